@@ -32,9 +32,11 @@ type hooksCheckCmd struct {
 
 // Help is shown by --help.
 func (*hooksCheckCmd) Help() string {
-	return `The secrets are read, too, so run it with the service's environment. With an
-address, the line of each hook is the body that it returns. The exit code is 0 also if
-the response is deny. origin/deploy/hooks.md explains the file.`
+	return `The secrets and policies are read, too, so run it with the service's environment. A
+hook with the settings from before policies, "deny", "flag" and "gibberish_score", gets a
+line with the policy to write in their place. With an address, the line of each hook is
+the body that it returns. The exit code is 0 also if the response is deny.
+origin/deploy/hooks.md explains the file.`
 }
 
 // Run prints a line for each hook.

@@ -283,6 +283,8 @@ func TestHooksCheck(t *testing.T) {
 	_, problem, code = check(file)
 	require.NotZero(t, code)
 	require.Contains(t, problem, file+`: hook 2 ("other"): "policy": block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`)
+	out, _, _ = operator(t, "doctor", "--hooks", file, "--database", "sqlite:"+filepath.Join(t.TempDir(), "none.db"), "--dns", contract.Serve(t), "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir())
+	require.Contains(t, out, `"policy": block.reasons[1]: "disposible" is no reason`)
 
 	both := hooksFile(t, anyObject{}, anyObject{"name": "mail", "policy": anyObject{"block": anyObject{"reasons": []string{"no_mail"}}}})
 	dns := contract.Serve(t)

@@ -1,7 +1,6 @@
 package signuphook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,21 +235,13 @@ func (o *oldPolicy) check() error {
 	case s != nil && o.decision(gibberish) == Allow:
 		return errors.New(`"gibberish_score" has no effect: add "gibberish" to "deny" or "flag"`)
 	}
-	for _, r := range o.Flag {
-		if slices.Contains(o.Deny, r) {
-			return fmt.Errorf("%q is both in \"deny\" and in \"flag\": leave it in one", r)
-		}
-	}
-	return cmp.Or(checkReasons("deny", o.Deny), checkReasons("flag", o.Flag))
-}
-
-func checkReasons(member string, list []Reason) error {
-	for n, r := range list {
+	all := slices.Concat(o.Deny, o.Flag)
+	for n, r := range all {
 		if !slices.Contains(oldReasons, r) {
-			return fmt.Errorf("%q, element %d: %.40q is not a reason; the reasons are %v", member, n+1, string(r), oldReasons)
+			return fmt.Errorf(`%.40q is not a reason of "deny" and "flag"; these are %v`, string(r), oldReasons)
 		}
-		if slices.Contains(list[:n], r) {
-			return fmt.Errorf("%q has %q twice", member, r)
+		if slices.Contains(all[:n], r) {
+			return fmt.Errorf(`%q is twice in "deny" and "flag": leave it in one`, r)
 		}
 	}
 	return nil

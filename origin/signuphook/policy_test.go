@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -333,7 +334,9 @@ func TestPolicyErrors(t *testing.T) {
 		return `{"block":{"domains":["` + strings.Repeat(`a.example","`, n-1) + `a.example"]}}`
 	}
 	deep := strings.Repeat(`{"block":`, 5000) + "1" + strings.Repeat("}", 5000)
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 	for policy, want := range map[string]string{
+		`"pipe"`: "is not a regular file",
 		`{"block":{"reasons":["typo","role","disposible"]}}`: `"policy": block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
 		`{"block":{"reasons":["invalid"]}}`:                  `"policy": block.reasons[0]: "invalid" is no reason; an address that is not valid is always blocked`,
 		`{"allow":{"domains":["a.*.example"]}}`:              `"policy": allow.domains[0]: an asterisk is possible only before the first dot`,
