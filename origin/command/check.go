@@ -143,10 +143,6 @@ func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (o openChecker,
 	return o, nil
 }
 
-// maxPolicyFile is the most that is read of a policy, in bytes. It is above the limit of
-// the module, which then names it.
-const maxPolicyFile = 4 << 20
-
 // readPolicy returns the policy in a file, nil without one.
 func readPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Policy, error) {
 	if path == "" {
@@ -156,9 +152,9 @@ func readPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Po
 	if err != nil {
 		return nil, fmt.Errorf("--policy: %w", err)
 	}
-	policy, err := engine.NewPolicy(ctx, document)
+	policy, err := compilePolicy(ctx, engine, path, document)
 	if err != nil {
-		return nil, fmt.Errorf("--policy %s: %w", path, err)
+		return nil, fmt.Errorf("--policy %w", err)
 	}
 	return policy, nil
 }

@@ -110,19 +110,26 @@ func (c *policySetCmd) file() string {
 	return c.File
 }
 
-// check returns an error that names file, line and place if the document is no policy.
+// check returns an error if the document is no policy.
 func (c *policySetCmd) check(ctx context.Context, document string) error {
 	engine, err := c.Engine(ctx)
 	if err != nil {
 		return err
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
-	_, err = engine.NewPolicy(ctx, document)
+	_, err = compilePolicy(ctx, engine, c.file(), document)
+	return err
+}
+
+// compilePolicy returns the policy of a document, or an error that names file, line and
+// place.
+func compilePolicy(ctx context.Context, engine *host.Engine, file, document string) (*host.Policy, error) {
+	policy, err := engine.NewPolicy(ctx, document)
 	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
 		line, column := placeOf(document, refused.Offset)
-		return fmt.Errorf("%s:%d:%d: %s", c.file(), line, column, refused.Sentence)
+		return nil, fmt.Errorf("%s:%d:%d: %s", file, line, column, refused.Sentence)
 	}
-	return err
+	return policy, err
 }
 
 // placeOf returns the line and the column, in bytes from 1, of an offset in a text.
