@@ -32,6 +32,7 @@ func TestCounter(t *testing.T) {
 	work = c.Take()
 	require.Equal(t, 1, work.Transactions)
 	require.Equal(t, 1, work.Statements["create_account"])
-	require.Equal(t, 6, work.AllStatements(), "with the limit of waits for locks")
-	require.Equal(t, 5, work.AllRows(), "of the account, three plans and the account again")
+	// The ledger may read on its own meanwhile.
+	require.GreaterOrEqual(t, work.AllStatements(), 6, "with the limit of waits for locks")
+	require.GreaterOrEqual(t, work.AllRows(), 5, "of the account, three plans and the account again")
 }
