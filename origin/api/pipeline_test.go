@@ -174,6 +174,7 @@ func TestBatchChargeAndReplay(t *testing.T) {
 
 // A partial batch is charged for what is finished, and its response is not stored.
 func TestPartialBatchIsNotRecorded(t *testing.T) {
+	testEngine(t) // its channels are those of no bubble
 	for name, end := range map[string]func(*fakes){
 		"deadline": func(f *fakes) { f.BatchTimeout = 20 * time.Millisecond },
 		"stop":     func(f *fakes) { time.AfterFunc(20*time.Millisecond, f.Stop) },
