@@ -93,11 +93,11 @@ func TestPolicyErrors(t *testing.T) {
 		require.Less(t, len(problem), 500, name)
 	}
 	for args, want := range map[string]string{
-		"set Odd " + file:                 "the name of a policy must have 1 to 64",
+		"set Odd " + file:                  "the name of a policy must have 1 to 64",
 		"set p " + filepath.Join(dir, "x"): "no such file",
-		"set p " + dir:                    "is a directory",
-		"show p":                          "the account has no such policy; see addrspec policy list",
-		"delete p":                        "the account has no such policy; see addrspec policy list",
+		"set p " + dir:                     "is a directory",
+		"show p":                           "the account has no such policy; see addrspec policy list",
+		"delete p":                         "the account has no such policy; see addrspec policy list",
 	} {
 		_, problem, code := s.policy(strings.Fields(args)...)
 		require.Equal(t, 1, code, args)
