@@ -136,6 +136,8 @@ func (f *fakeResolver) Peek(domain string) (mx.Result, bool, error) {
 	return mx.Result{MX: !ask}, !ask, nil
 }
 
+func (f *fakeResolver) PeekAddress(domain string) (mx.Result, bool, error) { return f.Peek(domain) }
+
 func (f *fakeResolver) LookupAddress(ctx context.Context, account int64, domain string) (mx.Result, error) {
 	return f.Lookup(ctx, account, domain)
 }

@@ -171,6 +171,8 @@ func newWaiting(t *testing.T, memory int64) *waiting {
 
 func (w *waiting) Peek(string) (mx.Result, bool, error) { return mx.Result{}, false, nil }
 
+func (w *waiting) PeekAddress(domain string) (mx.Result, bool, error) { return w.Peek(domain) }
+
 func (w *waiting) Lookup(ctx context.Context, _ int64, _ string) (mx.Result, error) {
 	w.asked <- struct{}{}
 	select {

@@ -39,6 +39,8 @@ type Resolver interface {
 	LookupAddress(ctx context.Context, account int64, domain string) (mx.Result, error)
 	// Peek returns without a query; known is false if Lookup has to be called.
 	Peek(domain string) (found mx.Result, known bool, err error)
+	// PeekAddress is Peek for LookupAddress.
+	PeekAddress(domain string) (found mx.Result, known bool, err error)
 }
 
 // Config configures a Server.

@@ -222,10 +222,11 @@ func (s *Server) cached(domain string, details bool) (l lookup, ok bool) {
 	if domain == "" {
 		return lookup{finished: true}, true
 	}
-	found, known, err := s.Resolver.Peek(domain)
-	if details && found.Fallback {
-		return lookup{}, false // the address record is wanted too
+	peek := s.Resolver.Peek
+	if details {
+		peek = s.Resolver.PeekAddress
 	}
+	found, known, err := peek(domain)
 	return lookup{finished: known, found: lookupOf(found), err: err}, known
 }
 

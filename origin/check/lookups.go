@@ -70,8 +70,12 @@ func (l *Lookups) All(ctx context.Context, domains []string, details bool) (map[
 
 // unknown adds the domains that need no lookup to found, and returns the others.
 func (l *Lookups) unknown(domains []string, details bool, found *outcomes) (rest []string) {
+	peek := l.resolver.Peek
+	if details {
+		peek = l.resolver.PeekAddress
+	}
 	for _, domain := range domains {
-		if r, known, err := l.resolver.Peek(domain); known && !(details && r.Fallback) {
+		if r, known, err := peek(domain); known {
 			found.add(domain, lookupOf(r, err))
 		} else {
 			rest = append(rest, domain)

@@ -148,6 +148,20 @@ func (r *Resolver) Peek(domain string) (found Result, known bool, err error) {
 	return e.result(), true, err
 }
 
+// PeekAddress is Peek for LookupAddress.
+func (r *Resolver) PeekAddress(domain string) (found Result, known bool, err error) {
+	found, known, err = r.Peek(domain)
+	if !found.Fallback {
+		return found, known, err
+	}
+	_, e, err := r.peek(subject{domain, addressRecords})
+	if e == nil {
+		return Result{}, false, nil
+	}
+	found.AddressRecord = e.found
+	return found, true, err
+}
+
 // subject is what a lookup, its flight and its cached result are about.
 type subject struct {
 	name  string

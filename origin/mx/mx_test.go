@@ -331,6 +331,32 @@ func TestLookupAddress(t *testing.T) {
 	require.Error(t, err)
 }
 
+// PeekAddress is known once LookupAddress is, without a query and as one hit for each.
+func TestPeekAddress(t *testing.T) {
+	server := mxtest.New(t, zone+"\naddr.test. 300 IN A 192.0.2.1\naddr.test. 300 IN SOA a. b. 1 2 3 4 300\nnone.test. 300 IN TXT x\nnone.test. 300 IN SOA a. b. 1 2 3 4 300")
+	r := open(t, Config{}, server.Addr)
+	for _, domain := range []string{"addr.test", "none.test", "example.test"} {
+		_, known, err := r.PeekAddress(domain)
+		require.NoError(t, err)
+		require.False(t, known, "before any lookup")
+		want, err := r.Lookup(t.Context(), testAccount, domain)
+		require.NoError(t, err)
+		_, known, err = r.PeekAddress(domain)
+		require.NoError(t, err)
+		require.Equal(t, !want.Fallback, known, "%s, without its address", domain)
+		want, err = r.LookupAddress(t.Context(), testAccount, domain)
+		require.NoError(t, err)
+		queries := server.Asked(domain)
+		got, known, err := r.PeekAddress(domain)
+		require.NoError(t, err)
+		require.True(t, known)
+		require.Equal(t, want, got)
+		require.Equal(t, queries, server.Asked(domain))
+	}
+	known, isKnown, err := r.PeekAddress("a..b")
+	require.True(t, isKnown && known == Result{} && err == nil)
+}
+
 // The lookup of the address ends when both lookups have had their time, which is a timeout
 // as any other; the context of the caller has its own error.
 func TestLookupAddressEnds(t *testing.T) {
