@@ -50,14 +50,14 @@ func (policySetCmd) Help() string { return policySetHelp }
 
 // Run checks and stores the policy.
 func (c *policySetCmd) Run(ctx context.Context, std streams) error {
-	if err := ledger.CheckPolicyName(c.Name); err != nil {
-		return err
-	}
-	document, err := c.read(std)
-	if err != nil {
-		return err
-	}
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		if err := ledger.CheckPolicyName(c.Name); err != nil {
+			return err
+		}
+		document, err := c.read(std)
+		if err != nil {
+			return err
+		}
 		if err := c.check(ctx, document); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ type policyName struct {
 	Name string `arg:"" help:"The policy's name in 'policy list'."`
 }
 
-// named adds the account and the name to an error.
+// named adds to an error how to find the names that exist.
 func (c *policyName) named(err error) error {
 	if errors.Is(err, ledger.ErrNoPolicy) {
 		return fmt.Errorf("%w; see addrspec policy list", err)
