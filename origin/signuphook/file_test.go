@@ -138,7 +138,7 @@ func TestParseSecrets(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	dir := testDirectory(f)
+	dir, engine := testDirectory(f), testEngine(f) // now: an input has 10 s, and the module may have to be compiled
 	f.Add([]byte(hookText(nil)))
 	f.Add([]byte(hookText(map[string]any{"messages": map[string]any{"de": map[string]string{"typo": "x"}}, "gibberish_score": 0.5})))
 	f.Add([]byte(hookText(map[string]any{"deny": nil, "policy": map[string]any{"block": map[string]any{"domains": []string{"a.example"}, "reasons": []string{"gibberish>=0.8"}}}, "no_email": "deny"})))
@@ -149,7 +149,7 @@ func FuzzParse(f *testing.F) {
 			require.NotContains(t, err.Error(), testSecret)
 			return
 		}
-		if err := set.compile(context.Background(), testEngine(t)); err != nil {
+		if err := set.compile(context.Background(), engine); err != nil {
 			require.NotContains(t, err.Error(), testSecret)
 			return
 		}

@@ -58,6 +58,7 @@ func TestMessages(t *testing.T) {
 	}
 	require.Equal(t, "fr typo", h.messages.message(&Verdict{decision: Deny, reason: "typo"}, "de"))
 	require.Equal(t, defaultMessages["no_mx"], h.messages.message(&Verdict{decision: Deny, reason: "no_mx"}, "de"))
+	require.Equal(t, defaultMessages[Domain], h.messages.message(&Verdict{decision: Deny, reason: "of a later module"}, "de"), "Supabase ignores an error without a message")
 	require.Empty(t, h.messages.message(&Verdict{decision: Review, reason: "no_mx"}, "de"))
 }
 
