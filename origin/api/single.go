@@ -162,14 +162,8 @@ func lookupOf(r mx.Result) host.Lookup {
 // looked up.
 func subjectOf(facts *host.Facts, found host.Lookup) host.Subject {
 	s := host.Subject{Facts: facts}
-	switch {
-	case facts.Host == "":
-	case found.MX:
-		s.Found = host.LookedUp | host.HasMX
-	case found.AddressRecord:
-		s.Found = host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord
-	default:
-		s.Found = host.LookedUp | host.AddressLookedUp // which only a policy sees that wants the address record
+	if facts.Host != "" {
+		s.Found = found.Found()
 	}
 	return s
 }

@@ -118,15 +118,10 @@ func (l *Local) decide(ctx context.Context, facts []host.Facts, outcomes []Outco
 // foundFor returns what was found for a domain. It has one where it was looked up.
 func foundFor(found map[string]lookup, domain string) host.Found {
 	l, lookedUp := found[domain]
-	switch {
-	case !lookedUp || domain == "":
+	if !lookedUp || domain == "" {
 		return 0
-	case l.found.MX:
-		return host.LookedUp | host.HasMX
-	case l.found.AddressRecord:
-		return host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord
 	}
-	return host.LookedUp | host.AddressLookedUp
+	return l.found.Found()
 }
 
 // domainsOf returns the distinct domains of valid addresses, without those of

@@ -288,26 +288,13 @@ func (h *Hook) Decide(ctx context.Context, view *host.View, facts *host.Facts, l
 	if err := view.Resolve(ctx, facts, found); err != nil {
 		return Verdict{}, err
 	}
-	return h.judge(ctx, view, host.Subject{Facts: facts, Found: foundBy(found)})
+	return h.judge(ctx, view, host.Subject{Facts: facts, Found: found.Found()})
 }
 
 func (h *Hook) lookUp(ctx context.Context, domain string, lookUp LookUp) (host.Lookup, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	return lookUp(ctx, domain, h.policy.rules.uses("no_mail"))
-}
-
-// foundBy returns what a lookup found. Without exchanges only a policy with no_mail has
-// asked for the address record, and no other one uses it.
-func foundBy(l host.Lookup) host.Found {
-	f := host.LookedUp | host.AddressLookedUp
-	if l.MX {
-		f |= host.HasMX
-	}
-	if l.AddressRecord {
-		f |= host.FoundAddressRecord
-	}
-	return f
 }
 
 // needsLookup reports whether exchanges may change v, the verdict without them: for no_mx
@@ -330,14 +317,11 @@ func (h *Hook) judge(ctx context.Context, view *host.View, s host.Subject) (Verd
 	if err != nil {
 		return Verdict{}, err
 	}
-	var found struct {
-		Action Decision `json:"action"`
-		Reason string   `json:"reason"`
+	found, err := result.SplitVerdict(text)
+	if err != nil {
+		return Verdict{}, err
 	}
-	if err := json.Unmarshal(text, &found); err != nil {
-		return Verdict{}, fmt.Errorf("the module's verdict: %w", err)
-	}
-	v := Verdict{decision: found.Action, reason: kind(found.Reason)}
+	v := Verdict{decision: Decision(found.Action), reason: kind(found.Reason)}
 	switch {
 	case v.reason == Invalid:
 		v.decision = h.policy.invalid

@@ -55,6 +55,18 @@ const (
 	FoundAddressRecord                   // and it has
 )
 
+// Found returns what a lookup found. Where there is no MX it is taken as one of the address
+// record too, of which only a policy with no_mail sees anything; that wants it looked up.
+func (l Lookup) Found() Found {
+	switch {
+	case l.MX:
+		return LookedUp | HasMX
+	case l.AddressRecord:
+		return LookedUp | AddressLookedUp | FoundAddressRecord
+	}
+	return LookedUp | AddressLookedUp
+}
+
 // Subject is an address that a policy decides about.
 type Subject struct {
 	Facts *Facts // after View.Resolve, if its Host was looked up
