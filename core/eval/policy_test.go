@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,8 +25,11 @@ const guide = "origin/dashboard/docs/guides/policies.md"
 // starter matches the name of a policy to begin with, and its document.
 var starter = regexp.MustCompile("(?s)\n### ([^\n]+)\n[^#]*?```json\n(.*?)```")
 
-// The table of the guide is that of its policies on the labelled data, and none of them
-// blocks people at mailbox providers or lets many throw-away addresses in.
+// figure matches a figure of the table.
+var figure = regexp.MustCompile(`(?:[<>] )?\b(\d+)\b`)
+
+// The table of the guide is that of its policies on the labelled data, but for two points of
+// a percent, so that new lists or a new model rarely change it.
 func TestPoliciesToBeginWith(t *testing.T) {
 	atRoot(t)
 	text, err := os.ReadFile(guide)
@@ -49,7 +53,20 @@ func TestPoliciesToBeginWith(t *testing.T) {
 		require.NoError(t, os.WriteFile(guide, []byte(want), 0o644))
 		return
 	}
-	require.Equal(t, want, string(text), "run go test ./core/eval -run Policies -update, and read what changed")
+	const advice = "run go test ./core/eval -run Policies -update, and read what changed"
+	require.Equal(t, figure.ReplaceAllString(want, "N"), figure.ReplaceAllString(string(text), "N"), advice)
+	given := figures(string(text))
+	for n, measured := range figures(want) {
+		require.InDelta(t, measured, given[n], 2, advice)
+	}
+}
+
+func figures(text string) (list []float64) {
+	for _, match := range figure.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.ParseFloat(match[1], 64) // digits
+		list = append(list, n)
+	}
+	return list
 }
 
 func starters(t *testing.T, text string) (names []string, policies []*policy.Policy) {
@@ -131,8 +148,7 @@ func (s policySet) rates(p *policy.Policy) (blocked, reviewed int) {
 	return blocked, reviewed
 }
 
-// wholePercent rounds, so that new lists rarely change the table. What is not nothing and
-// not all is not shown as such.
+// wholePercent rounds. What is not nothing and not all is not shown as such.
 func wholePercent(part, whole int) string {
 	percent := 100 * float64(part) / float64(whole)
 	switch {
