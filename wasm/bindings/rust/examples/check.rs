@@ -1,16 +1,19 @@
 //! Prints one line of JSON for each address:
 //!
-//!     check [-0] [-1] [-d] [-l LISTS] [ADDRESS…]
+//!     check [-0] [-1] [-d] [-l LISTS] [-p] [ADDRESS…]
 //!
 //! It checks its arguments or, without any, the lines of standard input. With -0,
 //! addresses in the input end with a zero byte instead; with -1, it checks one by one,
 //! not in bulk; with -d, results have the member details; with -l, the lists are those of
-//! a newer lists.blob, whose signature minisign verifies.
+//! a newer lists.blob, whose signature minisign verifies. With -p, the input has five texts
+//! for each address, which end with a zero byte: the document of a policy, the address, and
+//! of mx, the address record and disposable exchanges 1, 0 or nothing, as far as they were
+//! looked up; it prints the verdict, or why the document is no policy.
 
 use std::error::Error;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Read, Write};
 
-use addrspec::{Checker, Facts};
+use addrspec::{Checker, Facts, Found};
 
 /// How many addresses are in memory at once.
 const CHUNK: usize = 1000;
@@ -20,6 +23,7 @@ struct Options {
     zero: bool,
     single: bool,
     details: bool,
+    policies: bool,
     lists: Option<String>,
     addresses: Vec<Vec<u8>>,
 }
@@ -39,7 +43,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     }
     let checker = builder.build()?;
     let mut out = BufWriter::new(io::stdout().lock());
-    if !options.addresses.is_empty() {
+    if options.policies {
+        decide_input(&mut out, &checker)?;
+    } else if !options.addresses.is_empty() {
         print(&mut out, &options, &checker, &options.addresses)?;
     } else {
         check_input(&mut out, &options, &checker)?;
@@ -55,6 +61,7 @@ impl Options {
                 Some("-0") => options.zero = true,
                 Some("-1") => options.single = true,
                 Some("-d") => options.details = true,
+                Some("-p") => options.policies = true,
                 Some("-l") => {
                     options.lists = Some(
                         args.next()
@@ -62,12 +69,39 @@ impl Options {
                             .ok_or("-l needs a file")?,
                     )
                 }
-                _ => return Err("usage: check [-0] [-1] [-d] [-l LISTS] [ADDRESS…]".into()),
+                _ => return Err("usage: check [-0] [-1] [-d] [-l LISTS] [-p] [ADDRESS…]".into()),
             }
         }
         options.addresses = args.map(|arg| arg.into_encoded_bytes()).collect();
         Ok(options)
     }
+}
+
+/// Prints a verdict for each five texts of the input. A program makes each policy once.
+fn decide_input(out: &mut impl Write, checker: &Checker) -> Result<(), Box<dyn Error>> {
+    let mut input = Vec::new();
+    io::stdin().lock().read_to_end(&mut input)?;
+    let texts: Vec<&[u8]> = input.split(|byte| *byte == 0).collect();
+    for case in texts.chunks_exact(5) {
+        let found = Found {
+            mx: fact(case[2]),
+            address_record: fact(case[3]),
+            disposable: case[4] == b"1",
+        };
+        let verdict = checker
+            .policy(std::str::from_utf8(case[0])?)
+            .and_then(|policy| checker.verdict(case[1], &policy, found));
+        match verdict {
+            Ok(verdict) => writeln!(out, "{}", verdict.json())?,
+            Err(addrspec::Error::PolicyRefused(why)) => writeln!(out, "{why}")?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+fn fact(text: &[u8]) -> Option<bool> {
+    (!text.is_empty()).then(|| text == b"1")
 }
 
 fn check_input(out: &mut impl Write, options: &Options, checker: &Checker) -> Result<(), Box<dyn Error>> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::instance::{DETAILS, FULL_SUGGESTION};
 use crate::pool::Pool;
-use crate::{Builder, Error, Facts, MAX_ADDRESS, Result, Versions, many};
+use crate::{Builder, Error, Facts, Found, MAX_ADDRESS, Policy, Result, Verdict, Versions, many};
 
 /// Checks addresses. Any number of threads may share one; a clone is cheap and uses
 /// the same instances and lists.
@@ -103,6 +103,34 @@ impl Checker {
     /// Returns the facts about many addresses and why they are so.
     pub fn explain_many<A: AsRef<[u8]>>(&self, addresses: &[A]) -> Result<Vec<Facts>> {
         self.all(addresses, self.flags | DETAILS)
+    }
+
+    /// Returns the policy of a JSON document, for this and any other checker.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), addrspec::Error> {
+    /// use addrspec::{Action, Found};
+    /// let checker = addrspec::Checker::new()?;
+    /// let policy = checker.policy(r#"{"block": {"reasons": ["no_mx"]}, "review": {"reasons": ["role"]}}"#)?;
+    /// let verdict = checker.verdict("info@example.org", &policy, Found::default())?;
+    /// assert_eq!((verdict.action, verdict.rule.as_deref()), (Action::Review, Some("review.reasons[0]")));
+    /// let without_mx = Found { mx: Some(false), ..Default::default() };
+    /// assert_eq!(checker.verdict("info@example.org", &policy, without_mx)?.action, Action::Block);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn policy(&self, document: &str) -> Result<Policy> {
+        let document: Arc<str> = document.into();
+        self.pool().lend(|instance| instance.slot(&document))?;
+        Ok(Policy { document })
+    }
+
+    /// Returns the verdict of a policy on an address, with what you have looked up. An
+    /// instance keeps the last 16 policies, at most 5 MB each.
+    pub fn verdict(&self, address: impl AsRef<[u8]>, policy: &Policy, found: Found) -> Result<Verdict> {
+        accept(0, address.as_ref())?;
+        self.pool()
+            .lend(|instance| instance.verdict(&policy.document, address.as_ref(), found))
     }
 
     /// Replaces the lists of providers and words by a newer `lists.blob`, for all clones

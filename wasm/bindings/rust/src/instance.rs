@@ -1,9 +1,10 @@
 //! One instance of the module: its exports and buffers (`wasm/ABI.md` of the project).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::engine::{Instance as Linked, Memory, Module, Store, TypedFunc, failed};
-use crate::{Error, Result};
+use crate::{Error, Found, Result, Verdict};
 
 const MAJOR: u32 = 2;
 
@@ -12,8 +13,13 @@ pub(crate) const FULL_SUGGESTION: u32 = 1;
 /// Flag: the result has one more member, `details`.
 pub(crate) const DETAILS: u32 = 2;
 
+/// How many policies an instance has.
+const SLOTS: usize = 16;
+/// The bit of word 0 of the report that is `disposable`.
+const DISPOSABLE: u32 = 1 << 5;
+
 /// A running module. `&mut self` ensures that one thread uses it at a time. After an
-/// error it must be discarded: its memory may be inconsistent.
+/// error but `PolicyRefused` it must be discarded: its memory may be inconsistent.
 pub(crate) struct Instance {
     store: Store<()>,
     memory: Memory,
@@ -21,10 +27,20 @@ pub(crate) struct Instance {
     many: TypedFunc<(u32, u32), i32>,
     info: TypedFunc<(), i32>,
     lists: TypedFunc<u32, i32>,
+    policy: Option<TypedFunc<(u32, u32), i32>>, // since interface 2.2
+    decide: Option<TypedFunc<(u32, u32), i32>>,
+    slots: [Option<Slot>; SLOTS],
+    clock: u64,
     input: usize,
     capacity: usize,
     output: usize,
     report: usize,
+}
+
+/// A policy in a slot of the instance, and when it was used.
+struct Slot {
+    document: Arc<str>,
+    used: u64,
 }
 
 impl Instance {
@@ -51,7 +67,13 @@ impl Instance {
         let many = linked
             .get_typed_func(&mut store, "addrspec_check_many")
             .map_err(failed)?;
+        let policy = linked.get_typed_func(&mut store, "addrspec_policy").ok();
+        let decide = linked.get_typed_func(&mut store, "addrspec_verdict").ok();
         Ok(Self {
+            policy,
+            decide,
+            slots: Default::default(),
+            clock: 0,
             store,
             memory,
             check,
@@ -106,6 +128,74 @@ impl Instance {
             -4 => Err(Error::ListsRefused(self.sentence()?)),
             -5 => Err(Error::ListsRefused("the lists are larger than 4 MiB".into())),
             code => Err(defect(&format!("addrspec_lists returned {code}"))),
+        }
+    }
+
+    /// Returns the verdict of a policy on an address.
+    pub(crate) fn verdict(&mut self, policy: &Arc<str>, address: &[u8], found: Found) -> Result<Verdict> {
+        let slot = self.slot(policy)?;
+        self.check(address, 0)?;
+        let subject = self.subject(found)?;
+        self.write(0, &subject)?;
+        let decide = self.decide.as_ref().ok_or_else(without_policies)?;
+        let length = decide
+            .call(&mut self.store, (slot as u32, subject.len() as u32))
+            .map_err(failed)?;
+        let output = self.output("addrspec_verdict", length)?;
+        Verdict::parse(output.get(4..).unwrap_or_default())
+    }
+
+    /// What a policy needs of the last check: words 0 and 1 of the report, what was found,
+    /// and the host text, of words 9 and 10, after its length.
+    fn subject(&self, found: Found) -> Result<Vec<u8>> {
+        let start = self.output + self.word(9)?;
+        let host = self.read(start..start + self.word(10)?)?;
+        let disposable = if found.disposable { DISPOSABLE } else { 0 };
+        let words = [
+            self.word(0)? as u32 | disposable,
+            self.word(1)? as u32,
+            found.word(),
+            host.len() as u32,
+        ];
+        Ok([&words.map(u32::to_le_bytes).concat(), host].concat())
+    }
+
+    /// Returns the slot of a policy, which replaces the one that was used least recently.
+    pub(crate) fn slot(&mut self, document: &Arc<str>) -> Result<usize> {
+        self.clock += 1;
+        let has = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.document == *document);
+        let n = match self.slots.iter().position(has) {
+            Some(n) => n,
+            None => self.replace(document)?,
+        };
+        self.slots[n] = Some(Slot {
+            document: Arc::clone(document),
+            used: self.clock,
+        });
+        Ok(n)
+    }
+
+    fn replace(&mut self, document: &Arc<str>) -> Result<usize> {
+        let used = |n: &usize| self.slots[*n].as_ref().map_or(0, |slot| slot.used);
+        let n = (0..SLOTS).min_by_key(used).unwrap_or_default();
+        self.slots[n] = None;
+        for piece in document.as_bytes().chunks(self.capacity.max(1)) {
+            self.write(0, piece)?;
+            self.pass(n, piece.len())?;
+        }
+        self.pass(n, 0)?;
+        Ok(n)
+    }
+
+    fn pass(&mut self, slot: usize, length: usize) -> Result<()> {
+        let policy = self.policy.as_ref().ok_or_else(without_policies)?;
+        match policy
+            .call(&mut self.store, (slot as u32, length as u32))
+            .map_err(failed)?
+        {
+            0 => Ok(()),
+            -7 => Err(Error::PolicyRefused(self.sentence()?)),
+            code => Err(defect(&format!("addrspec_policy returned {code}"))),
         }
     }
 
@@ -170,6 +260,10 @@ fn constant(linked: &Linked, store: &mut Store<()>, name: &str) -> Result<u32> {
         .get_typed_func::<(), u32>(&mut *store, name)
         .map_err(failed)?;
     export.call(store, ()).map_err(failed)
+}
+
+fn without_policies() -> Error {
+    defect("it has no policies; take one of interface 2.2 or later")
 }
 
 pub(crate) fn defect(what: &str) -> Error {

@@ -40,6 +40,7 @@ mod facts;
 mod instance;
 mod many;
 mod names;
+mod policy;
 mod pool;
 mod refusal;
 mod role;
@@ -49,6 +50,7 @@ pub use checker::Checker;
 pub use details::{Details, Edit, Exchange, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions};
 pub use error::Error;
 pub use facts::Facts;
+pub use policy::{Action, Found, Policy, Verdict};
 pub use refusal::RefusalCode;
 pub use role::Role;
 

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::Result;
 use crate::engine::Module;
 use crate::instance::Instance;
+use crate::{Error, Result};
 
 /// At most `limit` instances with the same lists, which start when they are needed.
 pub(crate) struct Pool {
@@ -37,8 +37,8 @@ impl Pool {
         Self::new(self.module.clone(), self.limit, Some(lists))
     }
 
-    /// Lends an instance to `work`, and waits for one if all are in use. After an error
-    /// or a panic the instance is discarded.
+    /// Lends an instance to `work`, and waits for one if all are in use. After a panic
+    /// or an error the instance is discarded, unless the module refused a policy.
     pub(crate) fn lend<T>(&self, work: impl FnOnce(&mut Instance) -> Result<T>) -> Result<T> {
         let mut place = Place {
             pool: self,
@@ -49,7 +49,7 @@ impl Pool {
             None => self.start()?,
         };
         let result = work(&mut instance);
-        if result.is_ok() {
+        if matches!(result, Ok(_) | Err(Error::PolicyRefused(_))) {
             place.idle = Some(instance);
         }
         result

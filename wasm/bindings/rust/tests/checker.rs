@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::sync::Arc;
 
-use addrspec::{Checker, Details, Error, MAX_ADDRESS, RefusalCode, Role};
+use addrspec::{Action, Checker, Details, Error, Found, MAX_ADDRESS, RefusalCode, Role};
 
 fn checker() -> Checker {
     Checker::new().expect("the module starts")
@@ -228,4 +228,77 @@ fn types_cross_threads() {
     is_send_and_sync::<Checker>();
     is_send_and_sync::<addrspec::Facts>();
     is_send_and_sync::<Error>();
+}
+
+#[test]
+fn decides_by_a_policy() {
+    let checker = checker();
+    let policy = checker
+        .policy(
+            r#"{"allow": {"domains": ["corp.example"]}, "block": {"reasons": ["disposable", "no_mail"]}}"#,
+        )
+        .unwrap();
+    let verdict = checker
+        .verdict("jane@mailinator.com", &policy, Found::default())
+        .unwrap();
+    assert_eq!(
+        (verdict.action, verdict.reason.as_deref(), verdict.rule.as_deref()),
+        (Action::Block, Some("disposable"), Some("block.reasons[0]"))
+    );
+    assert_eq!(
+        verdict.json(),
+        r#"{"action":"block","reason":"disposable","rule":"block.reasons[0]"}"#
+    );
+    let found = Found {
+        mx: Some(false),
+        address_record: Some(false),
+        disposable: false,
+    };
+    let verdict = checker.verdict("jane@example.org", &policy, found).unwrap();
+    assert_eq!(verdict.reason.as_deref(), Some("no_mail"));
+    let verdict = checker.verdict("jane@corp.example", &policy, found).unwrap();
+    assert_eq!(verdict.action, Action::Allow);
+    let long = checker.verdict(vec![b'x'; MAX_ADDRESS + 1], &policy, found);
+    assert!(matches!(long, Err(Error::AddressTooLong { .. })));
+    let refused = checker
+        .policy(r#"{"block": {"reasons": ["disposible"]}}"#)
+        .unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        r#"the policy was refused: block.reasons[0]: "disposible" is no reason; did you mean "disposable"?"#
+    );
+    assert!(matches!(
+        checker.policy(&"x".repeat(3 << 20)),
+        Err(Error::PolicyRefused(_))
+    ));
+}
+
+// More policies than slots, refused ones between them, and threads: each gets its own.
+#[test]
+fn keeps_policies_apart() {
+    let checker = Checker::builder()
+        .instances(2.try_into().unwrap())
+        .build()
+        .unwrap();
+    std::thread::scope(|threads| {
+        for first in 0..4 {
+            let checker = &checker;
+            threads.spawn(move || {
+                for n in (first..80).map(|n| n % 40) {
+                    assert!(checker.policy("7").is_err());
+                    let policy = checker
+                        .policy(&format!(r#"{{"block": {{"domains": ["d{n}.example"]}}}}"#))
+                        .unwrap();
+                    let action = |n: usize| {
+                        let address = format!("a@d{n}.example");
+                        checker
+                            .verdict(address, &policy, Found::default())
+                            .unwrap()
+                            .action
+                    };
+                    assert_eq!((action(n), action(n + 1)), (Action::Block, Action::Allow));
+                }
+            });
+        }
+    });
 }
