@@ -126,6 +126,7 @@ func TestCLibrary(t *testing.T) {
 				"-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", link)
 			program := filepath.Join(project, name)
 			pack{many: []string{program}, single: []string{program, "-1"}}.requireSameBytes(t)
+			policySample(t).requireSame(t, []string{program, "-p"})
 		})
 	}
 }

@@ -1,12 +1,15 @@
 /*
  * Prints one line of JSON for each address:
  *
- *     check [-0] [-1] [-d] [-l LISTS] [ADDRESS...]
+ *     check [-0] [-1] [-d] [-l LISTS] [-p] [ADDRESS...]
  *
  * It checks its arguments or, without any, the lines of standard input. With -0, addresses
  * in the input end with a zero byte instead; with -1, it checks one by one, not in bulk;
  * with -d, results have the member details; with -l, the lists are those of a newer
- * lists.blob, whose signature minisign verifies. getdelim needs POSIX.
+ * lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
+ * address, which end with a zero byte: the document of a policy, the address, and of mx, the
+ * address record and disposable exchanges 1, 0 or nothing, as far as they were looked up; it
+ * prints the verdict, or why the document is no policy. getdelim needs POSIX.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <addrspec.h>
@@ -19,7 +22,7 @@
 enum { CHUNK = 1000 };
 
 struct options {
-    bool zero, single;
+    bool zero, single, policies;
     unsigned flags;
     const char *lists;
 };
@@ -88,6 +91,27 @@ static void check_input(addrspec_checker *checker, struct chunk *chunk, const st
     free(line);
 }
 
+static addrspec_known fact(const char *text) {
+    return *text == '\0' ? ADDRSPEC_UNKNOWN : *text == '1' ? ADDRSPEC_YES : ADDRSPEC_NO;
+}
+
+/* Prints a verdict for each five texts of the input. */
+static void decide_input(addrspec_checker *checker) {
+    char *texts[5] = {NULL};
+    size_t sizes[5] = {0};
+    ssize_t lengths[5];
+    for (int n = 0; (lengths[n] = getdelim(&texts[n], &sizes[n], '\0', stdin)) > 0; n = (n + 1) % 5) {
+        addrspec_verdict verdict;
+        addrspec_error error;
+        if (n < 4) continue;
+        addrspec_found found = {fact(texts[2]), fact(texts[3]), *texts[4] == '1'};
+        addrspec_code code = addrspec_decide(checker, texts[1], (size_t)lengths[1] - 1, texts[0], (size_t)lengths[0] - 1, &found, &verdict, &error);
+        if (code != ADDRSPEC_OK && code != ADDRSPEC_ERROR_POLICY) die(error.message);
+        puts(code == ADDRSPEC_OK ? verdict.json : error.message);
+    }
+    for (int n = 0; n < 5; n++) free(texts[n]);
+}
+
 /* Returns the bytes of a file, which the caller frees. */
 static char *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
@@ -109,8 +133,9 @@ static int read_options(int count, char **args, struct options *options) {
         if (strcmp(args[n], "-0") == 0) options->zero = true;
         else if (strcmp(args[n], "-1") == 0) options->single = true;
         else if (strcmp(args[n], "-d") == 0) options->flags |= ADDRSPEC_DETAILS;
+        else if (strcmp(args[n], "-p") == 0) options->policies = true;
         else if (strcmp(args[n], "-l") == 0 && n + 1 < count) options->lists = args[++n];
-        else die("usage: check [-0] [-1] [-d] [-l LISTS] [ADDRESS...]");
+        else die("usage: check [-0] [-1] [-d] [-l LISTS] [-p] [ADDRESS...]");
     }
     return n;
 }
@@ -136,7 +161,8 @@ int main(int count, char **args) {
         add(&chunk, args[n], strlen(args[n]));
         if (chunk.count == CHUNK) check(checker, &chunk, &options);
     }
-    if (first < count) check(checker, &chunk, &options);
+    if (options.policies) decide_input(checker);
+    else if (first < count) check(checker, &chunk, &options);
     else check_input(checker, &chunk, &options);
     addrspec_checker_free(checker);
     return fflush(stdout) == 0 ? 0 : 1;

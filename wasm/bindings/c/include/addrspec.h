@@ -53,7 +53,8 @@ typedef enum addrspec_code {
     ADDRSPEC_ERROR_MEMORY = 3,   /* malloc returned NULL */
     ADDRSPEC_ERROR_LISTS = 4,    /* the lists were refused; those before are in use */
     ADDRSPEC_ERROR_ENGINE = 5,   /* wasmtime could not compile, start or run the module */
-    ADDRSPEC_ERROR_MODULE = 6    /* the module does not follow the interface */
+    ADDRSPEC_ERROR_MODULE = 6,   /* the module does not follow the interface */
+    ADDRSPEC_ERROR_POLICY = 7    /* the document is no policy; the message names the place */
 } addrspec_code;
 
 /* What went wrong. Functions write it only if they fail; it may be NULL. */
@@ -147,6 +148,28 @@ ADDRSPEC_API addrspec_code addrspec_explain(addrspec_checker *checker, const voi
 ADDRSPEC_API addrspec_code addrspec_check_many(addrspec_checker *checker, const addrspec_text *addresses,
                                   size_t count, unsigned flags, addrspec_facts **facts,
                                   addrspec_error *error);
+
+/* Whether a caller has looked something up, and what it found. */
+typedef enum addrspec_known { ADDRSPEC_UNKNOWN = 0, ADDRSPEC_NO = 1, ADDRSPEC_YES = 3 } addrspec_known;
+
+/* What you have looked up. A reason that needs what is unknown is skipped. */
+typedef struct addrspec_found {
+    addrspec_known mx;             /* the domain has MX records */
+    addrspec_known address_record; /* it has an address record to which mail goes without them */
+    bool disposable;               /* its exchanges are those of throw-away services */
+} addrspec_found;
+
+/* What a policy decides about an address. */
+typedef struct addrspec_verdict {
+    char json[96]; /* {"action":...,"reason":...,"rule":...}, the module's own bytes */
+    char action;   /* 'a' for allow, 'r' for review, 'b' for block */
+} addrspec_verdict;
+
+/* Writes the verdict of a policy, a JSON document of policy_length bytes, on an address.
+   found may be NULL. An instance keeps the last 16 policies, at most 5 MB each. */
+ADDRSPEC_API addrspec_code addrspec_decide(addrspec_checker *checker, const void *address, size_t length, const char *policy,
+                              size_t policy_length, const addrspec_found *found, addrspec_verdict *verdict,
+                              addrspec_error *error);
 
 /* Frees facts. NULL is ignored. */
 ADDRSPEC_API void addrspec_facts_free(addrspec_facts *facts);

@@ -183,6 +183,30 @@ addrspec_code addrspec_check_many(addrspec_checker *checker, const addrspec_text
     return code;
 }
 
+static bool is_known(addrspec_known known) {
+    return known == ADDRSPEC_UNKNOWN || known == ADDRSPEC_NO || known == ADDRSPEC_YES;
+}
+
+addrspec_code addrspec_decide(addrspec_checker *checker, const void *address, size_t length, const char *policy,
+                              size_t policy_length, const addrspec_found *found, addrspec_verdict *verdict, addrspec_error *error) {
+    static const addrspec_found nothing;
+    addrspec_loan loan;
+    if (checker == NULL) return missing("checker", error);
+    if (policy == NULL) return missing("policy", error);
+    if (verdict == NULL) return missing("verdict", error);
+    if (found == NULL) found = &nothing;
+    if (!is_known(found->mx) || !is_known(found->address_record)) {
+        return addrspec_fail(error, ADDRSPEC_ERROR_ARGUMENT, "found has another value than ADDRSPEC_UNKNOWN, ADDRSPEC_NO and ADDRSPEC_YES");
+    }
+    addrspec_code code = accept_address(0, address, length, error);
+    if (code == ADDRSPEC_OK) code = addrspec_pool_take(checker->pool, &loan, error);
+    if (code != ADDRSPEC_OK) return code;
+    addrspec_text document = {policy, policy_length};
+    code = addrspec_instance_decide(loan.instance, address, length, document, found, verdict, error);
+    addrspec_pool_give(checker->pool, loan, code);
+    return code;
+}
+
 addrspec_code addrspec_set_lists(addrspec_checker *checker, const void *blob, size_t size, addrspec_error *error) {
     if (checker == NULL) return missing("checker", error);
     if (blob == NULL) return missing("blob", error);

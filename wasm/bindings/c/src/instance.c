@@ -16,12 +16,26 @@ enum { REPORTS = 4 };
    costs of a call no longer matter, and the results are still in the processor's cache. */
 enum { PIECE = 16 << 10, PREFIX = 4 };
 
+/* How many policies an instance has; the bit of word 0 of the report that is disposable; and
+   the bytes before the host text of a subject. */
+enum { SLOTS = 16, DISPOSABLE = 1 << 5, SUBJECT = 16 };
+
+/* A policy in a slot, and when it was used. data is NULL if there is none. */
+struct slot {
+    char *data;
+    size_t length;
+    uint64_t used;
+};
+
 struct addrspec_instance {
     wasmtime_store_t *store;
     wasmtime_context_t *context;
     wasmtime_instance_t instance;
     wasmtime_memory_t memory;
-    wasmtime_func_t check, many, info, lists;
+    wasmtime_func_t check, many, info, lists, policy, verdict;
+    bool policies; /* since interface 2.2 */
+    struct slot slots[SLOTS];
+    uint64_t clock;
     uint32_t in, capacity, out, report;
 };
 
@@ -98,7 +112,10 @@ static addrspec_code find_exports(addrspec_instance *i, addrspec_error *error) {
     if (code == ADDRSPEC_OK) code = find_function(i, "addrspec_info", &i->info, error);
     if (code == ADDRSPEC_OK) code = find_function(i, "addrspec_lists", &i->lists, error);
     if (code == ADDRSPEC_OK) code = find_function(i, "addrspec_check_many", &i->many, error);
-    return code;
+    if (code != ADDRSPEC_OK) return code;
+    i->policies = find_function(i, "addrspec_policy", &i->policy, NULL) == ADDRSPEC_OK &&
+                  find_function(i, "addrspec_verdict", &i->verdict, NULL) == ADDRSPEC_OK;
+    return ADDRSPEC_OK;
 }
 
 /* The module has no imports. */
@@ -129,6 +146,7 @@ addrspec_instance *addrspec_instance_new(const addrspec_engine *engine, addrspec
 void addrspec_instance_free(addrspec_instance *i) {
     if (i == NULL) return;
     if (i->store != NULL) wasmtime_store_delete(i->store);
+    for (int n = 0; n < SLOTS; n++) free(i->slots[n].data);
     free(i);
 }
 
@@ -206,14 +224,14 @@ addrspec_code addrspec_instance_check_many(addrspec_instance *i, const addrspec_
     return ADDRSPEC_OK;
 }
 
-/* Returns the sentence of the report as an error. */
-static addrspec_code refused(addrspec_instance *i, addrspec_error *error) {
+/* Returns the sentence of the report as an error, after what was refused. */
+static addrspec_code refused(addrspec_instance *i, addrspec_code why, const char *what, addrspec_error *error) {
     const uint8_t *report = view(i, i->report, 4 * ADDRSPEC_WORDS);
     if (report == NULL) return outside(error);
     uint32_t at = addrspec_word(report + 4 * 17), length = addrspec_word(report + 4 * 18);
     const uint8_t *sentence = at <= UINT32_MAX - i->out ? view(i, i->out + at, length) : NULL;
     if (sentence == NULL) return outside(error);
-    return addrspec_fail(error, ADDRSPEC_ERROR_LISTS, "the lists were refused: %.*s", length < 200 ? (int)length : 200, (const char *)sentence);
+    return addrspec_fail(error, why, "%s%.*s", what, length < 256 ? (int)length : 256, (const char *)sentence);
 }
 
 /* Passes a piece of lists; the empty one installs them. */
@@ -224,7 +242,7 @@ static addrspec_code pass(addrspec_instance *i, const uint8_t *piece, size_t len
     if (length > 0) memcpy(in, piece, length);
     addrspec_code code = call(i, &i->lists, 1, length, 0, &result, error);
     if (code != ADDRSPEC_OK) return code;
-    if (result == -4) return refused(i, error);
+    if (result == -4) return refused(i, ADDRSPEC_ERROR_LISTS, "the lists were refused: ", error);
     if (result == -5) return addrspec_fail(error, ADDRSPEC_ERROR_LISTS, "the lists were refused: the lists are larger than 4 MiB");
     return result == 0 ? ADDRSPEC_OK : returned("addrspec_lists", result, error);
 }
@@ -237,6 +255,94 @@ addrspec_code addrspec_instance_set_lists(addrspec_instance *i, const void *blob
         code = pass(i, bytes + at, size - at < i->capacity ? size - at : i->capacity, error);
     }
     return code == ADDRSPEC_OK ? pass(i, NULL, 0, error) : code;
+}
+
+/* Passes a piece of a policy; the empty one installs it. */
+static addrspec_code pass_policy(addrspec_instance *i, size_t slot, const char *piece, size_t length, addrspec_error *error) {
+    uint8_t *in = view(i, i->in, length);
+    int32_t result;
+    if (in == NULL) return outside(error);
+    if (length > 0) memcpy(in, piece, length);
+    addrspec_code code = call(i, &i->policy, 2, slot, length, &result, error);
+    if (code != ADDRSPEC_OK) return code;
+    if (result == -7) return refused(i, ADDRSPEC_ERROR_POLICY, "", error);
+    return result == 0 ? ADDRSPEC_OK : returned("addrspec_policy", result, error);
+}
+
+/* Loads a policy into a slot, which then keeps a copy of its document. */
+static addrspec_code load(addrspec_instance *i, size_t slot, addrspec_text policy, addrspec_error *error) {
+    addrspec_code code = ADDRSPEC_OK;
+    free(i->slots[slot].data);
+    i->slots[slot].data = NULL;
+    if (!i->policies) return addrspec_fail(error, ADDRSPEC_ERROR_MODULE, "the module has no policies; take one of interface 2.2 or later");
+    if (i->capacity == 0) return outside(error);
+    for (size_t at = 0; code == ADDRSPEC_OK && at < policy.length; at += i->capacity) {
+        code = pass_policy(i, slot, policy.data + at, policy.length - at < i->capacity ? policy.length - at : i->capacity, error);
+    }
+    if (code == ADDRSPEC_OK) code = pass_policy(i, slot, NULL, 0, error);
+    if (code != ADDRSPEC_OK) return code;
+    i->slots[slot].data = malloc(policy.length);
+    if (i->slots[slot].data == NULL) return addrspec_fail(error, ADDRSPEC_ERROR_MEMORY, "there is no memory for a policy");
+    memcpy(i->slots[slot].data, policy.data, policy.length);
+    i->slots[slot].length = policy.length;
+    return ADDRSPEC_OK;
+}
+
+/* Finds the slot of a policy, which replaces the one that was used least recently. */
+static addrspec_code find_slot(addrspec_instance *i, addrspec_text policy, size_t *slot, addrspec_error *error) {
+    addrspec_code code = ADDRSPEC_OK;
+    size_t least = 0;
+    for (*slot = 0; *slot < SLOTS; ++*slot) {
+        const struct slot *s = &i->slots[*slot];
+        if (s->data != NULL && s->length == policy.length && memcmp(s->data, policy.data, policy.length) == 0) break;
+        if (s->used < i->slots[least].used) least = *slot;
+    }
+    if (*slot == SLOTS) code = load(i, *slot = least, policy, error);
+    i->slots[*slot].used = code == ADDRSPEC_OK ? ++i->clock : 0;
+    return code;
+}
+
+static void put_word(uint8_t *at, size_t word) {
+    for (int byte = 0; byte < 4; byte++) at[byte] = (uint8_t)(word >> 8 * byte);
+}
+
+/* Writes what a policy needs of a check to the input, and returns how many bytes, or 0. */
+static size_t write_subject(addrspec_instance *i, const addrspec_record *record, const addrspec_found *found) {
+    size_t at = record->words[9], length = record->words[10];
+    uint8_t *in = view(i, i->in, i->capacity);
+    if (in == NULL || at > record->size || length > record->size - at || SUBJECT + length > i->capacity) return 0;
+    put_word(in, record->words[0] | (found->disposable ? (uint32_t)DISPOSABLE : 0));
+    put_word(in + 4, record->words[1]);
+    put_word(in + 8, (size_t)found->mx | (size_t)found->address_record << 2);
+    put_word(in + 12, length);
+    memcpy(in + SUBJECT, record->data + at, length);
+    return SUBJECT + length;
+}
+
+/* Copies the verdict after its length. */
+static addrspec_code read_verdict(addrspec_instance *i, int32_t size, addrspec_verdict *verdict, addrspec_error *error) {
+    static const char before[] = "{\"action\":\"";
+    size_t length = (size_t)size - PREFIX;
+    const uint8_t *out = size <= PREFIX ? NULL : view(i, i->out, (size_t)size);
+    if (out == NULL || length >= sizeof verdict->json || length <= sizeof before) return returned("addrspec_verdict", size, error);
+    memcpy(verdict->json, out + PREFIX, length);
+    verdict->json[length] = '\0';
+    verdict->action = verdict->json[sizeof before - 1];
+    return ADDRSPEC_OK;
+}
+
+addrspec_code addrspec_instance_decide(addrspec_instance *i, const void *address, size_t length, addrspec_text policy,
+                                       const addrspec_found *found, addrspec_verdict *verdict, addrspec_error *error) {
+    addrspec_record record;
+    size_t slot;
+    int32_t size;
+    addrspec_code code = find_slot(i, policy, &slot, error);
+    if (code == ADDRSPEC_OK) code = addrspec_instance_check(i, address, length, 0, &record, error);
+    if (code != ADDRSPEC_OK) return code;
+    size_t subject = write_subject(i, &record, found);
+    if (subject == 0) return outside(error);
+    code = call(i, &i->verdict, 2, slot, subject, &size, error);
+    return code == ADDRSPEC_OK ? read_verdict(i, size, verdict, error) : code;
 }
 
 /* Reads a member of the info whose value has less than size bytes, without an escape. */

@@ -1,5 +1,5 @@
 /* One instance of the module (ABI.md of the project). Only one thread may use it at a time.
-   After an error other than that of the lists it must be freed: its memory may be
+   After an error other than that of a policy it must be freed: its memory may be
    inconsistent. */
 #ifndef ADDRSPEC_INSTANCE_H
 #define ADDRSPEC_INSTANCE_H
@@ -24,6 +24,10 @@ addrspec_code addrspec_instance_check_many(addrspec_instance *instance, const ad
 
 /* Whether addrspec_instance_check_many can check an address of this length. */
 bool addrspec_instance_fits_many(const addrspec_instance *instance, size_t length);
+
+/* Writes the verdict of a policy on an address. */
+addrspec_code addrspec_instance_decide(addrspec_instance *instance, const void *address, size_t length, addrspec_text policy,
+                                       const addrspec_found *found, addrspec_verdict *verdict, addrspec_error *error);
 
 addrspec_code addrspec_instance_set_lists(addrspec_instance *instance, const void *blob, size_t size, addrspec_error *error);
 

@@ -72,7 +72,7 @@ addrspec_code addrspec_pool_take(addrspec_pool *pool, addrspec_loan *loan, addrs
 
 void addrspec_pool_give(addrspec_pool *pool, addrspec_loan loan, addrspec_code result) {
     pthread_mutex_lock(&pool->mutex);
-    bool keep = result == ADDRSPEC_OK && loan.lists == pool->lists;
+    bool keep = (result == ADDRSPEC_OK || result == ADDRSPEC_ERROR_POLICY) && loan.lists == pool->lists;
     if (keep) pool->instances[pool->idle++] = loan.instance;
     else pool->started--;
     pthread_cond_signal(&pool->freed);

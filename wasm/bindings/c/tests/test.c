@@ -74,6 +74,39 @@ static void takes_any_bytes(addrspec_checker *checker) {
     addrspec_facts_free(facts);
 }
 
+static addrspec_code decide(addrspec_checker *checker, const char *address, const char *policy, const addrspec_found *found,
+                            addrspec_verdict *verdict, addrspec_error *error) {
+    return addrspec_decide(checker, address, strlen(address), policy, strlen(policy), found, verdict, error);
+}
+
+static void decides_by_a_policy(addrspec_checker *checker) {
+    const char *policy = "{\"block\":{\"reasons\":[\"no_mail\"]},\"review\":{\"reasons\":[\"role\"]}}";
+    addrspec_verdict verdict = {0};
+    addrspec_error error;
+    addrspec_found found = {ADDRSPEC_NO, ADDRSPEC_NO, false}, wrong = {(addrspec_known)2, ADDRSPEC_NO, false};
+    EXPECT(decide(checker, "info@example.org", policy, NULL, &verdict, &error) == ADDRSPEC_OK && verdict.action == 'r');
+    EXPECT(strcmp(verdict.json, "{\"action\":\"review\",\"reason\":\"role\",\"rule\":\"review.reasons[0]\"}") == 0);
+    EXPECT(decide(checker, "info@example.org", policy, &found, &verdict, &error) == ADDRSPEC_OK && verdict.action == 'b');
+    EXPECT(decide(checker, "info@example.org", policy, &wrong, &verdict, &error) == ADDRSPEC_ERROR_ARGUMENT);
+    EXPECT(decide(checker, "info@example.org", "{\"block\":{\"reasons\":[\"rolle\"]}}", NULL, &verdict, &error) == ADDRSPEC_ERROR_POLICY);
+    EXPECT(strcmp(error.message, "block.reasons[0]: \"rolle\" is no reason; did you mean \"role\"?") == 0);
+    EXPECT(addrspec_decide(checker, "x", 1, NULL, 0, NULL, &verdict, NULL) == ADDRSPEC_ERROR_ARGUMENT);
+}
+
+/* More policies than slots, and refused ones between them, never get another's verdict. */
+static void keeps_policies_apart(addrspec_checker *checker) {
+    for (int n = 0; n < 80; n++) {
+        char policy[64], address[32];
+        addrspec_verdict verdict = {0};
+        EXPECT(decide(checker, "a@b", "7", NULL, &verdict, NULL) == ADDRSPEC_ERROR_POLICY);
+        snprintf(policy, sizeof policy, "{\"block\":{\"domains\":[\"d%d.example\"]}}", n % 40);
+        snprintf(address, sizeof address, "a@d%d.example", n % 40);
+        EXPECT(decide(checker, address, policy, NULL, &verdict, NULL) == ADDRSPEC_OK && verdict.action == 'b');
+        snprintf(address, sizeof address, "a@d%d.example", n % 40 + 1);
+        EXPECT(decide(checker, address, policy, NULL, &verdict, NULL) == ADDRSPEC_OK && verdict.action == 'a');
+    }
+}
+
 static void full_suggestion(addrspec_checker *checker) {
     addrspec_facts *facts = check(checker, "jane@gmial.com", ADDRSPEC_FULL_SUGGESTION);
     EXPECT(is(facts->typo_suggestion, "jane@gmail.com"));
@@ -219,7 +252,7 @@ int main(void) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    void (*const tests[])(addrspec_checker *) = {has_every_fact, a_refusal_is_a_result, details_have_form_and_exchange, takes_any_bytes, full_suggestion, names_wrong_arguments,
+    void (*const tests[])(addrspec_checker *) = {has_every_fact, a_refusal_is_a_result, details_have_form_and_exchange, takes_any_bytes, decides_by_a_policy, keeps_policies_apart, full_suggestion, names_wrong_arguments,
                                                  many_gives_what_one_gives, refuses_an_address_that_is_too_long, damaged_lists_change_nothing,
                                                  threads_share_a_checker, a_child_of_fork_checks};
     for (size_t n = 0; n < sizeof tests / sizeof tests[0]; n++) tests[n](checker);
