@@ -1,6 +1,8 @@
 import io.github.addrspec.Addrspec;
 import io.github.addrspec.Facts;
+import io.github.addrspec.Found;
 import io.github.addrspec.ListsRefusedException;
+import io.github.addrspec.PolicyRefusedException;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
@@ -23,19 +25,22 @@ import java.util.Set;
  *
  * <pre>
  *   mvn package
- *   java -jar target/check.jar [-0] [-1] [-d] [-l LISTS] [ADDRESS...]
+ *   java -jar target/check.jar [-0] [-1] [-d] [-l LISTS] [-p] [ADDRESS...]
  * </pre>
  *
  * It prints one line of JSON for each address: its arguments or, without any, the lines of standard
  * input. With -0, addresses in the input end with a zero byte instead; with -1, they are checked one
  * by one, not in bulk; with -d, results have the member details; with -l, the lists are those of a
- * newer lists.blob, whose signature minisign verifies.
+ * newer lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
+ * address, which end with a zero byte: the document of a policy, the address, and of mx, the address
+ * record and disposable exchanges 1, 0 or nothing, as far as they were looked up; it prints the
+ * verdict, or why the document is no policy.
  */
 public final class Check {
   /** The addresses of one call. */
   private static final int MANY = 1000;
 
-  private static final Set<String> OPTIONS = Set.of("-0", "-1", "-d", "-l");
+  private static final Set<String> OPTIONS = Set.of("-0", "-1", "-d", "-l", "-p");
 
   private final Addrspec addrspec;
   private final Set<String> options;
@@ -60,7 +65,9 @@ public final class Check {
     try (Addrspec addrspec = new Addrspec();
         OutputStream output = new BufferedOutputStream(System.out)) {
       Check check = new Check(addrspec, options(args, addrspec), output);
-      if (args.isEmpty()) {
+      if (check.options.contains("-p")) {
+        check.decideInput();
+      } else if (args.isEmpty()) {
         check.printInput(new BufferedInputStream(System.in));
       }
       for (String address : args) {
@@ -83,6 +90,32 @@ public final class Check {
       }
     }
     return options;
+  }
+
+  /** Prints a verdict for each five texts of the input. */
+  private void decideInput() throws IOException {
+    String[] texts = new String(System.in.readAllBytes(), StandardCharsets.UTF_8).split("\0", -1);
+    for (int n = 0; n + 5 < texts.length; n += 5) {
+      output.write((decide(texts, n) + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  private String decide(String[] texts, int at) {
+    Found found = Found.NOTHING;
+    if (!texts[at + 2].isEmpty()) {
+      found = found.mx(texts[at + 2].equals("1"));
+    }
+    if (!texts[at + 3].isEmpty()) {
+      found = found.addressRecord(texts[at + 3].equals("1"));
+    }
+    if (texts[at + 4].equals("1")) {
+      found = found.disposableExchanges();
+    }
+    try {
+      return addrspec.verdict(texts[at + 1], texts[at], found).json();
+    } catch (PolicyRefusedException e) {
+      return e.getMessage();
+    }
   }
 
   private void printInput(InputStream input) throws IOException {

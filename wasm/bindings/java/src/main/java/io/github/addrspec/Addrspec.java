@@ -172,6 +172,42 @@ public final class Addrspec implements AutoCloseable {
   }
 
   /**
+   * Returns the verdict of a policy on an address without lookups; see {@link #verdict(String,
+   * String, Found)}.
+   *
+   * @param address the address, as for {@link #check(String)}
+   * @param policy the JSON document
+   * @return the verdict
+   * @throws PolicyRefusedException if the document is no policy
+   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Verdict verdict(String address, String policy) {
+    return verdict(address, policy, Found.NOTHING);
+  }
+
+  /**
+   * Returns the verdict of a policy on an address. Each instance keeps the last 16 policies, at most
+   * 5 MB each.
+   *
+   * @param address the address, as for {@link #check(String)}
+   * @param policy the JSON document
+   * @param found what you have looked up
+   * @return the verdict
+   * @throws PolicyRefusedException if the document is no policy; its message names the place
+   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Verdict verdict(String address, String policy, Found found) {
+    byte[] encoded = Address.encode(address, "address");
+    Objects.requireNonNull(policy, "policy");
+    Objects.requireNonNull(found, "found");
+    return new Verdict(pool.use(guest -> guest.verdict(policy, encoded, found)));
+  }
+
+  /**
    * Replaces the lists of providers and words by newer ones, for all calls that begin afterwards. The
    * signature is not verified here.
    *

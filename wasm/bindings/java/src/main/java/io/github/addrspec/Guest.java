@@ -4,15 +4,21 @@ import com.dylibso.chicory.runtime.ByteArrayMemory;
 import com.dylibso.chicory.runtime.ExportFunction;
 import com.dylibso.chicory.runtime.Instance;
 import com.dylibso.chicory.runtime.Machine;
+import com.dylibso.chicory.runtime.Memory;
 import com.dylibso.chicory.wasm.WasmModule;
 import io.github.addrspec.internal.Module;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.Function;
 
 /**
  * One instance of the module, behind the interface that wasm/ABI.md specifies. One thread at a time
- * may use it. After an exception other than {@link ListsRefusedException} it must be discarded.
+ * may use it. After an exception other than {@link ListsRefusedException} and {@link
+ * PolicyRefusedException} it must be discarded.
  */
 final class Guest {
   /** Flag: typo_suggestion is the whole corrected address, not its domain. */
@@ -27,6 +33,16 @@ final class Guest {
   private static final int MAJOR = 2;
   private static final int REFUSED = -4;
   private static final int TOO_LARGE = -5;
+  private static final int NO_POLICY = -7;
+
+  /** How many policies an instance has. */
+  private static final int SLOTS = 16;
+
+  /** The bit of word 0 of the report that is disposable. */
+  private static final int DISPOSABLE = 1 << 5;
+
+  /** Where the report has the offset and the length of the host text, words 9 and 10. */
+  private static final int HOST = 4 * 9;
 
   /** Where the report has the offset and the length of its sentence, words 17 and 18. */
   private static final int SENTENCE = 4 * 17;
@@ -38,6 +54,9 @@ final class Guest {
   private final int capacity;
   private final int output;
   private final int outputCapacity;
+
+  /** The slots of policies by their documents, the last used one last. */
+  private final Map<String, Integer> policies = new LinkedHashMap<>(SLOTS, 0.75f, true);
 
   /** Starts an instance of the module in this library. */
   static Guest start() {
@@ -119,6 +138,70 @@ final class Guest {
     }
     if (result < 0) {
       throw new ModuleException("addrspec_lists returned " + result);
+    }
+  }
+
+  /** Returns the verdict of a policy on an address, a JSON object. */
+  byte[] verdict(String policy, byte[] address, Found found) {
+    int slot = slot(policy);
+    check(address, 0);
+    byte[] subject = subject(found);
+    instance.memory().write(input, subject);
+    ExportFunction decide = instance.export("addrspec_verdict");
+    byte[] verdict = output("addrspec_verdict", (int) decide.apply(slot, subject.length)[0]);
+    return Arrays.copyOfRange(verdict, Math.min(4, verdict.length), verdict.length); // after its length
+  }
+
+  /** Returns what a policy needs of the last check. */
+  private byte[] subject(Found found) {
+    Memory memory = instance.memory();
+    int report = get("addrspec_report_ptr");
+    byte[] host = memory.readBytes(output + memory.readInt(report + HOST), memory.readInt(report + HOST + 4));
+    return ByteBuffer.allocate(16 + host.length)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putInt(memory.readInt(report) | (found.disposable ? DISPOSABLE : 0))
+        .putInt(memory.readInt(report + 4))
+        .putInt(found.word)
+        .putInt(host.length)
+        .put(host)
+        .array();
+  }
+
+  /** Returns the slot of a policy, which replaces the one that was used least recently. */
+  private int slot(String policy) {
+    Integer known = policies.get(policy);
+    if (known != null) {
+      return known;
+    }
+    if (policies.size() == SLOTS) {
+      policies.remove(policies.keySet().iterator().next());
+    }
+    int slot = 0;
+    while (policies.containsValue(slot)) {
+      slot++;
+    }
+    load(slot, policy.getBytes(StandardCharsets.UTF_8));
+    policies.put(policy, slot);
+    return slot;
+  }
+
+  private void load(int slot, byte[] document) {
+    for (int at = 0; at < document.length; at += capacity) {
+      byte[] piece = Arrays.copyOfRange(document, at, Math.min(document.length, at + capacity));
+      instance.memory().write(input, piece);
+      passPolicy(slot, piece.length);
+    }
+    passPolicy(slot, 0);
+  }
+
+  /** Passes a piece of a policy from the input; 0 ends it. */
+  private void passPolicy(int slot, int length) {
+    int result = (int) instance.export("addrspec_policy").apply(slot, length)[0];
+    if (result == NO_POLICY) {
+      throw new PolicyRefusedException(sentence());
+    }
+    if (result < 0) {
+      throw new ModuleException("addrspec_policy returned " + result);
     }
   }
 

@@ -80,7 +80,10 @@ final class Pool {
     requireOpen();
     try {
       return run(take(), work);
-    } catch (ListsRefusedException | ModuleException | ChicoryInterruptedException e) {
+    } catch (ListsRefusedException
+        | PolicyRefusedException
+        | ModuleException
+        | ChicoryInterruptedException e) {
       throw e;
     } catch (RuntimeException | StackOverflowError e) {
       throw new ModuleException("the module failed: " + e.getClass().getName(), e);
@@ -92,7 +95,7 @@ final class Pool {
     T result;
     try {
       result = work.apply(tenant);
-    } catch (ListsRefusedException e) {
+    } catch (ListsRefusedException | PolicyRefusedException e) {
       keep(tenant); // nothing has changed
       throw e;
     }

@@ -257,6 +257,39 @@ class AddrspecTest {
   }
 
   @Test
+  void decidesByAPolicy() {
+    String policy = "{\"block\":{\"reasons\":[\"no_mail\"]},\"review\":{\"reasons\":[\"role\"]}}";
+    Verdict verdict = addrspec.verdict("info@example.org", policy);
+    assertEquals("review", verdict.action());
+    assertEquals(Optional.of("role"), verdict.reason());
+    assertEquals(Optional.of("review.reasons[0]"), verdict.rule());
+    Found without = Found.NOTHING.mx(true).mx(false).addressRecord(true).addressRecord(false);
+    assertEquals("block", addrspec.verdict("info@example.org", policy, without).action());
+    Verdict allowed = addrspec.verdict("jane@example.org", policy, without.addressRecord(true));
+    assertEquals("{\"action\":\"allow\",\"reason\":null,\"rule\":null}", allowed.json());
+    assertEquals(Optional.empty(), allowed.rule());
+    String wrong = "{\"block\":{\"reasons\":[\"rolle\"]}}";
+    String message =
+        assertThrows(PolicyRefusedException.class, () -> addrspec.verdict("a@b", wrong)).getMessage();
+    assertEquals("block.reasons[0]: \"rolle\" is no reason; did you mean \"role\"?", message);
+    assertThrows(NullPointerException.class, () -> addrspec.verdict("a@b", null));
+  }
+
+  /** More policies than slots, and refused ones between them, never get another's verdict. */
+  @Test
+  void keepsPoliciesApart() {
+    try (Addrspec one = Addrspec.builder().instances(1).build()) {
+      for (int n = 0; n < 80; n++) {
+        int domain = n % 40;
+        assertThrows(PolicyRefusedException.class, () -> one.verdict("a@b", "7"));
+        String policy = "{\"block\":{\"domains\":[\"d" + domain + ".example\"]}}";
+        assertEquals("block", one.verdict("a@d" + domain + ".example", policy).action());
+        assertEquals("allow", one.verdict("a@d" + (domain + 1) + ".example", policy).action());
+      }
+    }
+  }
+
+  @Test
   void refusesCallsWhenClosed() {
     Addrspec closed = new Addrspec();
     closed.check("jane@example.org");
