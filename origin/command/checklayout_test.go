@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -31,6 +32,29 @@ func TestCheckHasOneLayout(t *testing.T) {
 			offline, _, _ := runCheck(t, nil, file, "--to", "csv")
 			require.Equal(t, withoutMX(t, local), withoutMX(t, offline))
 		})
+	}
+}
+
+// A key's default policy and the same document in a file give the same lines.
+func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
+	t.Parallel()
+	const document = `{"block": {"domains": ["no-mx.example"], "reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["no_mx", "role"]}}`
+	dns := contract.Serve(t)
+	s := start(t, "--dns", dns)
+	_, account := s.limitedKey(t, ledger.Unlimited)
+	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", document)
+	require.NoError(t, err)
+	key, _, err := s.ledger.CreateKey(t.Context(), account, "sign-up", ledger.KeyTerms{Policy: "sign-up"})
+	require.NoError(t, err)
+	policy := fileOf(t, "policy.json", document)
+	list := fileOf(t, "list.txt", "jane@mail.example\ninfo@mail.example\na..b@mail.example\njane@mailinator.com\njane@missing.example\njane@servfail.example\njane@[192.0.2.1]\n")
+	for _, flags := range [][]string{{"--to", "ndjson"}, {"--to", "ndjson", "--details", "--keep"}} {
+		local, problem, code := runCheck(t, nil, append(flags, list, "--policy", policy, "--offline=false", "--dns", dns)...)
+		require.Zero(t, code, problem)
+		through, problem, code := s.checkThrough(t, key, "", append(flags, list)...)
+		require.Zero(t, code, problem)
+		require.Equal(t, local, through)
+		require.Equal(t, 6, strings.Count(through, `,"verdict":{"action":`), through)
 	}
 }
 
