@@ -237,7 +237,7 @@ func TestVerdictIsAppended(t *testing.T) {
 	}
 }
 
-// An address literal was not looked up, so reasons that need DNS are skipped.
+// The module knows where mail for an address literal goes: nothing is looked up for it.
 func TestSubjectOf(t *testing.T) {
 	require.Zero(t, subjectOf(&host.Facts{}, host.Lookup{}).Found)
 	f := &host.Facts{Host: "a.example"}
