@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -210,12 +209,11 @@ func (x *exchange) read(r *http.Request) (job, *problem) {
 // A policy is one that the engine has accepted.
 type policy struct {
 	*host.Policy
-	size    int
-	address bool // it may have the reason no_mail
+	size int
 }
 
 // wantsAddress reports whether the policy needs the address record of a domain without MX.
-func (p *policy) wantsAddress() bool { return p != nil && p.address }
+func (p *policy) wantsAddress() bool { return p != nil && p.WantsAddress() }
 
 // loadPolicy sets the policy of the request: that with the name, or the key's default for
 // "". The request keeps it to its end, whatever becomes of it in the database.
@@ -277,8 +275,7 @@ func (c *policyCache) of(ctx context.Context, engine *host.Engine, stored *ledge
 	if err != nil {
 		return nil, err
 	}
-	// An escape may hide the name.
-	p := &policy{accepted, len(stored.Document), strings.Contains(stored.Document, "no_mail") || strings.Contains(stored.Document, `\`)}
+	p := &policy{accepted, len(stored.Document)}
 	c.put(at, p)
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"strings"
 )
 
 // Policy is a document that turns facts into a verdict (package core/policy describes it). It
@@ -23,6 +24,13 @@ func (e *Engine) NewPolicy(ctx context.Context, document string) (*Policy, error
 		return nil, err
 	}
 	return p, nil
+}
+
+// WantsAddress reports whether the policy may have the reason no_mail, for which a domain
+// without MX needs a lookup of its address record. An escape in the document may hide the
+// name. A nil policy wants nothing.
+func (p *Policy) WantsAddress() bool {
+	return p != nil && (strings.Contains(p.document, "no_mail") || strings.Contains(p.document, `\`))
 }
 
 func policyOf(document string) *Policy { return &Policy{document, sha256.Sum256([]byte(document))} }
