@@ -74,8 +74,8 @@ func keep(f host.Facts, facts *host.Facts, o *Outcome) {
 }
 
 // lookup looks up each distinct domain of the valid addresses, and adds what it
-// finds to the outcomes. For a policy that may have
-// the reason no_mail it looks for address records too.
+// finds to the outcomes. For a policy that may have the reason no_mail it looks for
+// address records too.
 func (l *Local) lookup(ctx context.Context, facts []host.Facts, outcomes []Outcome) (map[string]lookup, error) {
 	found, err := l.Lookups.All(ctx, domainsOf(facts), l.Flags&host.Details != 0 || l.Policy.WantsAddress())
 	if err != nil {
