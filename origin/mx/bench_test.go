@@ -166,7 +166,7 @@ func fullCache(domain func(int) (string, result)) *cache {
 	return k
 }
 
-// A million domains take at most 130 MB, whoever publishes what.
+// A million domains with a realistic mix of exchanges take at most 130 MB.
 func TestCacheMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stores two million domains")

@@ -391,7 +391,7 @@ func newTestCache(limit int) (*cache, *fakeClock) {
 	return newCache(Config{cacheEntries: limit, clock: clock}.withDefaults()), clock
 }
 
-// Whoever publishes exchanges as long as possible, also for domains that are cached
+// Somebody who publishes exchanges as long as possible, also for domains that are cached
 // already, does not make the cache larger.
 func TestCacheBytesAreBounded(t *testing.T) {
 	const limit = 1000
