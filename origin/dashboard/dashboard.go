@@ -103,15 +103,17 @@ type Dashboard struct {
 	reading   chan struct{}   // likewise, for pages that need no database
 	alone     map[string]bool // their patterns
 	forms     *slots          // of forms that are arriving, by network
+	documents *slots          // likewise, of forms with documents of policies
 	rendering chan struct{}   // one element for each page that is being rendered
 	unsent    unsent          // pages that are being sent
 	checks    *slots
 	exports   *slots
 	tests     *slots // of webhooks
 
-	atProvider *slots // sign-ins that wait for the OpenID provider
-	api        *apiClient
-	docs       func() (*docs.Site, error) // rendered when first read: it takes a tenth of the start
+	policySlots *slots
+	atProvider  *slots // sign-ins that wait for the OpenID provider
+	api         *apiClient
+	docs        func() (*docs.Site, error) // rendered when first read: it takes a tenth of the start
 }
 
 // New returns a Dashboard.
@@ -119,6 +121,7 @@ func New(c Config) (*Dashboard, error) {
 	d := &Dashboard{
 		Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(),
 		requests: make(chan struct{}, maxRequests), reading: make(chan struct{}, maxRequests), forms: newSlots(maxForms, maxFormsEach, 0, errBusyNetwork),
+		documents: newSlots(maxDocuments, maxDocumentsEach, 0, errBusyNetwork), policySlots: newSlots(maxPolicyPages, maxPolicyPagesEach, 0, errBusyAccount),
 		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		unsent:    unsent{limit: maxUnsent},
 		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),
@@ -174,19 +177,22 @@ func (d *Dashboard) routes() map[string]route {
 		"/sign-out":     {offline, "Sign out", "sign-out", nothing, d.signOut},
 		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
 
-		"/dashboard":                   {signedIn, "Overview", "overview", d.overview, nil},
-		"/dashboard/keys":              {signedIn, "API keys", "keys", d.keys, d.createKey},
-		"/dashboard/keys/{id}":         {signedIn, "API key", "key", d.key, d.changeKey},
-		"/dashboard/keys/{id}/rotate":  {signedIn, "API key", "key", d.key, d.rotateKey},
-		"/dashboard/keys/{id}/revoke":  {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
-		"/dashboard/usage":             {signedIn, "Usage", "usage", d.usage, nil},
-		"/dashboard/try":               {signedIn, "Try it", "try", d.tryPage, d.try},
-		"/dashboard/lists":             {signedIn, "Lists", "lists", d.lists, nil},
-		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
-		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
-		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, d.setName},
-		"/dashboard/settings/webhook":  {signedIn, "Webhook", "webhook", d.webhookPage, d.changeWebhook},
-		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, d.endSessions},
+		"/dashboard":                    {signedIn, "Overview", "overview", d.overview, nil},
+		"/dashboard/keys":               {signedIn, "API keys", "keys", d.keys, d.createKey},
+		"/dashboard/keys/{id}":          {signedIn, "API key", "key", d.key, d.changeKey},
+		"/dashboard/keys/{id}/rotate":   {signedIn, "API key", "key", d.key, d.rotateKey},
+		"/dashboard/keys/{id}/revoke":   {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
+		policiesPath:                    {signedIn, "Policies", "policies", d.policies, d.createPolicy},
+		policiesPath + "/{name}":        {signedIn, "Policy", "policy", d.policyPage, d.changePolicy},
+		policiesPath + "/{name}/delete": {signedIn, "Delete a policy", "policy-delete", d.policyPage, d.deletePolicy},
+		"/dashboard/usage":              {signedIn, "Usage", "usage", d.usage, nil},
+		"/dashboard/try":                {signedIn, "Try it", "try", d.tryPage, d.try},
+		"/dashboard/lists":              {signedIn, "Lists", "lists", d.lists, nil},
+		"/dashboard/settings":           {signedIn, "Settings", "settings", d.settings, nil},
+		"/dashboard/settings/password":  {signedIn, "Set a password", "password", nothing, d.setPassword},
+		"/dashboard/settings/name":      {signedIn, "Your name", "settings", d.settings, d.setName},
+		"/dashboard/settings/webhook":   {signedIn, "Webhook", "webhook", d.webhookPage, d.changeWebhook},
+		"/dashboard/settings/sessions":  {signedIn, "Sessions", "settings", d.settings, d.endSessions},
 
 		"/dashboard/operator":               {operator, "Accounts", "operator-accounts", d.accounts, d.createAccount},
 		"/dashboard/operator/accounts/{id}": {operator, "Account", "operator-account", d.operatorAccount, d.changeAccount},

@@ -26,6 +26,7 @@ type keysView struct {
 	// New is a key that was just created, with its secret, which is shown only
 	// this once.
 	New *newKeyView `json:"new,omitempty"`
+	keyPolicies
 }
 
 // keys lists a page of the account's keys, newest first. After a key was created it
@@ -35,7 +36,9 @@ func (d *Dashboard) keys(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	view.New, err = v.createdKey()
+	if view.New, err = v.createdKey(); err == nil {
+		view.names, err = v.policyNames()
+	}
 	return view, err
 }
 
@@ -129,6 +132,7 @@ func (v *visit) keyTerms() (t ledger.KeyTerms, err error) {
 	if t.Rate, err = v.limit("rate"); err != nil {
 		return t, err
 	}
+	t.Policy = v.form.Get("policy")
 	for _, text := range v.form["origins"] {
 		t.Origins = append(t.Origins, strings.Fields(text)...)
 	}
@@ -163,7 +167,8 @@ type keyView struct {
 	Used     int64         `json:"used"`                      // of the budget, this month
 	Rate     *ledger.Limit `json:"rate,omitempty"`            // requests a second
 	Origins  []string      `json:"origins,omitempty"`
-	Days     []barView     `json:"days"` // the last 30
+	Policy   string        `json:"policy,omitempty"` // the default
+	Days     []barView     `json:"days"`             // the last 30
 }
 
 // barDays is how many days the bars of a key show.
@@ -196,7 +201,7 @@ func (v *visit) viewKeysOf(account int64, list []ledger.Key) ([]keyView, error) 
 
 func viewOfKey(k ledger.Key, now time.Time) keyView {
 	view := keyView{ID: k.ID, Name: k.Name, Begins: k.Hint, Status: "active", Created: k.Created, Expires: k.Expires, Revoked: k.Revoked,
-		Budget: k.Budget, Used: k.Used, Rate: k.Rate, Origins: k.Origins}
+		Budget: k.Budget, Used: k.Used, Rate: k.Rate, Origins: k.Origins, Policy: k.Policy}
 	if k.LastDay != 0 {
 		view.LastUsed = k.LastDay.String()
 	}
@@ -215,6 +220,7 @@ func viewOfKey(k ledger.Key, now time.Time) keyView {
 type keyPage struct {
 	Key keyView     `json:"key"`
 	New *newKeyView `json:"new,omitempty"`
+	keyPolicies
 }
 
 // key is the page of one key, which shows a secret that was just made, and the page
@@ -228,7 +234,8 @@ func (d *Dashboard) key(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keyPage{views[0], v.newKey(k, v.shownOnce())}, nil
+	names, err := v.policyNames()
+	return keyPage{views[0], v.newKey(k, v.shownOnce()), keyPolicies{names}}, err
 }
 
 // ownKey returns the account's key with the ID of the path.
@@ -276,6 +283,7 @@ func (v *visit) keyChange(k ledger.Key) (change ledger.KeyChange, err error) {
 		"budget":  func() { terms.Budget = given.Budget },
 		"rate":    func() { terms.Rate = given.Rate },
 		"origins": func() { terms.Origins = given.Origins },
+		"policy":  func() { terms.Policy = given.Policy },
 	} {
 		if v.form.Has(field) {
 			set()
@@ -309,7 +317,7 @@ func (d *Dashboard) rotateKey(v *visit) (*outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		return keyPage{views[0], v.newKey(k, []string{secret})}, nil
+		return keyPage{Key: views[0], New: v.newKey(k, []string{secret})}, nil
 	}, secret)
 }
 
@@ -330,22 +338,35 @@ func keyProblem(err error) error {
 }
 
 // termsForm has the terms of a key as the fields of a form.
-type termsForm struct{ Expires, Budget, Rate, Origins string }
+type termsForm struct {
+	Expires, Budget, Rate, Origins, Policy string
+
+	Policies []string // that the key can have
+}
+
+// keyPolicies are the names of the account's policies, for the pages of keys.
+type keyPolicies struct{ names []string }
+
+func (p keyPolicies) policyNames() []string { return p.names }
+
+// termsForm returns the form with given terms.
+func (f *frame) termsForm(stored termsForm) termsForm {
+	return termsForm{f.Kept("expires", stored.Expires), f.Kept("budget", stored.Budget), f.Kept("rate", stored.Rate), f.Kept("origins", stored.Origins),
+		f.Kept("policy", stored.Policy), f.Data.(interface{ policyNames() []string }).policyNames()}
+}
 
 // termsOfKey returns the terms of a key that exists, or those that were given if the
 // form is shown again.
 func termsOfKey(f *frame, k keyView) termsForm {
-	t := termsForm{Budget: limitField(k.Budget), Rate: limitField(k.Rate), Origins: strings.Join(k.Origins, "\n")}
+	t := termsForm{Budget: limitField(k.Budget), Rate: limitField(k.Rate), Origins: strings.Join(k.Origins, "\n"), Policy: k.Policy}
 	if !k.Expires.IsZero() {
 		t.Expires = k.Expires.UTC().Format(time.DateOnly)
 	}
-	return termsForm{f.Kept("expires", t.Expires), f.Kept("budget", t.Budget), f.Kept("rate", t.Rate), f.Kept("origins", t.Origins)}
+	return f.termsForm(t)
 }
 
 // termsOf returns the terms of a form that is shown again.
-func termsOf(f *frame) termsForm {
-	return termsForm{f.Value("expires"), f.Value("budget"), f.Value("rate"), f.Value("origins")}
-}
+func termsOf(f *frame) termsForm { return f.termsForm(termsForm{}) }
 
 func limitField(l *ledger.Limit) string {
 	if l == nil {
@@ -363,6 +384,24 @@ const (
 	formTime     = 3 * time.Second // for one to arrive
 )
 
+// Bounds of forms with documents of policies. They are larger, so there are fewer: 32 MiB
+// that arrive, and a few pages that have a document as text, as a form and as HTML.
+const (
+	maxDocument        = 1 << 20 // bytes of such a form
+	maxDocuments       = 32      // arriving at a time
+	maxDocumentsEach   = 4       // of a network
+	maxPolicyPages     = 8       // in progress at a time
+	maxPolicyPagesEach = 2       // of an account
+)
+
+// formLimit returns the limit on the bytes of the form of a request.
+func formLimit(r *http.Request) int64 {
+	if r.URL.Path == policiesPath || strings.HasPrefix(r.URL.Path, policiesPath+"/") {
+		return maxDocument
+	}
+	return maxForm
+}
+
 var errSlowForm = &problem{status: http.StatusRequestTimeout, code: "SLOW_FORM", sentence: "The form did not arrive within 3 seconds. Send it again."}
 
 // receive reads the form of a request, and returns the request with the form in
@@ -371,7 +410,11 @@ func (d *Dashboard) receive(w http.ResponseWriter, r *http.Request) (*http.Reque
 	if r.ContentLength == 0 || r.Body == nil || r.URL.Path == checkPath {
 		return r, nil
 	}
-	release, p := d.forms.take(d.callerNetwork(r), 0)
+	arriving := d.forms
+	if formLimit(r) > maxForm {
+		arriving = d.documents
+	}
+	release, p := arriving.take(d.callerNetwork(r), 0)
 	if p != nil {
 		return r, p
 	}
@@ -392,7 +435,7 @@ func (d *Dashboard) receive(w http.ResponseWriter, r *http.Request) (*http.Reque
 func readInTime(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(formTime)) // a test's writer has none
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxForm+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, formLimit(r)+1))
 	if err == nil {
 		_ = control.SetReadDeadline(time.Time{})
 	}

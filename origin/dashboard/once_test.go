@@ -162,9 +162,12 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 	require.NoError(t, s.setOperator(t))
 	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", ledger.KeyTerms{Origins: []string{"https://stored.example"}})
 	require.NoError(t, err)
+	stored, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "sign-up", "{}")
+	require.NoError(t, err)
 	s.withPassword(t)
 	b, stranger := s.signedIn(t, s.account.ID), s.browser(t)
 	keyPath, account := fmt.Sprintf("/dashboard/keys/%d", key.ID), fmt.Sprintf("/dashboard/operator/accounts/%d", s.account.ID)
+	policyPath := policiesPath + "/sign-up"
 	terms := func(more url.Values) url.Values {
 		more["name"], more["expires"], more["origins"] = []string{"new name"}, []string{"2199-01-01"}, []string{"https://a.example\nhttps://b.example"}
 		return more
@@ -172,6 +175,8 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 	forms := map[string]keptForm{
 		"/dashboard/keys":              {"", terms(url.Values{"budget": {"10"}, "rate": {"many"}}), ""},
 		keyPath:                        {"", terms(url.Values{"budget": {""}, "rate": {"many"}}), ""},
+		policiesPath:                   {"", url.Values{"name": {"Sign up"}}, ""},
+		policyPath:                     {"", url.Values{"document": {disposible}, "version": {fmt.Sprint(stored.Version)}}, ""},
 		"/dashboard/settings/webhook":  {"", url.Values{"do": {"set"}, "url": {"http://hooks.example.com/"}}, "do"},
 		"/dashboard/operator":          {"", url.Values{"email": {"nobody"}, "plan": {"pro"}}, ""},
 		account:                        {"", url.Values{"do": {"terms"}, "plan": {"enterprise"}, "points": {"10"}, "rate": {"many"}, "overage": {"no"}}, "do"},
@@ -204,7 +209,7 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 	}
 	seen["/sign-out"], seen[keyPath+"/rotate"] = true, true // a list of valid values
 	for path := range s.routes() {
-		got := b.get(strings.NewReplacer("{$}", "", "{id}", "1", "{page}", "errors").Replace(path))
+		got := b.get(strings.NewReplacer("{$}", "", "{id}", "1", "{name}", "sign-up", "{page}", "errors").Replace(path))
 		for _, action := range actionsOf(t, got.body) {
 			require.True(t, seen[action], "the form of %s with %s is in no row", path, action)
 		}

@@ -58,7 +58,7 @@ func problemOf(err error) *problem {
 		return inputProblem(input.Field, input.Sentence)
 	case errors.As(err, &tooMany):
 		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: "There were too many attempts. " + tryAgainIn(tooMany.Wait), input: true, wait: tooMany.Wait}
-	case errors.Is(err, ledger.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, ledger.ErrNoAccount):
+	case errors.Is(err, ledger.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, ledger.ErrNoAccount), errors.Is(err, ledger.ErrNoPolicy):
 		return errNotFound
 	case errors.Is(err, ledger.ErrSuspended):
 		return errSuspended

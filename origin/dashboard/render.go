@@ -198,6 +198,8 @@ var functions = template.FuncMap{
 	"barsPath":   barsPath,
 	"requests":   requestsOf,
 	"termsOf":    termsOf,
+	"flawIn":     func(id string, f *flaw) flawIn { return flawIn{id, f} },
+	"more":       func(keys []keyName) string { return strconv.Itoa(len(keys)-3) + " more" },
 	"termsOfKey": termsOfKey,
 	"deref":      func(n *int64) int64 { return *n },
 	"visible":    visible,
@@ -319,6 +321,9 @@ func (a *outcome) to() string {
 var messages = map[string]string{
 	"key-changed":       "The key is changed. Its next request follows the new terms.",
 	"key-revoked":       "The key is revoked. Requests with it are refused from now on.",
+	"policy-created":    "The policy is created. A key can have it by default, and requests can name it.",
+	"policy-changed":    "The policy is saved. It decides from the next request.",
+	"policy-deleted":    "The policy is deleted.",
 	"webhook-removed":   "The webhook is removed. Messages that waited are not sent.",
 	"account-created":   "The account is created. Make a one-time link for its owner.",
 	"account-changed":   "The terms are changed. They apply from the next request.",

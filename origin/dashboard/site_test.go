@@ -226,7 +226,12 @@ func (b *browser) getJSON(path string, data any) reply {
 
 // postJSON submits fields as a program does.
 func (b *browser) postJSON(path string, fields, data any) reply {
-	token := b.getJSON(path, new(any)).header.Get(tokenHeader)
+	return b.postFrom(path, path, fields, data)
+}
+
+// postFrom does the same with the token of another page.
+func (b *browser) postFrom(page, path string, fields, data any) reply {
+	token := b.getJSON(page, new(any)).header.Get(tokenHeader)
 	body, err := json.Marshal(fields)
 	require.NoError(b, err)
 	r := b.request("POST", path, strings.NewReader(string(body)))

@@ -28,6 +28,8 @@ type visit struct {
 	session *identity.Session // likewise
 	token   string            // of the session, or of the form cookie
 	form    url.Values        // of a POST
+
+	hasPolicySlot bool
 }
 
 // visit reads who makes a request, and refuses it if they may not.
@@ -145,7 +147,13 @@ func isJSON(r *http.Request) bool {
 // readForm reads the fields of a POST, from a form or from a JSON object of
 // strings, numbers, booleans and lists of strings.
 func (v *visit) readForm() error {
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	limit := formLimit(v.r)
+	if limit > maxForm {
+		if err := v.takePolicySlot(); err != nil { // before the form takes memory
+			return err
+		}
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, limit)
 	if !isJSON(v.r) {
 		if err := v.r.ParseForm(); err != nil {
 			return badForm(err)
@@ -202,8 +210,8 @@ func addField(form url.Values, name string, value any) error {
 }
 
 func badForm(err error) error {
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return &problem{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", sentence: "The form is larger than 64 KiB."}
+	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &problem{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", sentence: "The form is larger than " + strconv.FormatInt(over.Limit>>10, 10) + " KiB."}
 	}
 	return &problem{status: http.StatusBadRequest, code: "INVALID_REQUEST", sentence: "The form cannot be read: send application/x-www-form-urlencoded, or a JSON object."}
 }

@@ -266,17 +266,18 @@ func (l *Ledger) ResumeAccount(ctx context.Context, account int64) error {
 // Bounds of an account's policies. A document has 2.6 MB at most (core/policy), so one of
 // that length is possible, and a hundred usual ones.
 const (
-	maxPolicies      = 100
+	MaxPolicies      = 100
 	maxPolicyName    = 64
-	maxPolicyStorage = 8 << 20 // bytes of all documents
+	MaxPolicyStorage = 8 << 20 // bytes of all documents
 )
 
 // Errors of policies.
 var (
 	ErrNoPolicy        = errors.New("the account has no such policy")
+	ErrPolicyChanged   = errors.New("the policy was changed since it was read")
 	ErrPolicyInUse     = errors.New("the policy is the default of a key; give the key another one first")
-	ErrTooManyPolicies = fmt.Errorf("the account has %d policies, which is the most; delete one that is not used", maxPolicies)
-	ErrPolicyStorage   = fmt.Errorf("the account's policies would be over %d bytes together, which is the most; delete one that is not used", maxPolicyStorage)
+	ErrTooManyPolicies = fmt.Errorf("the account has %d policies, which is the most; delete one that is not used", MaxPolicies)
+	ErrPolicyStorage   = fmt.Errorf("the account's policies would be over %d bytes together, which is the most; delete one that is not used", MaxPolicyStorage)
 	errPolicyName      = fmt.Errorf("the name of a policy must have 1 to %d of a-z, 0-9, - and _", maxPolicyName)
 	errDocument        = errors.New("the document of a policy must be JSON in UTF-8")
 )
@@ -307,6 +308,18 @@ func CheckPolicyName(name string) error {
 // ErrTooManyPolicies and ErrPolicyStorage if it would have too much, and ErrSuspended to the
 // owner of a suspended one.
 func (l *Ledger) SetPolicy(ctx context.Context, account int64, name, document string) (Policy, error) {
+	return l.putPolicy(ctx, account, name, document, func(int64) bool { return true })
+}
+
+// ReplacePolicy is SetPolicy for a document that was made from a version of the policy, 0 if
+// there was none. It returns ErrPolicyChanged if that is not the version any more, unless the
+// policy has the same document.
+func (l *Ledger) ReplacePolicy(ctx context.Context, account int64, name, document string, version int64) (Policy, error) {
+	return l.putPolicy(ctx, account, name, document, func(now int64) bool { return now == version })
+}
+
+// putPolicy is SetPolicy if the policy's version, 0 for none, may be replaced.
+func (l *Ledger) putPolicy(ctx context.Context, account int64, name, document string, may func(version int64) bool) (Policy, error) {
 	if err := CheckPolicyName(name); err != nil {
 		return Policy{}, err
 	}
@@ -318,6 +331,9 @@ func (l *Ledger) SetPolicy(ctx context.Context, account int64, name, document st
 	err := l.changeAccountAfter(ctx, account, read, func(a Account, now time.Time) (change, error) {
 		if old.found && old.Document == document {
 			return change{}, nil
+		}
+		if !may(old.Version) {
+			return change{}, ErrPolicyChanged
 		}
 		if err := cmp.Or(ownerMay(ctx, !a.Suspended.IsZero()), all.admits(name, len(document))); err != nil {
 			return change{}, err
@@ -404,9 +420,9 @@ func (p *policyList) admits(name string, size int) error {
 		}
 	}
 	switch {
-	case others >= maxPolicies:
+	case others >= MaxPolicies:
 		return ErrTooManyPolicies
-	case bytes > maxPolicyStorage:
+	case bytes > MaxPolicyStorage:
 		return ErrPolicyStorage
 	}
 	return nil

@@ -609,6 +609,27 @@ func TestPoliciesAreKeptAndVersioned(t *testing.T) {
 	})
 }
 
+// Who edits a version that another one has replaced meanwhile does not replace that.
+func TestPolicyIsReplacedFromItsVersion(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		_, err := f.ReplacePolicy(f.ctx, f.account, "sign-up", blocking, 1)
+		require.ErrorIs(t, err, ErrPolicyChanged, "there is none")
+		first, err := f.ReplacePolicy(f.ctx, f.account, "sign-up", blocking, 0)
+		require.NoError(t, err)
+		_, err = f.ReplacePolicy(f.ctx, f.account, "sign-up", allowing, 0)
+		require.ErrorIs(t, err, ErrPolicyChanged, "there is one")
+		second, err := f.ReplacePolicy(f.ctx, f.account, "sign-up", allowing, first.Version)
+		require.NoError(t, err)
+		require.Greater(t, second.Version, first.Version)
+		_, err = f.ReplacePolicy(f.ctx, f.account, "sign-up", `{}`, first.Version)
+		require.ErrorIs(t, err, ErrPolicyChanged)
+		again, err := f.ReplacePolicy(f.ctx, f.account, "sign-up", allowing, first.Version)
+		require.NoError(t, err, "the document is there already, as after a double click")
+		require.Equal(t, second, again)
+	})
+}
+
 func TestPoliciesHaveBounds(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{})
@@ -625,14 +646,14 @@ func TestPoliciesHaveBounds(t *testing.T) {
 		_, err := f.SetPolicy(f.ctx, 4711, "a", blocking)
 		require.ErrorIs(t, err, ErrNoAccount)
 
-		for n := range maxPolicies {
+		for n := range MaxPolicies {
 			f.mustPolicy(fmt.Sprint("policy-", n), blocking)
 		}
 		_, err = f.SetPolicy(f.ctx, f.account, "another", blocking)
 		require.ErrorIs(t, err, ErrTooManyPolicies)
 		f.mustPolicy("policy-7", allowing)
 
-		long := strings.Repeat(" ", maxPolicyStorage-(maxPolicies-1)*len(blocking))
+		long := strings.Repeat(" ", MaxPolicyStorage-(MaxPolicies-1)*len(blocking))
 		f.mustPolicy("policy-7", long)
 		_, err = f.SetPolicy(f.ctx, f.account, "policy-7", long+" ")
 		require.ErrorIs(t, err, ErrPolicyStorage)
