@@ -184,6 +184,7 @@ func (d *Dashboard) routes() map[string]route {
 		"/dashboard/keys/{id}/revoke":   {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
 		policiesPath:                    {signedIn, "Policies", "policies", d.policies, d.createPolicy},
 		policiesPath + "/{name}":        {signedIn, "Policy", "policy", d.policyPage, d.changePolicy},
+		policiesPath + "/{name}/test":   {signedIn, "Policy", "policy", d.policyPage, d.testPolicy},
 		policiesPath + "/{name}/delete": {signedIn, "Delete a policy", "policy-delete", d.policyPage, d.deletePolicy},
 		"/dashboard/usage":              {signedIn, "Usage", "usage", d.usage, nil},
 		"/dashboard/try":                {signedIn, "Try it", "try", d.tryPage, d.try},

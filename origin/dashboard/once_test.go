@@ -176,6 +176,7 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 		"/dashboard/keys":              {"", terms(url.Values{"budget": {"10"}, "rate": {"many"}}), ""},
 		keyPath:                        {"", terms(url.Values{"budget": {""}, "rate": {"many"}}), ""},
 		policiesPath:                   {"", url.Values{"name": {"Sign up"}}, ""},
+		policyPath + "/test#test":      {"", url.Values{"email": {"jane@example.org"}, "lookup": {"x"}}, "lookup"},
 		policyPath:                     {"", url.Values{"document": {disposible}, "version": {fmt.Sprint(stored.Version)}}, ""},
 		"/dashboard/settings/webhook":  {"", url.Values{"do": {"set"}, "url": {"http://hooks.example.com/"}}, "do"},
 		"/dashboard/operator":          {"", url.Values{"email": {"nobody"}, "plan": {"pro"}}, ""},

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -84,15 +86,33 @@ func (d *Dashboard) createPolicy(v *visit) (*outcome, error) {
 	if err := ledger.CheckPolicyName(name); err != nil {
 		return nil, inputProblem("name", sentence(err))
 	}
-	document := "{}"
-	if v.form.Has("document") {
-		document = lines(v.form.Get("document"))
+	document, err := v.firstDocument()
+	if err != nil {
+		return nil, err
 	}
-	err := v.storePolicy(name, document, 0)
+	err = v.storePolicy(name, document, 0)
 	if errors.Is(err, ledger.ErrPolicyChanged) {
 		return nil, &problem{status: http.StatusConflict, code: "POLICY_EXISTS", field: "name", input: true, sentence: "The account has a policy with this name. Give another name, or edit that one."}
 	}
 	return redirect(policiesPath+"/"+name, "policy-created"), policyProblem(err)
+}
+
+// firstDocument returns the document that was given for a new policy, or that of the guide
+// which was chosen.
+func (v *visit) firstDocument() (string, error) {
+	if v.form.Has("document") {
+		return lines(v.form.Get("document")), nil
+	}
+	start := v.form.Get("start")
+	if start == "" {
+		return "{}", nil
+	}
+	for _, p := range docs.Policies() {
+		if p.Name == start {
+			return p.Document, nil
+		}
+	}
+	return "", inputProblem("start", "The field \"start\" must name a policy of the guide.")
 }
 
 // storePolicy stores a document in place of a version of a policy, if it is a policy.
@@ -133,6 +153,10 @@ type policyPage struct {
 	Policy   policyItem `json:"policy"`
 	Document string     `json:"document"` // as it was given
 	Flaw     *flaw      `json:"-"`        // of what was given instead
+	Test     *tested    `json:"test,omitempty"`
+
+	Sections []policySection `json:"-"` // of the form; nil if the document has what the form has not
+	TooLong  bool            `json:"-"` // for a form
 }
 
 // PageTitle returns the title of the page.
@@ -146,7 +170,12 @@ func (v *visit) policyPage() (*policyPage, error) {
 		return nil, err
 	}
 	keys, err := v.keysByPolicy()
-	return &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}, err
+	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}
+	page.TooLong = len(page.Document) > maxDocument/3 && len(url.QueryEscape(page.Document)) > maxDocument-maxForm
+	if rules, ok := rulesOf(stored.Document); ok && !page.TooLong {
+		page.Sections = v.sections(rules)
+	}
+	return page, err
 }
 
 // ownPolicy returns the account's policy with the name of the path.
@@ -169,10 +198,11 @@ func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !v.form.Has("document") {
-		return nil, inputProblem("document", "Give the document of the policy.")
+	document, err := v.givenDocument(page)
+	if err != nil {
+		return nil, err
 	}
-	document, version := lines(v.form.Get("document")), page.Policy.Version
+	version := page.Policy.Version
 	if v.form.Has("version") {
 		if version, err = strconv.ParseInt(v.form.Get("version"), 10, 64); err != nil {
 			return nil, inputProblem("version", "The version must be the number that the page has.")
@@ -183,10 +213,32 @@ func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 		return page.changedMeanwhile(v)
 	}
 	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
-		page.Flaw = flawOf(document, refused)
+		page.addFlaw(v, document, refused)
 		return &outcome{data: page, refused: problemOf(policyProblem(err))}, nil
 	}
 	return redirect(v.r.URL.Path, "policy-changed"), policyProblem(err)
+}
+
+// givenDocument returns the document that was given, or that of the form's fields.
+func (v *visit) givenDocument(page *policyPage) (string, error) {
+	if v.form.Has("document") {
+		return lines(v.form.Get("document")), nil
+	}
+	if rules, ok := rulesOf(page.Document); ok && v.hasSections() {
+		return v.rules(rules).document(), nil
+	}
+	return "", inputProblem("document", "Give the document of the policy.")
+}
+
+// addFlaw adds what is wrong beside the field that has it.
+func (p *policyPage) addFlaw(v *visit, document string, refused *host.PolicyError) {
+	if v.form.Has("document") {
+		p.Flaw = flawOf(document, refused)
+		return
+	}
+	for n := range p.Sections {
+		p.Sections[n].addFlaw(v.form, document, refused)
+	}
 }
 
 // changedMeanwhile shows the page with what was entered. Its form has the version that is

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
 )
 
 const (
@@ -69,7 +72,7 @@ func TestErrorOfAPolicyIsBesideItsLine(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, got.status)
 	require.Contains(t, got.body, `Line 5: block.reasons[1]: &#34;disposible&#34; is no reason; did you mean &#34;disposable&#34;?`)
 	require.Contains(t, got.body, "<mark>5        &#34;disposible&#34;</mark>")
-	require.Contains(t, got.body, `aria-invalid="true" aria-describedby="json-hint document-flaw"`)
+	require.Contains(t, got.body, `aria-describedby="json-hint document-flaw" aria-invalid="true"`)
 	require.Contains(t, got.body, "&#34;disposible&#34;\r\n    ]", "what was entered")
 	var page policyPage
 	b.getJSON(path, &page)
@@ -162,4 +165,192 @@ func TestPoliciesOfASuspendedAccount(t *testing.T) {
 	stored, err := s.Ledger.Policy(t.Context(), s.account.ID, "sign-up")
 	require.NoError(t, err)
 	require.Equal(t, blocking, stored.Document)
+}
+
+// The form has all rules of a document, and keeps the order of reasons.
+func TestFormOfAPolicy(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", `{"allow":{"domains":["*.corp.example"]},"block":{"reasons":["role:noreply","typo","disposable"]},"review":{"reasons":["gibberish>=0.8"],"domains":["a.example"]}}`)
+	fields := fieldsOf(t, b.get(path).body, path)
+	delete(fields, "document")
+	require.Equal(t, map[string]string{"version": "1", "allow.domains": "*.corp.example", "block.disposable": "on", "block.typo": "on", "block.others": "role:noreply", "review.others": "gibberish>=0.8", "review.domains": "a.example"}, fields)
+	form := url.Values{"version": {"1"}, "allow.domains": {"*.corp.example\r\n\r\n bücher.example "}, "block.disposable": {"on"}, "block.no_mail": {"on"}, "block.others": {"role:noreply\r\ngibberish>=0.9"}, "block.domains": {""}, "review.others": {""}, "review.domains": {""}}
+	require.Equal(t, path+"?done=policy-changed", b.submit(path, form).header.Get("Location"))
+	var page policyPage
+	b.getJSON(path, &page)
+	require.JSONEq(t, `{"allow":{"domains":["*.corp.example","bücher.example"]},"block":{"reasons":["role:noreply","disposable","no_mail","gibberish>=0.9"]}}`, page.Document)
+	require.Contains(t, page.Document, `"gibberish>=0.9"`, "as people write it")
+
+	form.Set("version", "2")
+	form.Set("review.domains", "ok.example\r\n\r\n<b>@x.example\r\nz.example")
+	form.Set("review.role", "on")
+	got := b.submit(path, form)
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, "Line 3: review.domains[1]: it has an @; give the domain alone, without a local part.")
+	require.Contains(t, got.body, "<mark>3  &lt;b&gt;@x.example</mark>")
+	require.Contains(t, got.body, `aria-describedby="review-domains-flaw"`)
+	require.NotContains(t, got.body, "<b>@")
+	kept := fieldsOf(t, got.body, path)
+	require.Equal(t, "on", kept["review.role"])
+	require.Contains(t, kept["review.domains"], "<b>@x.example")
+
+	form.Set("review.domains", "")
+	form.Set("review.others", "role\r\nrole:sale")
+	got = b.submit(path, form)
+	require.Contains(t, got.body, "Line 2: review.reasons[1]: ")
+	require.Contains(t, got.body, `aria-describedby="review-others-flaw"`)
+	form.Set("version", "1")
+	form.Set("review.others", "public")
+	require.Equal(t, http.StatusConflict, b.submit(path, form).status)
+	require.Equal(t, "public", fieldsOf(t, b.submit(path, form).body, path)["review.others"])
+	require.Equal(t, http.StatusUnprocessableEntity, b.submit(path, url.Values{"version": {"2"}}).status, "neither form nor document")
+}
+
+// Each policy of the guide can be the first document, and the form keeps its meaning.
+func TestPoliciesToBeginWith(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	require.Len(t, docs.Policies(), 4)
+	for n, begin := range docs.Policies() {
+		name := "policy-" + strconv.Itoa(n)
+		require.Equal(t, http.StatusSeeOther, b.submit(policiesPath, url.Values{"name": {name}, "start": {begin.Name}}).status)
+		path := policiesPath + "/" + name
+		var before, after policyPage
+		b.getJSON(path, &before)
+		require.Equal(t, begin.Document, before.Document)
+		form := url.Values{}
+		for field, value := range fieldsOf(t, b.get(path).body, path) {
+			if field != "document" {
+				form.Set(field, value)
+			}
+		}
+		for _, section := range policySections { // empty ones too, as a browser sends
+			form[section.Name+domainsField] = append(form[section.Name+domainsField], "")
+		}
+		require.Equal(t, http.StatusSeeOther, b.submit(path, form).status)
+		b.getJSON(path, &after)
+		require.JSONEq(t, begin.Document, after.Document)
+	}
+	require.Equal(t, http.StatusUnprocessableEntity, b.submit(policiesPath, url.Values{"name": {"a"}, "start": {"<b>"}}).status)
+}
+
+// A test shows verdict, reason and rule, at no cost and without a request of the API.
+func TestAPolicyIsTestedAtNoCost(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{}) // without an API and a resolver
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", `{"allow":{"domains":["*.corp.example"]},"block":{"reasons":["disposable","no_mail"]},"review":{"reasons":["no_mx","role"]}}`)
+	test := path + "/test"
+	got := b.submit(test, url.Values{"email": {"x@mailinator.com"}})
+	require.Equal(t, http.StatusOK, got.status)
+	require.Contains(t, got.body, `<span class="tag bad">block</span>`)
+	require.Contains(t, got.body, `<dd><code>disposable</code></dd>`)
+	require.Contains(t, got.body, `<code>block.reasons[0]</code>, which is <code>disposable</code>`)
+	require.Contains(t, b.submit(test, url.Values{"email": {"a@x.corp.example"}}).body, "which is <code>*.corp.example</code>")
+	require.Contains(t, b.submit(test, url.Values{"email": {"a@@b"}}).body, "It is not a valid address, which every policy blocks.")
+	for lookup, want := range map[string]string{"": "allow  ", "mx": "allow  ", "address": "review no_mx review.reasons[0]", "none": "block no_mail block.reasons[1]"} {
+		var page policyPage
+		require.Equal(t, http.StatusOK, b.postJSON(test, map[string]string{"email": "jane@example.org", "lookup": lookup}, &page).status)
+		v := page.Test.Verdict
+		require.Equal(t, want, v.Action+" "+pointed(v.Reason)+" "+pointed(v.Rule))
+	}
+	for _, email := range []string{`"<script>alert(1)</script>"@example.org`, "\u202egro@example.org", "\x1b[31m@example.org", strings.Repeat("x", 60_000) + "@example.org", "a\x00b@example.org"} {
+		got := b.submit(test, url.Values{"email": {email}})
+		require.Equal(t, http.StatusOK, got.status)
+		require.NotContains(t, got.body, "<script>alert")
+		shown := asPasted.ReplaceAllString(got.body, "")
+		require.NotContains(t, shown, "\u202e")
+		require.NotContains(t, shown, "\x1b")
+	}
+	for _, form := range []url.Values{{"email": {" "}}, {"email": {"a@b"}, "lookup": {"<b>"}}} {
+		require.Equal(t, http.StatusUnprocessableEntity, b.submit(test, form).status)
+	}
+	require.Nil(t, s.API)
+	require.NoError(t, s.Ledger.SuspendAccount(t.Context(), s.account.ID))
+	require.Equal(t, http.StatusForbidden, b.submit(test, url.Values{"email": {"a@b"}}).status)
+}
+
+func pointed(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// Documents that are too large, too deep or not JSON are refused with the place, and become
+// no markup.
+func TestHostilePolicies(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", blocking)
+	domains := make([]string, 10_001)
+	for n := range domains {
+		domains[n] = fmt.Sprintf("d%05d.example", n)
+	}
+	many := `{"block": {"domains": ["` + strings.Join(domains, `", "`) + `"]}}`
+	for name, c := range map[string]struct{ document, want string }{
+		"10,001 domains":  {many, "block.domains[10000]: the document has more than 10000 domains."},
+		"65 KiB of rules": {`{"block": {"reasons": ["role"` + strings.Repeat(`,"role"`, 65<<10/7) + `]}}`, "the document: it has more than 65536 bytes outside its arrays of domains."},
+		"deep":            {strings.Repeat(`{"block":`, 40_000), "block: &#34;block&#34; is no member of block"},
+		"deep arrays":     {`{"block":{"reasons":` + strings.Repeat("[", 100_000), "block.reasons[0]: it is an array; a string is expected."},
+		"markup":          {`{"<script>alert(1)</script>": 1}`, "&#34;&lt;script&gt;alert(1)&lt;/script&gt;&#34; is no member of a policy"},
+		"out of the area": {`</textarea><script>alert(1)</script>`, "line 1, column 1: an object is expected here."},
+		"controls":        {"{\u202e\x1b", "line 1, column 2"},
+		"a zero byte":     {"{\x00}", "line 1, column 2"},
+		"invalid UTF-8":   {"{\"\xff\": 1}", "line 1, column"},
+		"twice":           {`{"block": {}, "block": {}}`, "block: the member is there twice; join the two."},
+		"nothing":         {"", "line 1, column 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := b.submit(path, url.Values{"document": {c.document}})
+			require.Equal(t, http.StatusUnprocessableEntity, got.status)
+			require.Contains(t, got.body, c.want)
+			require.NotContains(t, got.body, "<script>alert")
+			require.NotContains(t, asPasted.ReplaceAllString(got.body, ""), "\u202e")
+			var p problemView
+			require.Equal(t, http.StatusUnprocessableEntity, b.postJSON(policiesPath, map[string]string{"name": "another", "document": c.document}, &p).status)
+		})
+	}
+	got := b.submit(path, url.Values{"block.domains": {strings.Join(domains, "\r\n")}})
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, "Line 10001: block.domains[10000]: ")
+	require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"block.domains": {strings.Join(domains[1:], "\r\n")}}).status, "as many as a document may have")
+	require.Equal(t, http.StatusOK, b.get(path).status)
+	require.Equal(t, http.StatusRequestEntityTooLarge, b.submit(path, url.Values{"document": {strings.Repeat(" ", maxDocument)}}).status)
+
+	long := strings.Repeat("a", 60) + "." + strings.Repeat("b", 60) + "." + strings.Repeat("c", 60)
+	for n := range domains {
+		domains[n] = fmt.Sprintf("d%05d.%s.example", n, long)
+	}
+	_, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "long", `{"block": {"domains": ["`+strings.Join(domains[1:], `", "`)+`"]}}`)
+	require.NoError(t, err)
+	got = b.get(policiesPath + "/long")
+	require.Contains(t, got.body, "The document is too long to be edited in a browser.")
+	require.Less(t, len(got.body), 64<<10)
+	require.Contains(t, b.submit(policiesPath+"/long/test", url.Values{"email": {"a@" + domains[7]}}).body, "block.domains[6]")
+}
+
+// Pages with documents wait for each other, not for other pages, and one account has few.
+func TestPagesOfPoliciesAreBounded(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", blocking)
+	owner := strconv.FormatInt(s.account.ID, 10)
+	var releases []func()
+	for range maxPolicyPagesEach {
+		release, p := s.policySlots.take(owner, 0)
+		require.Nil(t, p)
+		releases = append(releases, release)
+	}
+	require.Equal(t, http.StatusTooManyRequests, b.get(path).status)
+	var p problemView
+	require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", path, map[string]string{"document": "{}"}, &p).status)
+	require.Equal(t, http.StatusOK, b.get(policiesPath).status)
+	for _, release := range releases {
+		release()
+	}
+	require.Equal(t, http.StatusOK, b.get(path).status)
+	require.Empty(t, s.policySlots.owners)
+	require.Empty(t, s.requests)
+	require.Empty(t, s.documents.owners)
 }

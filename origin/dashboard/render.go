@@ -22,6 +22,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -194,6 +195,8 @@ var functions = template.FuncMap{
 	"plansOf":    func(plans []string, plan string) plansOf { return plansOf{plans, plan} },
 	"nav":        navLink,
 	"tab":        tabLink,
+	"starts":     docs.Policies,
+	"lookups":    func() []grace { return supposedLookups },
 	"graces":     func() []grace { return graces },
 	"barsPath":   barsPath,
 	"requests":   requestsOf,

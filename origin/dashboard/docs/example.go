@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"regexp"
+	"sync"
 )
 
 //go:embed examples
@@ -20,6 +22,23 @@ type Example struct {
 var languages = []struct{ file, name string }{
 	{"example.sh", "curl"}, {"main.go", "Go"}, {"example.py", "Python"}, {"example.mjs", "JavaScript"},
 }
+
+// A Policy is one of those that the guide has to begin with.
+type Policy struct{ Name, Document string }
+
+var policyInGuide = regexp.MustCompile("(?m)^### (.+)\n[^`]*```json\n([^`]+)\n```")
+
+// Policies returns the policies of the guide's section "Policies to begin with".
+var Policies = sync.OnceValue(func() (list []Policy) {
+	guide, err := sourceFiles.ReadFile("guides/policies.md")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	for _, found := range policyInGuide.FindAllSubmatch(guide, -1) {
+		list = append(list, Policy{string(found[1]), string(found[2])})
+	}
+	return list
+})
 
 // Examples returns the programs in examples/NAME.
 func Examples(name string) (list []Example, err error) {
