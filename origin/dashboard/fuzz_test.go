@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -8,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	rules "github.com/addrspec/addrspec/core/policy"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // A JSON body becomes a form with the same fields, or a problem with a sentence.
@@ -56,5 +60,59 @@ func FuzzCallerAddress(f *testing.F) {
 		h := http.Header{"X-Forwarded-For": {header}}
 		require.Equal(t, "198.51.100.1/32", d.callerAddress(&http.Request{RemoteAddr: "198.51.100.1:9", Header: h}))
 		require.NotContains(t, d.callerAddress(&http.Request{RemoteAddr: "10.0.0.1:9", Header: h}), "invalid")
+	})
+}
+
+// A policy that goes through the form has the same rules, each reason once.
+func FuzzFormOfAPolicy(f *testing.F) {
+	for _, document := range []string{"{}", blocking, `{"allow":{},"review":{"reasons":["role","role:support","gibberish>=0.80"],"domains":["*.x.example"]}}`, `{"block":{"reasons":["typo","typo"]}}`} {
+		f.Add(document)
+	}
+	f.Fuzz(func(t *testing.T, document string) {
+		if _, err := rules.Parse([]byte(document)); err != nil {
+			return
+		}
+		stored, ok := rulesOf(document)
+		require.True(t, ok, "this release knows all members")
+		v := &visit{form: url.Values{}}
+		for _, section := range v.sections(stored) {
+			v.form.Set(section.Name+domainsField, section.Domains)
+			v.form.Set(section.Name+othersField, section.Others)
+			for _, box := range section.Boxes {
+				if box.Checked {
+					v.form.Set(section.Name+"."+box.Reason, "on")
+				}
+			}
+		}
+		saved := v.rules(stored).document()
+		_, err := rules.Parse([]byte(saved))
+		require.NoError(t, err)
+		again, _ := rulesOf(saved)
+		for _, section := range policySections {
+			before, after := stored.list(section.Name), again.list(section.Name)
+			require.Equal(t, inOrder(nil, before.Reasons), after.Reasons)
+			require.ElementsMatch(t, before.Domains, after.Domains)
+		}
+	})
+}
+
+// Whatever a document is and wherever its flaw is, a few lines of bounded length show it.
+func FuzzFlawOf(f *testing.F) {
+	f.Add(disposible, 50, "block.reasons[1]: x")
+	f.Add("\xff\r\n", -1, "line 1, column 1: x")
+	f.Add(strings.Repeat("ä", 500), 1<<30, "the document: it has more than x")
+	f.Fuzz(func(t *testing.T, document string, offset int, sentence string) {
+		refused := &host.PolicyError{Offset: offset, Sentence: sentence}
+		flaw := flawOf(document, refused)
+		require.LessOrEqual(t, len(flaw.Lines), 5)
+		for _, line := range flaw.Lines {
+			require.LessOrEqual(t, len(line.Text), 8*flawWidth)
+			require.NotContains(t, line.Text, "\n")
+		}
+		_, err := json.Marshal(flaw)
+		require.NoError(t, err)
+		for _, section := range policySections {
+			section.addFlaw(url.Values{section.Name + domainsField: {document}}, document, refused)
+		}
 	})
 }

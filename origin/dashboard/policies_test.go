@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -345,6 +346,7 @@ func TestPagesOfPoliciesAreBounded(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, b.get(path).status)
 	var p problemView
 	require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", path, map[string]string{"document": "{}"}, &p).status)
+	require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", policiesPath, map[string]string{"name": "Bad name"}, &p).status, "before the form is read")
 	require.Equal(t, http.StatusOK, b.get(policiesPath).status)
 	for _, release := range releases {
 		release()
@@ -353,4 +355,29 @@ func TestPagesOfPoliciesAreBounded(t *testing.T) {
 	require.Empty(t, s.policySlots.owners)
 	require.Empty(t, s.requests)
 	require.Empty(t, s.documents.owners)
+}
+
+// Large forms that arrive slowly keep nobody from sending a small one.
+func TestFormsOfPoliciesAreBounded(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", blocking)
+	var releases []func()
+	for range maxDocumentsEach {
+		release, p := s.documents.take(s.callerNetwork(&http.Request{RemoteAddr: "127.0.0.1:1"}), 0)
+		require.Nil(t, p)
+		releases = append(releases, release)
+	}
+	var p problemView
+	require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", path, map[string]string{"document": "{}"}, &p).status)
+	require.Equal(t, "BUSY_NETWORK", p.Code)
+	require.Equal(t, http.StatusOK, b.get(path).status)
+	require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/settings/name", url.Values{"name": {"Ada"}}).status)
+	for _, release := range releases {
+		release()
+	}
+	require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"document": {"{}"}}).status)
+	for path, limit := range map[string]int64{policiesPath: maxDocument, policiesPath + "/a": maxDocument, policiesPath + "-x": maxForm, "/dashboard/keys": maxForm, "/sign-in": maxForm} {
+		require.Equal(t, limit, formLimit(httptest.NewRequest("POST", path, nil)), path)
+	}
 }

@@ -32,7 +32,13 @@ function narrow(width) {
 }
 
 /** Forms that are submitted without input, to see the problem: the button by the path. @type {Record<string, string>} */
-const EMPTY = { "/sign-in": "Sign in", "/dashboard/keys": "Create", "/dashboard/try": "Check" };
+const EMPTY = {
+  "/sign-in": "Sign in",
+  "/dashboard/keys": "Create",
+  "/dashboard/policies": "Create",
+  "/dashboard/policies/sign-up": "Test",
+  "/dashboard/try": "Check",
+};
 
 await run(async ({ open, args: [origin = "", people = "", directory = ""] }) => {
   /** @type {string[]} */

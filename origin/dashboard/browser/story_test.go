@@ -45,6 +45,15 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// Policies are edited with scripts and without.
+func TestPolicies(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	s := serve(t, origintest.NewDatabase(t))
+	script(t, "stories/policy.mjs", s.account(t, "policy@example.com", false))
+	script(t, "stories/policy.mjs", s.account(t, "policy-no-script@example.com", false), "no-script")
+}
+
 func TestSignUp(t *testing.T) {
 	leftToCI(t)
 	endpoint(t)

@@ -11,7 +11,7 @@ await run(async ({ open, args: [link = ""] }) => {
   await page.getByRole("link", { name: "Not now" }).click();
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByLabel("Name", { exact: true }).fill("by hand");
-  await page.getByText("Limits of this key").click();
+  await page.getByText("Limits and policy of this key").click();
   await page.getByLabel("Points a month").fill("1");
   await page.getByRole("button", { name: "Create" }).click();
   const secret = await text(page, "#secret");

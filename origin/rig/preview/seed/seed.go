@@ -55,12 +55,16 @@ func (s *seeder) owner() (p Person, err error) {
 	if err := s.person(a, "Ada"); err != nil {
 		return p, err
 	}
+	if err := s.policies(a.ID); err != nil {
+		return p, err
+	}
 	shop, err := s.keys(a.ID)
 	if err != nil {
 		return p, err
 	}
 	key := fmt.Sprintf("/dashboard/keys/%d", shop)
-	return Person{"owner", a.ID, []string{"/dashboard", "/dashboard/keys", key, key + "/revoke", "/dashboard/usage", "/dashboard/try", "/dashboard/lists",
+	return Person{"owner", a.ID, []string{"/dashboard", "/dashboard/keys", key, key + "/revoke",
+		"/dashboard/policies", "/dashboard/policies/sign-up", "/dashboard/policies/sign-up/delete", "/dashboard/policies/newsletter/delete", "/dashboard/usage", "/dashboard/try", "/dashboard/lists",
 		"/dashboard/settings", "/dashboard/settings/password", "/dashboard/settings/webhook", "/dashboard/settings/totp", "/dashboard/settings/passkeys",
 		"/dashboard/settings/recovery-codes", "/dashboard/settings/log", "/dashboard/settings/delete", "/confirm", "/sign-out"}}, nil
 }
@@ -74,10 +78,28 @@ func (s *seeder) person(account ledger.Account, name string) error {
 	return s.users.SetName(s, account.ID, name)
 }
 
+// policies creates the policies of the owner.
+func (s *seeder) policies(account int64) error {
+	for _, p := range []struct{ name, document string }{
+		{"sign-up", `{
+  "allow":  {"domains": ["partner.example", "*.corp.example"]},
+  "block":  {"domains": ["spam.example"], "reasons": ["disposable", "gibberish>=0.8", "no_mail"]},
+  "review": {"reasons": ["role", "relay", "typo", "unknown_tld", "role:support"]}
+}`},
+		{"newsletter", `{"block": {"reasons": ["role:noreply"]}}`},
+		{"a-policy-whose-name-has-all-sixty-four-characters-that-it-may-be", "{}"},
+	} {
+		if _, err := s.ledger.SetPolicy(s, account, p.name, p.document); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // keys creates the keys of the owner and their usage. It returns the busiest.
 func (s *seeder) keys(account int64) (shop int64, err error) {
 	budget, rate := ledger.Limit(90_000), ledger.Limit(20)
-	busy := ledger.KeyTerms{Budget: &budget, Rate: &rate, Expires: time.Now().AddDate(1, 0, 0)}
+	busy := ledger.KeyTerms{Budget: &budget, Rate: &rate, Expires: time.Now().AddDate(1, 0, 0), Policy: "sign-up"}
 	for n, name := range []string{"warehouse", "<b>old</b> été", "a key whose name has all sixty-four characters that are allowed.", "sign-up form", "shop"} {
 		terms := ledger.KeyTerms{}
 		if name == "shop" {
@@ -135,7 +157,7 @@ func (s *seeder) charge(secret string, points int64) error {
 // newcomer has an account and nothing else.
 func (s *seeder) newcomer() (Person, error) {
 	a, err := s.ledger.CreateAccount(s, "newcomer@a-domain-of-some-length.example", ledger.Terms{Plan: "free"})
-	return Person{"newcomer", a.ID, []string{"/dashboard", "/dashboard/keys", "/dashboard/usage", "/dashboard/try", "/dashboard/settings", "/dashboard/settings/password"}}, err
+	return Person{"newcomer", a.ID, []string{"/dashboard", "/dashboard/keys", "/dashboard/policies", "/dashboard/usage", "/dashboard/try", "/dashboard/settings", "/dashboard/settings/password"}}, err
 }
 
 // signedUp has signed up, made a key, and proves the email by the link that follows.
