@@ -202,11 +202,9 @@ func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	version := page.Policy.Version
-	if v.form.Has("version") {
-		if version, err = strconv.ParseInt(v.form.Get("version"), 10, 64); err != nil {
-			return nil, inputProblem("version", "The version must be the number that the page has.")
-		}
+	version, err := v.policyVersion(page)
+	if err != nil {
+		return nil, err
 	}
 	err = v.storePolicy(page.Policy.Name, document, version)
 	if errors.Is(err, ledger.ErrPolicyChanged) {
@@ -217,6 +215,19 @@ func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 		return &outcome{data: page, refused: problemOf(policyProblem(err))}, nil
 	}
 	return redirect(v.r.URL.Path, "policy-changed"), policyProblem(err)
+}
+
+// policyVersion returns the version that somebody began with. A program may leave it out,
+// to replace any.
+func (v *visit) policyVersion(page *policyPage) (int64, error) {
+	if !v.form.Has("version") {
+		return page.Policy.Version, nil
+	}
+	version, err := strconv.ParseInt(v.form.Get("version"), 10, 64)
+	if err != nil {
+		err = inputProblem("version", "The version must be the number that the page has.")
+	}
+	return version, err
 }
 
 // givenDocument returns the document that was given, or that of the form's fields.

@@ -224,8 +224,8 @@ func (t *tested) Tone() string {
 	return map[string]string{"allow": toneGood, "review": result.ToneWarn, "block": toneBad}[t.Verdict.Action]
 }
 
-// supposedLookups are what a test can suppose that DNS has. A lookup would cost a point, and
-// a sender's network would do as well; the verdicts of no_mx and no_mail need none.
+// supposedLookups are what a test can suppose that DNS has, for no_mx and no_mail. A lookup
+// would have to be charged, since anybody could use the field to look up any domain.
 var supposedLookups = []grace{{"", "nothing is looked up"}, {"mx", "the domain has MX records"},
 	{"address", "no MX records, but an address record"}, {"none", "neither MX nor address record"}}
 
