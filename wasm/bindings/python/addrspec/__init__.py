@@ -6,7 +6,18 @@
 """
 
 from ._checker import Address, Checker
-from ._default import check, check_arrow, check_many, explain, explain_many, set_lists, verdict, verdict_many, versions
+from ._default import (
+    check,
+    check_arrow,
+    check_many,
+    explain,
+    explain_many,
+    set_lists,
+    verdict,
+    verdict_arrow,
+    verdict_many,
+    versions,
+)
 from ._details import Details, Edit, Exchange, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
 from ._facts import Explained, Facts, FactsDict
 from ._instance import ListsRefused, PolicyRefused
@@ -44,6 +55,7 @@ __all__ = [
     "explain_many",
     "set_lists",
     "verdict",
+    "verdict_arrow",
     "verdict_many",
     "versions",
 ]

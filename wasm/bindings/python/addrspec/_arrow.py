@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, List, NamedTuple, Optional, Union
 
 from ._instance import FULL_SUGGESTION, MAX_ADDRESS
+from ._policy import Policy, document
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]  # it has no types of its own
@@ -24,25 +25,48 @@ _MOST = ((1 << 31) - 1) // 3
 # module does not take.
 _NULL = b"{}"
 _TOO_LONG = b'{"valid":false}'
+_TOO_LONG_VERDICT = b'{"action":"block","reason":"invalid"}'
+
+
+class _Results(NamedTuple):
+    """What a row of the result is."""
+
+    type: pyarrow.DataType
+    of: Callable[[List[bytes]], List[bytes]]  # returns a JSON object for each address
+    of_too_long: bytes
 
 
 def check_arrow(
     checker: Checker, array: Union[pyarrow.Array, pyarrow.ChunkedArray], full_suggestion: bool
 ) -> Union[pyarrow.StructArray, pyarrow.ChunkedArray]:
     """See Checker.check_arrow."""
+    flags = FULL_SUGGESTION if full_suggestion else 0
+    return _map(array, _Results(facts_type(), lambda addresses: checker._check_many(addresses, flags), _TOO_LONG))
+
+
+def verdict_arrow(
+    checker: Checker, array: Union[pyarrow.Array, pyarrow.ChunkedArray], policy: Policy
+) -> Union[pyarrow.StructArray, pyarrow.ChunkedArray]:
+    """See Checker.verdict_arrow."""
+    text = document(policy)
+    checker.verdict_many([], text)  # without a row that needs it, the policy would not be verified
+    return _map(array, _Results(verdict_type(), lambda addresses: checker._verdict_many(addresses, text), _TOO_LONG_VERDICT))
+
+
+def _map(array: Any, results: _Results) -> Any:
     pa = pyarrow_module()
     if isinstance(array, pa.ChunkedArray):
         columns = (_as_binary(pa, chunk) for chunk in array.chunks)
-        return pa.chunked_array([part for column in columns for part in _check(pa, checker, column, full_suggestion)], facts_type())
+        return pa.chunked_array([part for column in columns for part in _map_parts(pa, column, results)], results.type)
     if not isinstance(array, pa.Array):
         raise TypeError(f"array must be a pyarrow Array or ChunkedArray, not {type(array).__name__}")
     column = _as_binary(pa, array)
     _require_room(column.nbytes)
-    return pa.concat_arrays([pa.array([], facts_type()), *_check(pa, checker, column, full_suggestion)])
+    return pa.concat_arrays([pa.array([], results.type), *_map_parts(pa, column, results)])
 
 
 def facts_type() -> pyarrow.DataType:
-    """Returns the type of a row: a struct of the 16 facts."""
+    """Returns the type of facts: a struct of 16."""
     pa = pyarrow_module()
     text, flag = pa.string(), pa.bool_()
     return pa.struct(
@@ -65,6 +89,12 @@ def facts_type() -> pyarrow.DataType:
             ("typo_suggestion", text),
         ]
     )
+
+
+def verdict_type() -> pyarrow.DataType:
+    """Returns the type of a verdict: a struct of action, reason and rule."""
+    pa = pyarrow_module()
+    return pa.struct([(name, pa.string()) for name in ("action", "reason", "rule")])
 
 
 def pyarrow_module() -> Any:
@@ -101,10 +131,10 @@ def _require_room(size: int) -> None:
         raise ValueError(f"array has {size} bytes, and an array of results has room for {_MOST}: pass a ChunkedArray of smaller chunks")
 
 
-def _check(pa: Any, checker: Checker, column: Any, full_suggestion: bool) -> Iterator[Any]:
-    """Yields the facts about a column, in several arrays."""
+def _map_parts(pa: Any, column: Any, results: _Results) -> Iterator[Any]:
+    """Yields the results for a column, in several arrays."""
     for rows in _parts(column):
-        yield _check_rows(pa, checker, rows, full_suggestion)
+        yield _map_rows(pa, rows, results)
 
 
 def _parts(column: Any) -> Iterator[Any]:
@@ -122,30 +152,24 @@ def _halves(rows: Any) -> Iterator[Any]:
         yield from _halves(rows.slice(half))
 
 
-def _check_rows(pa: Any, checker: Checker, rows: Any, full_suggestion: bool) -> Any:
+def _map_rows(pa: Any, rows: Any, results: _Results) -> Any:
     addresses = rows.to_pylist()
-    taken = [address for address in addresses if _fits(address)]
-    results = iter(checker._check_many(taken, FULL_SUGGESTION if full_suggestion else 0))
-    lines = [next(results) if _fits(address) else _without_result(address) for address in addresses]
-    return _parse(pa, lines, rows.is_null())
+    of_taken = iter(results.of([address for address in addresses if _fits(address)]))
+    lines = [next(of_taken) if _fits(address) else _NULL if address is None else results.of_too_long for address in addresses]
+    return _parse(pa, lines, rows.is_null(), results.type)
 
 
 def _fits(address: Optional[bytes]) -> bool:
     return address is not None and len(address) <= MAX_ADDRESS
 
 
-def _without_result(address: Optional[bytes]) -> bytes:
-    return _NULL if address is None else _TOO_LONG
-
-
-def _parse(pa: Any, results: List[bytes], nulls: Any) -> Any:
+def _parse(pa: Any, results: List[bytes], nulls: Any, kind: pyarrow.DataType) -> Any:
     """Returns results as an array of structs.
 
     pyarrow's reader of JSON takes a third of the time of json.loads and pyarrow.array.
     """
     from pyarrow import json
 
-    kind = facts_type()
     table = json.read_json(
         pa.BufferReader(b"\n".join(results)),
         # One block for all: a row must not be longer than a block.

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, List, Optional, Tuple, Union
 
-from ._arrow import check_arrow
+from ._arrow import check_arrow, verdict_arrow
 from ._details import Versions, versions
 from ._facts import Explained, Facts
 from ._instance import DETAILS, FULL_SUGGESTION, MAX_ADDRESS
@@ -77,9 +77,7 @@ class Checker:
 
         Without addresses it only verifies the policy.
         """
-        given, text = _all_bytes(addresses), document(policy)
-        with self._pool.instance() as instance:
-            return list(map(verdict, instance.verdicts(text, given, 0, False)))
+        return list(map(verdict, self._verdict_many(addresses, document(policy))))
 
     def check_arrow(self, array: Any, *, full_suggestion: bool = False) -> Any:
         """Returns the facts about a pyarrow array of addresses, as an array of structs.
@@ -90,10 +88,24 @@ class Checker:
         """
         return check_arrow(self, array, full_suggestion)
 
+    def verdict_arrow(self, array: Any, policy: Policy) -> Any:
+        """Returns the verdicts of a policy on a pyarrow array of addresses, without lookups.
+
+        array is as for check_arrow. The result is an array of structs of action, reason and rule:
+        null for a null, and block with the reason invalid for an address over 1 MiB. Raises
+        PolicyRefused, which names the place, before any row if the document is no policy.
+        """
+        return verdict_arrow(self, array, policy)
+
     def _check_many(self, addresses: Iterable[Address], flags: int) -> List[bytes]:
         given = _all_bytes(addresses)
         with self._pool.instance() as instance:
             return instance.check_many(given, flags)
+
+    def _verdict_many(self, addresses: Iterable[Address], policy: bytes) -> List[bytes]:
+        given = _all_bytes(addresses)
+        with self._pool.instance() as instance:
+            return instance.verdicts(policy, given, 0, False)
 
     def _check(self, address: Address, flags: int) -> bytes:
         given = _bytes(address)

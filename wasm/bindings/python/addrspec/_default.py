@@ -6,12 +6,13 @@ processes by their names.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, List, Optional
+from functools import partial
+from typing import Any, Callable, Iterable, List, Optional
 
 from ._checker import Address, Checker
 from ._details import Versions
 from ._facts import Explained, Facts
-from ._policy import Policy, Verdict
+from ._policy import Policy, Verdict, document
 
 _checker = Checker()
 
@@ -56,6 +57,22 @@ def verdict(
 def verdict_many(addresses: Iterable[Address], policy: Policy) -> List[Verdict]:
     """Returns the verdicts of a policy on many addresses. See Checker.verdict_many."""
     return _checker.verdict_many(addresses, policy)
+
+
+def verdict_arrow(array: Any, policy: Policy) -> Any:
+    """Returns the verdicts of a policy on a pyarrow array of addresses. See Checker.verdict_arrow."""
+    return _checker.verdict_arrow(array, policy)
+
+
+def deciding(policy: Policy, checker: Optional[Checker] = None) -> Callable[[Any], Any]:
+    """Returns verdict_arrow with a policy, for an engine that passes it a column.
+
+    It verifies the policy, so that an engine has the error before it has a row, and keeps its
+    text, so that a change of the dict has no effect.
+    """
+    text = document(policy)
+    (checker or _checker).verdict_many([], text)
+    return partial(checker.verdict_arrow if checker else verdict_arrow, policy=text)
 
 
 def versions() -> Versions:

@@ -67,6 +67,37 @@ class Arrow(unittest.TestCase):
         result = addrspec.check_arrow(pa.array(["a@gmial.com"]), full_suggestion=True)
         self.assertEqual(result.field("typo_suggestion").to_pylist(), ["a@gmail.com"])
 
+    def test_verdicts(self):
+        """Each row has the verdict of verdict_many, in every layout and in slices of several sizes."""
+        policy = {"block": {"reasons": ["typo"]}, "review": {"reasons": ["non_ascii"], "domains": ["example.org"]}}
+        texts = pa.array([*ADDRESSES, "a@example.org", "a@sub.example.org"])
+        want = [address if address is None else vars(addrspec.verdict(address, policy)) for address in texts.to_pylist()]
+        self.assertEqual([verdict and verdict["rule"] for verdict in want], ["block.reasons[0]", None, None, "review.reasons[0]", None, None, "review.domains[0]", None])
+        for array in (texts, texts.cast(pa.large_binary()), texts.cast(pa.string_view()), texts.dictionary_encode()):
+            with self.subTest(str(array.type)):
+                result = addrspec.verdict_arrow(array, policy)
+                result.validate(full=True)
+                self.assertEqual(result.to_pylist(), want)
+                self.assertEqual(addrspec.verdict_arrow(array.slice(1, 3), policy).to_pylist(), want[1:4])
+        with mock.patch("addrspec._arrow._ROWS", 3):
+            self.assertEqual(addrspec.verdict_arrow(texts, policy).to_pylist(), want)
+            self.assertEqual(addrspec.verdict_arrow(pa.chunked_array([texts, texts[:0], texts]), policy).to_pylist(), want * 2)
+
+    def test_verdicts_of_bad_rows(self):
+        rows = [b"\xff\xfe", b"x" * (MAX_ADDRESS + 1), b"a@b.example", None, b"\x01" * MAX_ADDRESS]
+        block = {"action": "block", "reason": "invalid", "rule": None}
+        result = addrspec.verdict_arrow(pa.array(rows), "{}")
+        self.assertEqual(result.to_pylist(), [block, block, {"action": "allow", "reason": None, "rule": None}, None, block])
+        self.assertEqual(addrspec.verdict_arrow(pa.nulls(3), "{}").null_count, 3)
+
+    def test_verdicts_of_a_wrong_policy(self):
+        """The error comes with or without rows."""
+        for array in (pa.array([], pa.string()), pa.nulls(1), pa.chunked_array([], pa.string()), pa.array(ADDRESSES)):
+            with self.assertRaisesRegex(addrspec.PolicyRefused, r'^block\.reasons\[0\]: "disposible" is no reason; did you mean "disposable"\?'):
+                addrspec.verdict_arrow(array, {"block": {"reasons": ["disposible"]}})
+        with self.assertRaisesRegex(TypeError, "array must have texts or bytes, not int64"):
+            addrspec.verdict_arrow(pa.array([1]), "{}")
+
     def test_more_than_fits(self):
         with mock.patch("addrspec._arrow._MOST", 100):
             for array in (pa.array(["x" * 101]), pa.array(["x" * 60, "x" * 60]), pa.array(["x" * 60] * 2).dictionary_encode()):

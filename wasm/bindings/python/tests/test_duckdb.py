@@ -69,6 +69,36 @@ class DuckDB(unittest.TestCase):
         addrspec.duckdb.register(self.connection, "fixed", full_suggestion=True, checker=addrspec.Checker(instances=1))
         self.assertEqual(self.values("SELECT fixed('a@gmial.com').typo_suggestion"), ["a@gmail.com"])
 
+    def test_verdicts(self):
+        policy = {"block": {"reasons": ["typo"]}, "review": {"domains": ["xn--bcher-kva.example"]}}
+        want = [address if address is None else vars(addrspec.verdict(address, policy)) for address in ADDRESSES]
+        addrspec.duckdb.register_verdict(self.connection, policy)
+        policy["block"]["reasons"][0] = "role"  # the functions keep what they were registered with
+        self.assertEqual(self.values("SELECT addrspec_verdict(email) FROM given", pa.array(ADDRESSES)), want)
+        self.assertEqual(self.values("SELECT addrspec_verdict_blob(encode(email)) FROM given", pa.array(ADDRESSES)), want)
+        self.assertEqual([verdict and verdict["action"] for verdict in want], ["block", None, "block", "review", "block", "block"])
+        too_long = pa.array(["x" * (MAX_ADDRESS + 1), "a@b.example"])
+        self.assertEqual(self.values("SELECT addrspec_verdict(email).action FROM given", too_long), ["block", "allow"])
+
+    def test_wrong_policy(self):
+        """It is refused when it is registered, and no function is added."""
+        with self.assertRaisesRegex(addrspec.PolicyRefused, r"^review\.domains\[1\]: "):
+            addrspec.duckdb.register_verdict(self.connection, {"review": {"domains": ["a.example", "a.*.example"]}})
+        with self.assertRaisesRegex(duckdb.CatalogException, "addrspec_verdict does not exist"):
+            self.values("SELECT addrspec_verdict('a@b.example')")
+
+    def test_two_policies_in_threads(self):
+        """A query with two policies that disagree, in several threads with fewer instances."""
+        checker = addrspec.Checker(instances=1)
+        for action in ("block", "review"):
+            addrspec.duckdb.register_verdict(self.connection, {action: {"domains": ["a.example"]}}, f"v_{action}", checker=checker)
+        self.connection.execute("SET threads = 4")
+        self.connection.execute("CREATE TABLE t AS SELECT 'jane' || i || CASE i % 2 WHEN 0 THEN '@a.example' ELSE '@b.example' END AS email FROM range(300_000) r(i)")
+        got = self.connection.execute("SELECT v_block(email) AS b, v_review(email) AS r, count(*) FROM t GROUP BY ALL ORDER BY b").fetchall()
+        allow = {"action": "allow", "reason": None, "rule": None}
+        block, review = ({"action": action, "reason": "domain", "rule": f"{action}.domains[0]"} for action in ("block", "review"))
+        self.assertEqual(got, [(allow, allow, 150_000), (block, review, 150_000)])
+
     def test_no_rows(self):
         self.assertEqual(self.values("SELECT addrspec_check(email) FROM given", pa.array([], pa.string())), [])
 

@@ -56,6 +56,36 @@ class Polars(unittest.TestCase):
                 self.assertEqual(query.collect(engine=engine).rows(), [(20_000, 20_000)])
                 self.assertEqual(lazy.collect(engine=engine).schema, lazy.collect_schema())
 
+    def test_verdicts(self):
+        policy = {"block": {"reasons": ["typo"]}, "review": {"domains": ["xn--bcher-kva.example"]}}
+        want = [address if address is None else vars(addrspec.verdict(address, policy)) for address in ADDRESSES]
+        expression = addrspec.polars.verdict("email", policy)
+        policy["block"]["reasons"][0] = "role"  # the expression keeps what it was made with
+        for column in (pl.Series(ADDRESSES), pl.Series(ADDRESSES, dtype=pl.Categorical), pl.Series(ADDRESSES).cast(pl.Binary)):
+            with self.subTest(column.dtype):
+                self.assertEqual(self.values(column, expression), want)
+        self.assertEqual([verdict and verdict["action"] for verdict in want], ["block", None, "block", "review", "block", "block"])
+        too_long = pl.Series(["x" * (MAX_ADDRESS + 1), "a@b.example"])
+        self.assertEqual([verdict["action"] for verdict in self.values(too_long, expression)], ["block", "allow"])
+        self.assertEqual(self.values(pl.Series([], dtype=pl.String), expression), [])
+
+    def test_wrong_policy(self):
+        """It is refused when the expression is made, not when a query runs."""
+        with self.assertRaisesRegex(addrspec.PolicyRefused, r"^review\.domains\[1\]: "):
+            addrspec.polars.verdict("email", {"review": {"domains": ["a.example", "a.*.example"]}})
+        with self.assertRaisesRegex(TypeError, "policy must be a dict or the text of one, not list"):
+            addrspec.polars.verdict("email", ["block"])
+
+    def test_two_policies_lazy_and_streaming(self):
+        checker = addrspec.Checker(instances=1)
+        verdicts = {action: addrspec.polars.verdict("email", {action: {"reasons": ["typo"]}}, checker=checker) for action in ("block", "review")}
+        lazy = pl.DataFrame({"email": COLUMNS}).lazy().with_columns(**verdicts)
+        query = lazy.select(pl.col(action).struct.field("action").alias(action) for action in verdicts).group_by(pl.all()).len().sort("block", nulls_last=True)
+        for engine in ("in-memory", "streaming"):
+            with self.subTest(engine):
+                self.assertEqual(query.collect(engine=engine).rows(), [("block", "review", 20_000), (None, None, 10_000)])
+                self.assertEqual(lazy.collect(engine=engine).schema, lazy.collect_schema())
+
     def test_several_arrays(self):
         with mock.patch("addrspec.polars._ROWS", 7000):
             got = self.values(pl.Series(COLUMNS), addrspec.polars.check(pl.col("email")).struct.field("email"))
