@@ -3,7 +3,7 @@
 import unittest
 
 import duckdb
-from rate import compare
+from rate import POLICY, compare
 
 import addrspec
 import addrspec.duckdb
@@ -16,6 +16,7 @@ class Rate(unittest.TestCase):
         connection = duckdb.connect()
         self.addCleanup(connection.close)
         addrspec.duckdb.register(connection)
+        addrspec.duckdb.register_verdict(connection, POLICY)
         connection.create_function("nothing", lambda column: column, ["VARCHAR"], "VARCHAR", type="arrow", null_handling="special")
         connection.execute(
             f"CREATE TABLE people AS SELECT CASE i % 100 WHEN 0 THEN NULL ELSE 'jane.doe' || i || '@gmial.com' END AS email FROM range({ROWS}) r(i)"
@@ -25,7 +26,8 @@ class Rate(unittest.TestCase):
             return connection.execute(f"SELECT count({what}) FROM people").fetchone()[0]
 
         self.assertEqual(count("addrspec_check(email).typo_suggestion"), ROWS * 99 // 100)
-        compare("DuckDB", ROWS, lambda: count("nothing(email)"), lambda: count("addrspec_check(email)"))
+        self.assertEqual(count("nullif(addrspec_verdict(email).action, 'allow')"), ROWS * 99 // 100)
+        compare("DuckDB", ROWS, *(lambda what=what: count(f"{what}(email)") for what in ("nothing", "addrspec_check", "addrspec_verdict")))
 
 
 if __name__ == "__main__":

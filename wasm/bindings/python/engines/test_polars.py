@@ -3,7 +3,7 @@
 import unittest
 
 import polars as pl
-from rate import compare
+from rate import POLICY, compare
 
 import addrspec.polars
 
@@ -14,9 +14,10 @@ class Rate(unittest.TestCase):
     def test_a_million_rows(self):
         people = pl.DataFrame({"email": [f"jane.doe{n}@gmial.com" if n % 100 else None for n in range(ROWS)]})
         nothing = pl.col("email").map_batches(lambda column: column, return_dtype=pl.String, is_elementwise=True)
-        facts = addrspec.polars.check("email")
+        facts, verdict = addrspec.polars.check("email"), addrspec.polars.verdict("email", POLICY)
         self.assertEqual(people.select(facts.struct.field("typo").sum()).item(), ROWS * 99 // 100)
-        compare("Polars", ROWS, lambda: people.select(nothing), lambda: people.select(facts))
+        self.assertEqual(people.select((verdict.struct.field("action") == "review").sum()).item(), ROWS * 99 // 100)
+        compare("Polars", ROWS, *(lambda what=what: people.select(what) for what in (nothing, facts, verdict)))
 
 
 if __name__ == "__main__":

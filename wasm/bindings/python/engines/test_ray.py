@@ -8,9 +8,9 @@ import ray
 
 import addrspec
 from addrspec._arrow import facts_type
-from addrspec.ray import with_facts
+from addrspec.ray import with_facts, with_verdict
 
-from rate import compare
+from rate import POLICY, compare
 
 ROWS = 1_000_000
 BAD = [None, "", "no address", 'a"b\n@c', "x" * ((1 << 20) + 1), "josé@bücher.example"]
@@ -34,6 +34,16 @@ class Ray(unittest.TestCase):
             for field in facts_type():
                 self.assertEqual(row["e_" + field.name], facts and facts[field.name], field.name)
 
+    def test_verdicts(self):
+        policy = {"block": {"reasons": ["typo"]}, "review": {"domains": ["xn--bcher-kva.example"]}}
+        dataset = ray.data.from_arrow(pa.table({"id": range(len(BAD)), "email": pa.array(BAD)}))
+        rows = sorted(with_verdict(dataset, "email", policy, prefix="v_").take_all(), key=lambda row: row["id"])
+        got = [tuple(row["v_" + name] for name in ("action", "reason", "rule")) for row in rows]
+        invalid = ("block", "invalid", None)
+        self.assertEqual(got, [(None, None, None), *[invalid] * 4, ("review", "domain", "review.domains[0]")])
+        with self.assertRaisesRegex(addrspec.PolicyRefused, r"^block\.reasons\[0\]: "):
+            with_verdict(dataset, "email", {"block": {"reasons": ["disposible"]}})
+
     def test_million_rows(self):
         table = with_facts(_generated(), "email", prefix="e_")
         self.assertEqual(table.count(), ROWS)
@@ -52,6 +62,7 @@ class Ray(unittest.TestCase):
             ROWS,
             lambda: dataset.map_batches(nothing, batch_format="pyarrow").materialize(),
             lambda: with_facts(dataset, "email", prefix="e_").materialize(),
+            lambda: with_verdict(dataset, "email", POLICY).materialize(),
         )
 
 

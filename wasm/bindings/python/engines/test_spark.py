@@ -14,9 +14,9 @@ from pyspark.sql import functions as F
 
 import addrspec
 from addrspec._arrow import facts_type
-from addrspec.spark import facts, with_facts
+from addrspec.spark import facts, verdict, with_facts, with_verdict
 
-from rate import compare
+from rate import POLICY, compare
 
 ROWS = 1_000_000
 BAD = [None, "", "no address", 'a"b\n@c', "x" * ((1 << 20) + 1), "josé@bücher.example"]
@@ -76,6 +76,46 @@ class Spark(unittest.TestCase):
         row = self.spark.sql("select addrspec('jane@gmial.com').typo_suggestion as s").first()
         self.assertEqual(row["s"], "gmail.com")
 
+    def test_verdicts(self):
+        """One query with two policies that disagree, one of them of 10,000 domains."""
+        domains = {"block": {"domains": [f"d{n}.example" for n in range(9_999)] + ["example.org"]}}
+        reasons = {"review": {"reasons": ["alias", "typo"]}}
+        frame = with_verdict(generated(self.spark, 80_000), "email", domains).withColumn("v", verdict(reasons)("email"))
+        counted = frame.groupBy("action", "rule", "v").count().collect()
+        got = {(row["action"], row["rule"], row["v"] and tuple(row["v"])): row["count"] for row in counted}
+        self.assertEqual(
+            got,
+            {
+                ("block", "block.domains[9999]", ("allow", None, None)): 20_000,
+                ("allow", None, ("review", "alias", "review.reasons[0]")): 20_000,
+                ("block", None, ("block", "invalid", None)): 20_000,
+                (None, None, None): 20_000,
+            },
+        )
+        plan = with_verdict(generated(self.spark, 8), "email", reasons)._jdf.queryExecution().optimizedPlan().toString()
+        self.assertEqual(plan.count("ArrowEvalPython"), 1, "a row is decided once, not once for each column: " + plan)
+
+    def test_verdicts_of_bad_rows(self):
+        frame = self.spark.createDataFrame([(n, email) for n, email in enumerate(BAD)], "id int, email string")
+        decide = verdict({"review": {"domains": ["xn--bcher-kva.example"]}})
+        want = [None, *[("block", "invalid", None)] * 4, ("review", "domain", "review.domains[0]")]
+        for column in ("email", F.col("email").cast("binary")):
+            rows = frame.select("id", decide(column).alias("v")).orderBy("id").collect()
+            self.assertEqual([row["v"] and tuple(row["v"]) for row in rows], want)
+
+    def test_wrong_policy(self):
+        """It is refused in the driver, before any task, with its place."""
+        for use in (verdict, lambda policy: with_verdict(self.spark.range(1), "id", policy)):
+            with self.assertRaisesRegex(addrspec.PolicyRefused, r"^block\.reasons\[0\]: "):
+                use({"block": {"reasons": ["disposible"]}})
+
+    def test_verdict_in_sql(self):
+        policy = {"block": {"reasons": ["typo"]}}
+        self.spark.udf.register("signup", verdict(policy))
+        policy["block"]["reasons"][0] = "role"  # the function keeps what it was made with
+        row = self.spark.sql("select signup('jane@gmial.com') as v").first()
+        self.assertEqual(tuple(row["v"]), ("block", "typo", "block.reasons[0]"))
+
     def test_million_rows(self):
         frame = generated(self.spark, ROWS).select("id", "email", facts("email").alias("f"))
         counted = frame.select(
@@ -102,7 +142,7 @@ class Spark(unittest.TestCase):
     def test_rate(self):
         frame = generated(self.spark, ROWS)
         nothing = F.arrow_udf(lambda column: column, "string")
-        compare("Spark", ROWS, lambda: _run(frame.select(nothing("email"))), lambda: _run(frame.select(facts("email"))))
+        compare("Spark", ROWS, *(lambda what=what: _run(frame.select(what("email"))) for what in (nothing, facts, verdict(POLICY))))
 
 
 def _run(frame):
