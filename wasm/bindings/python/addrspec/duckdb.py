@@ -3,11 +3,11 @@
     >>> import duckdb, addrspec.duckdb
     >>> connection = duckdb.connect()
     >>> addrspec.duckdb.register(connection)
-    >>> connection.sql("SELECT addrspec_check('jane@gmial.com').typo_suggestion").fetchone()
-    ('gmail.com',)
+    >>> connection.sql("SELECT addrspec_check('jane@gmial.com').typo_suggestion").fetchall()
+    [('gmail.com',)]
     >>> addrspec.duckdb.register_verdict(connection, {"review": {"reasons": ["typo"]}})
-    >>> connection.sql("SELECT addrspec_verdict('jane@gmial.com').action").fetchone()
-    ('review',)
+    >>> connection.sql("SELECT addrspec_verdict('jane@gmial.com').action").fetchall()
+    [('review',)]
 
 DuckDB passes them a vector of 2,048 rows at a time, in Arrow's layout. They keep the
 interpreter's lock meanwhile but for the check, so DuckDB's threads take turns.

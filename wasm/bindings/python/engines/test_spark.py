@@ -111,8 +111,9 @@ class Spark(unittest.TestCase):
 
     def test_verdict_in_sql(self):
         policy = {"block": {"reasons": ["typo"]}}
-        self.spark.udf.register("signup", verdict(policy))
+        decide = verdict(policy)
         policy["block"]["reasons"][0] = "role"  # the function keeps what it was made with
+        self.spark.udf.register("signup", decide)
         row = self.spark.sql("select signup('jane@gmial.com') as v").first()
         self.assertEqual(tuple(row["v"]), ("block", "typo", "block.reasons[0]"))
 

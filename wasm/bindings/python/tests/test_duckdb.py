@@ -1,5 +1,6 @@
 """Tests of addrspec.duckdb with DuckDB itself."""
 
+import doctest
 import tempfile
 import unittest
 from pathlib import Path
@@ -16,6 +17,11 @@ ADDRESSES = ["jane@gmial.com", None, "", "josé@bücher.example", "no address", 
 
 def facts(address):
     return None if address is None else addrspec.check(address).to_dict()
+
+
+def load_tests(loader, tests, pattern):
+    """Adds the example of the module's page."""
+    return unittest.TestSuite([tests, doctest.DocTestSuite(addrspec.duckdb)])
 
 
 class DuckDB(unittest.TestCase):

@@ -1,5 +1,6 @@
 """Tests of addrspec.polars with Polars itself."""
 
+import doctest
 import unittest
 from unittest import mock
 
@@ -15,6 +16,11 @@ COLUMNS = [f"jane{n}@gmial.com" if n % 3 else None for n in range(30_000)]
 
 def facts(address):
     return None if address is None else addrspec.check(address).to_dict()
+
+
+def load_tests(loader, tests, pattern):
+    """Adds the example of the module's page."""
+    return unittest.TestSuite([tests, doctest.DocTestSuite(addrspec.polars)])
 
 
 class Polars(unittest.TestCase):
