@@ -45,11 +45,14 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// Policies are edited with scripts and without.
+// Policies are edited with scripts and without, on both databases.
 func TestPolicies(t *testing.T) {
 	leftToCI(t)
 	endpoint(t)
-	s := serve(t, origintest.NewDatabase(t))
+	pgtest.EachDatabase(t, func(t *testing.T, database string) { editPolicies(t, serve(t, database)) })
+}
+
+func editPolicies(t *testing.T, s *service) {
 	script(t, "stories/policy.mjs", s.account(t, "policy@example.com", false))
 	script(t, "stories/policy.mjs", s.account(t, "policy-no-script@example.com", false), "no-script")
 }
