@@ -154,10 +154,17 @@ type policyPage struct {
 	Document string     `json:"document"` // as it was given
 	Flaw     *flaw      `json:"-"`        // of what was given instead
 	Test     *tested    `json:"test,omitempty"`
+	Given    string     `json:"-"` // the form that was given: rulesForm, documentForm or neither
 
 	Sections []policySection `json:"-"` // of the form; nil if the document has what the form has not
 	TooLong  bool            `json:"-"` // for a form
 }
+
+// The forms of a policy. The names begin the IDs of their elements.
+const (
+	rulesForm    = "rules"
+	documentForm = "document"
+)
 
 // PageTitle returns the title of the page.
 func (p *policyPage) PageTitle() string { return "Policy " + p.Policy.Name }
@@ -170,7 +177,7 @@ func (v *visit) policyPage() (*policyPage, error) {
 		return nil, err
 	}
 	keys, err := v.keysByPolicy()
-	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}
+	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document, Given: v.policyForm()}
 	page.TooLong = len(page.Document) > maxDocument/3 && len(url.QueryEscape(page.Document)) > maxDocument-maxForm
 	if rules, ok := rulesOf(stored.Document); ok && !page.TooLong {
 		page.Sections = v.sections(rules)
@@ -210,11 +217,27 @@ func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 	if errors.Is(err, ledger.ErrPolicyChanged) {
 		return page.changedMeanwhile(v)
 	}
-	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
-		page.addFlaw(v, document, refused)
-		return &outcome{data: page, refused: problemOf(policyProblem(err))}, nil
+	if err != nil {
+		return page.refused(v, document, err)
 	}
-	return redirect(v.r.URL.Path, "policy-changed"), policyProblem(err)
+	return redirect(v.r.URL.Path, "policy-changed"), nil
+}
+
+// refused shows the page again with what is wrong beside the field that has it, if err is
+// why a document is no policy.
+func (p *policyPage) refused(v *visit, document string, err error) (*outcome, error) {
+	refused, ok := errors.AsType[*host.PolicyError](err)
+	if !ok {
+		return nil, policyProblem(err)
+	}
+	if p.Given == documentForm {
+		p.Flaw = flawOf(document, refused)
+	} else {
+		for n := range p.Sections {
+			p.Sections[n].addFlaw(v.form, document, refused)
+		}
+	}
+	return &outcome{data: p, refused: problemOf(policyProblem(err))}, nil
 }
 
 // policyVersion returns the version that somebody began with. A program may leave it out,
@@ -230,26 +253,27 @@ func (v *visit) policyVersion(page *policyPage) (int64, error) {
 	return version, err
 }
 
+// policyForm returns which form of a policy was given; "" for none.
+func (v *visit) policyForm() string {
+	switch {
+	case v.form.Has("document"):
+		return documentForm
+	case v.hasSections():
+		return rulesForm
+	}
+	return ""
+}
+
 // givenDocument returns the document that was given, or that of the form's fields.
 func (v *visit) givenDocument(page *policyPage) (string, error) {
-	if v.form.Has("document") {
+	rules, ok := rulesOf(page.Document)
+	switch {
+	case page.Given == documentForm:
 		return lines(v.form.Get("document")), nil
-	}
-	if rules, ok := rulesOf(page.Document); ok && v.hasSections() {
+	case page.Given == rulesForm && ok:
 		return v.rules(rules).document(), nil
 	}
 	return "", inputProblem("document", "Give the document of the policy.")
-}
-
-// addFlaw adds what is wrong beside the field that has it.
-func (p *policyPage) addFlaw(v *visit, document string, refused *host.PolicyError) {
-	if v.form.Has("document") {
-		p.Flaw = flawOf(document, refused)
-		return
-	}
-	for n := range p.Sections {
-		p.Sections[n].addFlaw(v.form, document, refused)
-	}
 }
 
 // changedMeanwhile shows the page with what was entered. Its form has the version that is

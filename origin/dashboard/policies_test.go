@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 )
@@ -175,7 +176,7 @@ func TestFormOfAPolicy(t *testing.T) {
 	path := b.createPolicy("sign-up", `{"allow":{"domains":["*.corp.example"]},"block":{"reasons":["role:noreply","typo","disposable"]},"review":{"reasons":["gibberish>=0.8"],"domains":["a.example"]}}`)
 	fields := fieldsOf(t, b.get(path).body, path)
 	delete(fields, "document")
-	require.Equal(t, map[string]string{"version": "1", "allow.domains": "*.corp.example", "block.disposable": "on", "block.typo": "on", "block.others": "role:noreply", "review.others": "gibberish>=0.8", "review.domains": "a.example"}, fields)
+	require.Equal(t, map[string]string{"version": "1", "email": "", "lookup": "", "allow.domains": "*.corp.example", "block.disposable": "on", "block.typo": "on", "block.others": "role:noreply", "review.others": "gibberish>=0.8", "review.domains": "a.example"}, fields)
 	form := url.Values{"version": {"1"}, "allow.domains": {"*.corp.example\r\n\r\n bücher.example "}, "block.disposable": {"on"}, "block.no_mail": {"on"}, "block.others": {"role:noreply\r\ngibberish>=0.9"}, "block.domains": {""}, "review.others": {""}, "review.domains": {""}}
 	require.Equal(t, path+"?done=policy-changed", b.submit(path, form).header.Get("Location"))
 	var page policyPage
@@ -190,7 +191,8 @@ func TestFormOfAPolicy(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, got.status)
 	require.Contains(t, got.body, "Line 3: review.domains[1]: it has an @; give the domain alone, without a local part.")
 	require.Contains(t, got.body, "<mark>3  &lt;b&gt;@x.example</mark>")
-	require.Contains(t, got.body, `aria-describedby="review-domains-flaw"`)
+	require.Contains(t, got.body, `aria-describedby="review-domains-flaw" aria-invalid="true"`)
+	require.Equal(t, 1, strings.Count(got.body, "aria-invalid"))
 	require.NotContains(t, got.body, "<b>@")
 	kept := fieldsOf(t, got.body, path)
 	require.Equal(t, "on", kept["review.role"])
@@ -200,7 +202,7 @@ func TestFormOfAPolicy(t *testing.T) {
 	form.Set("review.others", "role\r\nrole:sale")
 	got = b.submit(path, form)
 	require.Contains(t, got.body, "Line 2: review.reasons[1]: ")
-	require.Contains(t, got.body, `aria-describedby="review-others-flaw"`)
+	require.Contains(t, got.body, `aria-describedby="review-others-flaw" aria-invalid="true"`)
 	form.Set("version", "1")
 	form.Set("review.others", "public")
 	require.Equal(t, http.StatusConflict, b.submit(path, form).status)
@@ -269,6 +271,83 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 	require.Nil(t, s.API)
 	require.NoError(t, s.Ledger.SuspendAccount(t.Context(), s.account.ID))
 	require.Equal(t, http.StatusForbidden, b.submit(test, url.Values{"email": {"a@b"}}).status)
+}
+
+// A form is tried as it is. Nothing is saved, and what was entered remains.
+func TestAPolicyIsTriedBeforeItIsSaved(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		path := b.createPolicy("test", blocking) // a name that ends the path of a test, too
+		entered := url.Values{"version": {"1"}, "allow.domains": {" ok.example \r\n*.corp.example"}, "block.role": {"on"}, "block.others": {"role:noreply"}, "block.domains": {""}, "review.domains": {""}, "review.others": {""},
+			"email": {"info@shop.example"}, "lookup": {"mx"}}
+		got := b.submit(path+"/test", entered)
+		require.Equal(t, http.StatusOK, got.status)
+		require.Contains(t, verdictIn(t, got.body, rulesForm), "block info@shop.example reason role rule block.reasons[0] , which is role")
+		require.Empty(t, verdictIn(t, got.body, documentForm))
+		kept := fieldsOf(t, got.body, path)
+		delete(kept, "document")
+		require.Equal(t, map[string]string{"version": "1", "allow.domains": " ok.example \n*.corp.example", "block.role": "on", "block.others": "role:noreply", "email": "info@shop.example", "lookup": "mx"}, kept)
+
+		got = b.submit(path+"/test", url.Values{"version": {"1"}, "document": {`{"review": {"reasons": ["no_mx"]}}`}, "email": {"jane@example.org"}, "lookup": {"none"}})
+		require.Contains(t, verdictIn(t, got.body, documentForm), "review jane@example.org reason no_mx rule review.reasons[0]")
+		require.Empty(t, verdictIn(t, got.body, rulesForm))
+		require.Equal(t, `{"review": {"reasons": ["no_mx"]}}`, fieldsOf(t, got.body, path)["document"])
+
+		var page policyPage
+		require.Equal(t, http.StatusOK, b.postJSON(path+"/test", map[string]string{"email": "a@spam.example", "document": "{}"}, &page).status)
+		require.Equal(t, "allow", page.Test.Verdict.Action)
+		require.Equal(t, http.StatusOK, b.postJSON(path+"/test", map[string]string{"email": "a@spam.example"}, &page).status)
+		require.Equal(t, "block", page.Test.Verdict.Action, "by the stored one")
+		b.getJSON(path, &page)
+		require.Equal(t, blocking, page.Document)
+		require.EqualValues(t, 1, page.Policy.Version)
+	})
+}
+
+// What is wrong with a form that is tried is shown where a form that is saved has it, and in
+// the place of the verdict.
+func TestErrorOfAPolicyThatIsTried(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", blocking)
+	got := b.submit(path+"/test", url.Values{"email": {"a@b.example"}, "document": {disposible}})
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, "<mark>5        &#34;disposible&#34;</mark>")
+	require.Contains(t, verdictIn(t, got.body, documentForm), "block.reasons[1]: \"disposible\" is no reason")
+	require.Empty(t, verdictIn(t, got.body, rulesForm))
+	got = b.submit(path+"/test", url.Values{"email": {"a@b.example"}, "review.domains": {"ok.example\r\n<b>@x.example"}})
+	require.Contains(t, got.body, "<mark>2  &lt;b&gt;@x.example</mark>")
+	require.Contains(t, got.body, `aria-describedby="review-domains-flaw" aria-invalid="true"`)
+	require.Contains(t, verdictIn(t, got.body, rulesForm), "review.domains[1]: it has an @")
+	require.NotContains(t, got.body, "<b>@")
+	got = b.submit(path+"/test", url.Values{"email": {" "}, "document": {"{}"}})
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, `aria-describedby="document-verdict" aria-invalid="true"`)
+	require.Equal(t, "{}", fieldsOf(t, got.body, path)["document"])
+	require.Empty(t, verdictIn(t, b.submit(path, url.Values{"document": {disposible}}).body, documentForm), "it was saved, not tried")
+	require.Equal(t, http.StatusRequestEntityTooLarge, b.submit(path+"/test", url.Values{"email": {"a@b"}, "document": {strings.Repeat(" ", maxDocument)}}).status)
+	stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
+	require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/test", map[string]string{"email": "a@b", "document": "{}"}, new(problemView)).status)
+}
+
+// verdictIn returns the text of a form's live region.
+func verdictIn(t *testing.T, page, form string) string {
+	root, err := html.Parse(strings.NewReader(page))
+	require.NoError(t, err)
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && attr(n, "id") == form+"-verdict" {
+			require.Equal(t, "status", attr(n, "role"))
+			var text strings.Builder
+			for child := range n.Descendants() {
+				if child.Type == html.TextNode {
+					text.WriteString(child.Data + " ")
+				}
+			}
+			return strings.Join(strings.Fields(text.String()), " ")
+		}
+	}
+	t.Fatal("the page has no live region of the form " + form)
+	return ""
 }
 
 func pointed(text *string) string {

@@ -105,7 +105,7 @@ func (v *visit) hasSections() bool {
 
 // sections returns the form of rules, or as it was given if that is shown again.
 func (v *visit) sections(rules policyRules) []policySection {
-	given := !v.form.Has("document") && v.hasSections()
+	given := v.policyForm() == rulesForm
 	sections := slices.Clone(policySections)
 	for n := range sections {
 		s := &sections[n]
@@ -206,7 +206,7 @@ func flawOfEntry(text, entry, sentence string) *flaw {
 	return &flaw{Sentence: sentence}
 }
 
-// tested is what the stored policy decides about an address.
+// tested is what a policy decides about an address.
 type tested struct {
 	Email   string `json:"email"`
 	Lookup  string `json:"lookup,omitempty"` // what was supposed of DNS
@@ -233,24 +233,65 @@ var foundBySupposed = map[string]host.Found{"": 0, "mx": host.LookedUp | host.Ha
 	"address": host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord, "none": host.LookedUp | host.AddressLookedUp}
 
 // testPolicy decides about an address by the module alone: it looks nothing up, asks the API
-// nothing and costs nothing. The address is in the body of the request and of the response
-// only.
+// nothing and costs nothing. The document is the one that was given, as it is in a form that
+// is not saved, or else the stored one. Address and document are in the body of the request
+// and of the response only.
 func (d *Dashboard) testPolicy(v *visit) (*outcome, error) {
 	page, err := v.policyPage()
 	if err != nil {
 		return nil, err
 	}
-	supposed := v.form.Get("lookup")
-	found, known := foundBySupposed[supposed]
-	email := strings.TrimSpace(v.form.Get("email"))
+	test, found, err := v.givenTest()
+	if err != nil {
+		return nil, err
+	}
+	document := page.Document
+	if page.Given != "" {
+		document, err = v.givenDocument(page)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := test.decide(v, document, found); err != nil {
+		return page.refused(v, document, err)
+	}
+	page.Test = test
+	return show(page), nil
+}
+
+// givenTest returns the address to test, and what was supposed of DNS.
+func (v *visit) givenTest() (*tested, host.Found, error) {
+	test := &tested{Email: strings.TrimSpace(v.form.Get("email")), Lookup: v.form.Get("lookup")}
+	found, known := foundBySupposed[test.Lookup]
 	switch {
 	case !known:
-		return nil, inputProblem("lookup", "The field \"lookup\" must be empty, mx, address or none.")
-	case email == "":
-		return nil, inputProblem("email", "Give an address to test.")
+		return nil, 0, inputProblem("lookup", "The field \"lookup\" must be empty, mx, address or none.")
+	case test.Email == "":
+		return nil, 0, inputProblem("email", "Give an address to try.")
 	}
-	page.Test = &tested{Email: email, Lookup: supposed}
-	return show(page), policyProblem(page.Test.decide(v, page.Document, found))
+	return test, found, nil
+}
+
+// A policyTest is the part of a form that tries what the form has.
+type policyTest struct {
+	Frame  *frame
+	Form   string // rulesForm, documentForm, or "" for a stored policy that has neither
+	Result *tested
+	Flawed *problemView // why there is no result
+}
+
+// policyTestOf returns the part for a form of the page. It has the result if that form was
+// tried. What a program has given besides, an address alone, is shown at the document.
+func policyTestOf(f *frame, form string) policyTest {
+	test, page := policyTest{Frame: f, Form: form}, f.Data.(*policyPage)
+	tried := page.Given
+	if tried == "" && !page.TooLong {
+		tried = documentForm
+	}
+	if form == tried && f.Path == policiesPath+"/"+page.Policy.Name+"/test" {
+		test.Result, test.Flawed = page.Test, f.Problem
+	}
+	return test
 }
 
 // decide sets the verdict.

@@ -206,6 +206,7 @@ var functions = template.FuncMap{
 	"termsOfKey": termsOfKey,
 	"deref":      func(n *int64) int64 { return *n },
 	"visible":    visible,
+	"policyTest": policyTestOf,
 	"usageHeads": func() []string { return usageHeads },
 
 	"passkeyForm": newPasskeyForm,

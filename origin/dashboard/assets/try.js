@@ -1,6 +1,6 @@
 /** Try it without loading the page: sends the form, shows its response in place. */
 
-import { enhance } from "./page.js";
+import { enhance, sendForm } from "./page.js";
 
 document.getElementById("emails")?.addEventListener("input", showCount);
 document.addEventListener("submit", (event) => {
@@ -32,31 +32,21 @@ function showCount() {
 }
 
 /**
- * Sends a form of the page and puts the response in place of what is shown. The
- * addresses get into no URL and no history.
+ * Sends a form of the page and puts the response in place of what is shown.
  * @param {HTMLFormElement} sent
  * @param {HTMLElement | null} submitter
  */
 async function send(sent, submitter) {
-  const fields = new URLSearchParams();
-  for (const [name, value] of new FormData(sent, submitter)) {
-    fields.append(name, String(value));
-  }
   const busy = document.querySelectorAll(
     "form[action='/dashboard/try'] button, button[form='try']",
   );
   setBusy(busy, true);
   try {
-    const response = await fetch("/dashboard/try", {
-      method: "POST",
-      body: fields,
-      headers: { Accept: "text/html" },
-    });
-    if (response.redirected) {
-      location.assign(response.url); // the session has ended
+    const page = await sendForm(sent, submitter, "/dashboard/try");
+    if (!page) {
       return;
     }
-    show(new DOMParser().parseFromString(await response.text(), "text/html"));
+    show(page);
     const next = submitter?.getAttribute("name") === "use" ? "emails" : "found";
     document.getElementById(next)?.focus(); // so that a screen reader says what is new
   } catch {

@@ -36,7 +36,7 @@ const EMPTY = {
   "/sign-in": "Sign in",
   "/dashboard/keys": "Create",
   "/dashboard/policies": "Create",
-  "/dashboard/policies/sign-up": "Test",
+  "/dashboard/policies/sign-up": "Try",
   "/dashboard/try": "Check",
 };
 
@@ -71,10 +71,10 @@ await run(async ({ open, args: [origin = "", people = "", directory = ""] }) => 
  * @param {string} name of the button
  */
 async function submit(page, name) {
-  const button = page.locator("main").getByRole("button", { name, exact: true });
+  const button = page.locator("main").getByRole("button", { name, exact: true }).first();
   await button.evaluate((element) => element.closest("form")?.setAttribute("novalidate", ""));
   await button.click();
-  await page.locator("#problem").waitFor();
+  await page.locator("#problem, .tried .bad").first().waitFor();
 }
 
 /**
