@@ -106,6 +106,7 @@ type usageReport struct {
 		Limit     *int64 `json:"limit"`     // requests a second
 		Remaining *int64 `json:"remaining"` // requests that may be sent now
 	} `json:"rate"`
+	Policy string `json:"policy,omitempty"` // the name of the key's default policy
 }
 
 func reportOf(d ledger.Decision, now time.Time) (r usageReport) {
@@ -119,6 +120,7 @@ func reportOf(d ledger.Decision, now time.Time) (r usageReport) {
 	r.Points.Limit, r.Points.Remaining = limited(d.Usage.Limit), limited(d.Remaining)
 	r.Points.Refill = now.Add(d.Quota.Refill).UTC().Round(time.Second)
 	r.Rate.Limit, r.Rate.Remaining = limited(d.Quota.Rate), limited(d.Quota.Tokens)
+	r.Policy = d.Quota.Policy
 	return r
 }
 

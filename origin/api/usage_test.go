@@ -23,6 +23,7 @@ func TestUsageReport(t *testing.T) {
 	require.JSONEq(t, `{"points":{"used":0,"limit":null,"remaining":null,"overage":false,"refill":"2026-11-20T12:00:00Z"},"rate":{"limit":null,"remaining":null}}`,
 		report(ledger.Decision{Usage: &ledger.Usage{Limit: ledger.Unlimited}, Remaining: ledger.Unlimited,
 			Quota: &ledger.Quota{Rate: ledger.Unlimited, Tokens: ledger.Unlimited}}))
+	require.Contains(t, report(ledger.Decision{Usage: &ledger.Usage{}, Quota: &ledger.Quota{Policy: "sign-up"}}), `},"policy":"sign-up"}`)
 }
 
 // The usage is read by Inspect, whose decision gives the response.

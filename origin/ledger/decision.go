@@ -66,6 +66,7 @@ type Quota struct {
 	Tokens  int64         // requests that would be admitted now; Unlimited if Rate is
 	Refill  time.Duration // until the month's points refill
 	Overage bool          // points beyond the limit are allowed
+	Policy  string        // the name of the key's default policy, "" for none
 }
 
 // A Charge is what a finished request is charged.

@@ -149,6 +149,7 @@ func (s *secretView) quota(now time.Time) *Quota {
 		Tokens:  minLimit(tokensLeft(a.bucket, now, a.rate), tokensLeft(k.bucket, now, k.rate)),
 		Refill:  untilRefill(a.month, now),
 		Overage: a.overage,
+		Policy:  k.policy,
 	}
 }
 
