@@ -81,6 +81,13 @@ type Subject struct {
 	Found Found
 }
 
+// Reported returns the facts of a Subject that another host has checked, by its result. score is
+// gibberish_score in percent, role the number of the role and form the bits of the form, as in
+// word 1 of the report (ABI.md); hostname is the host text.
+func Reported(set Fact, score, role, form uint32, hostname string) *Facts {
+	return &Facts{Valid: set&Valid != 0, Set: set, Host: hostname, more: min(score, 100) | role<<8 | form<<16}
+}
+
 // Verdicts decides about addresses by p, and calls each with the index of every one and its
 // verdict, in order: a JSON object {"action":…,"reason":…,"rule":…}, the value of the member
 // verdict. The slice is in the memory of the module, valid until each returns.

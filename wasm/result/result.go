@@ -8,6 +8,8 @@ package result
 import (
 	"cmp"
 	"encoding/json"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/wasm/host"
@@ -62,6 +64,48 @@ const (
 	Allow  = "allow"
 	Review = "review"
 	Block  = "block"
+)
+
+// Subject returns what a policy needs to know about an address that another host has checked
+// with details, as a service does. hostname is the domain in A-label form, "" for an address
+// literal. Roles and forms of a later version are left out.
+func (r *Result) Subject(hostname string) host.Subject {
+	var set host.Fact
+	for fact, holds := range map[host.Fact]bool{host.Valid: r.Valid, host.Alias: r.Alias, host.ASCII: r.ASCII, host.HasRole: r.Role != "",
+		host.Gibberish: r.Gibberish, host.Disposable: r.Disposable, host.Public: r.Public, host.Relay: r.Relay, host.Typo: r.Typo} {
+		if holds {
+			set |= fact
+		}
+	}
+	score := uint32(math.Round(100 * min(max(r.GibberishScore, 0), 1)))
+	return host.Subject{Facts: host.Reported(set, score, uint32(1+slices.Index(roles, r.Role)), r.form(), hostname), Found: r.found()}
+}
+
+// form returns the bits of the form.
+func (r *Result) form() (bits uint32) {
+	for n, name := range forms {
+		if r.Details != nil && slices.Contains(r.Details.Form, name) {
+			bits |= 1 << n
+		}
+	}
+	return bits
+}
+
+// found returns what the other host looked up. The address record is in the details.
+func (r *Result) found() host.Found {
+	switch {
+	case r.MXNull:
+		return 0
+	case r.MX || r.Details != nil && r.Details.Exchange != nil && r.Details.Exchange.AddressRecord != nil:
+		return host.Lookup{MX: r.MX, AddressRecord: !r.MX && *r.Details.Exchange.AddressRecord}.Found()
+	}
+	return host.LookedUp
+}
+
+// The roles and the forms in the order of word 1 of the report (ABI.md).
+var (
+	roles = []string{"Admin", "Support", "Sales", "Marketing", "General", "NoReply", "Billing", "Legal", "IT", "HR"}
+	forms = []string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use"}
 )
 
 // A Refusal is why an address is not valid.
