@@ -104,6 +104,30 @@ func (l *Local) decide(ctx context.Context, facts []host.Facts, outcomes []Outco
 			subjects, at = append(subjects, host.Subject{Facts: &facts[n], Found: foundFor(found, facts[n].Host)}), append(at, n)
 		}
 	}
+	return l.addVerdicts(ctx, subjects, at, outcomes)
+}
+
+// Decide adds the verdicts of the policy to the outcomes of a service. reported has its
+// results, with details, nil where there is none. The module is asked for the domains in
+// A-label form, which policies name and results do not have.
+func (l *Local) Decide(ctx context.Context, reported []*result.Result, outcomes []Outcome) error {
+	var emails []string
+	var at []int
+	for n := range reported {
+		if reported[n] != nil {
+			emails, at = append(emails, reported[n].Email), append(at, n)
+		}
+	}
+	subjects := make([]host.Subject, len(at))
+	err := l.View.CheckMany(ctx, emails, 0, func(n int, f host.Facts) { subjects[n] = reported[at[n]].Subject(f.Host) })
+	if err != nil {
+		return err
+	}
+	return l.addVerdicts(ctx, subjects, at, outcomes)
+}
+
+// addVerdicts adds the verdict on each subject to the outcome of its index.
+func (l *Local) addVerdicts(ctx context.Context, subjects []host.Subject, at []int, outcomes []Outcome) error {
 	var wrong error
 	err := l.View.Verdicts(ctx, l.Policy, subjects, func(n int, verdict []byte) {
 		o := &outcomes[at[n]]

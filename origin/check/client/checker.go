@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -14,6 +15,9 @@ type Checker struct {
 	Client  *Client
 	Details bool // results have the evidence
 	Reasons bool // ask for the evidence all the same: the reasons of refusals are in it
+
+	Policy  string       // of the account, which decides in place of the key's default; "" for none
+	Decider *check.Local // decides here, by a policy that the service does not have; nil for none
 }
 
 // Check sends the addresses of the records and sets their outcomes.
@@ -24,53 +28,58 @@ func (c *Checker) Check(ctx context.Context, records []check.Record, outcomes []
 			emails = append(emails, records[n].Email)
 		}
 	}
-	items, err := c.Client.Batch(ctx, emails, c.Details || c.Reasons)
+	items, err := c.Client.Batch(ctx, emails, Options{Details: c.Details || c.Reasons || c.Decider != nil, Policy: c.Policy})
 	if err != nil {
 		return err
 	}
+	reported := make([]*result.Result, len(records))
 	for n := range records {
 		if records[n].Err != nil {
 			continue
 		}
-		if outcomes[n], err = c.outcomeOf(items[0]); err != nil {
+		if outcomes[n], reported[n], err = c.outcomeOf(items[0]); err != nil {
 			return err
 		}
 		items = items[1:]
 	}
-	return nil
+	if c.Decider == nil {
+		return nil
+	}
+	return c.Decider.Decide(ctx, reported, outcomes)
 }
 
-func (c *Checker) outcomeOf(i Item) (o check.Outcome, err error) {
+// outcomeOf returns the outcome of an item, and the result that it has, or nil.
+func (c *Checker) outcomeOf(i Item) (o check.Outcome, reported *result.Result, err error) {
 	if i.Code != "" {
-		return check.Outcome{Code: i.Code, Message: i.Message}, nil
+		return check.Outcome{Code: i.Code, Message: i.Message}, nil, nil
 	}
 	r, err := result.Parse(i.Result)
 	if err != nil {
-		return o, err
+		return o, nil, err
 	}
-	o = check.Outcome{JSON: i.Result, Flags: r.Flags(), MX: mxOf(&r), Verdict: r.Verdict}
+	o = check.Outcome{Flags: r.Flags(), MX: mxOf(&r), Verdict: r.Verdict}
 	if r.Details != nil && r.Details.Refusal != nil {
 		o.Refusal = *r.Details.Refusal
 	}
-	if !c.Details {
-		o.JSON = withoutDetails(o.JSON)
-	}
-	return o, nil
+	o.JSON = c.trim(&r, i.Result)
+	return o, &r, nil
 }
 
-// withoutDetails returns a result without the member details: the 16 fields, and the
-// verdict if the key has a policy. The names with their quotes cannot occur inside a
-// string, where they would be escaped.
-func withoutDetails(text []byte) []byte {
-	before, details, found := bytes.Cut(text, []byte(`,"details":`))
-	if !found {
-		return text
+// trim returns the text of a result without the details that only Reasons or Decider asked
+// for, and without the verdict of the key's default policy where Decider decides.
+func (c *Checker) trim(r *result.Result, text []byte) []byte {
+	end := len(text) - 1
+	if r.Verdict.Action != "" {
+		end = bytes.LastIndex(text, []byte(verdictMember))
 	}
-	before = before[:len(before):len(before)]
-	if at := bytes.LastIndex(details, []byte(`,"verdict":`)); at >= 0 {
-		return append(before, details[at:]...)
+	facts, rest := text[:end], text[end:]
+	if c.Decider != nil {
+		rest = rest[len(rest)-1:]
 	}
-	return append(before, '}')
+	if !c.Details {
+		facts, _, _ = bytes.Cut(facts, []byte(`,"details":`))
+	}
+	return slices.Concat(facts, rest)
 }
 
 // mxOf returns the MX of a result. The domain of an address that is not valid is

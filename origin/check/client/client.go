@@ -2,7 +2,7 @@
 // program: batches of any size, and the account's usage.
 //
 //	c, err := client.New(client.Config{URL: "https://addrspec.example", Key: key})
-//	items, err := c.Batch(ctx, []string{"jane@example.org"}, false)
+//	items, err := c.Batch(ctx, []string{"jane@example.org"}, client.Options{})
 //
 // It is written for long lists and imperfect networks:
 //

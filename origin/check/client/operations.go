@@ -16,8 +16,14 @@ import (
 
 // An Item is what is known of one address.
 type Item struct {
-	Result        []byte // a JSON object of 16 fields, details if asked for, and a verdict if the key has a policy, on one line; nil if Code is set
+	Result        []byte // a JSON object of 16 fields, details if asked for, and the verdict of a policy, on one line; nil if Code is set
 	Code, Message string // of an error that concerns this address, such as DNS_TIMEOUT
+}
+
+// Options are what a batch asks for besides the facts.
+type Options struct {
+	Details bool
+	Policy  string // a name; "" for the key's default
 }
 
 // Batch checks addresses with POST /v1/emails and returns an item for each, in
@@ -26,11 +32,11 @@ type Item struct {
 //
 // More addresses than fit one request are sent in several, one after the other. A
 // response that is partial is completed with further requests for the rest.
-func (c *Client) Batch(ctx context.Context, emails []string, details bool) ([]Item, error) {
+func (c *Client) Batch(ctx context.Context, emails []string, o Options) ([]Item, error) {
 	found := make(map[string]Item, len(emails))
 	for rest := distinct(emails, found); len(rest) > 0; {
-		n, body := encodeBatch(rest, details)
-		if err := c.batch(ctx, rest[:n], body, details, found); err != nil {
+		n, body := encodeBatch(rest, o)
+		if err := c.batch(ctx, rest[:n], body, o, found); err != nil {
 			return nil, err
 		}
 		rest = missing(rest, found)
@@ -71,7 +77,7 @@ func missing(emails []string, found map[string]Item) (rest []string) {
 
 // batch sends one request and adds the items of its response, at least one, to
 // found.
-func (c *Client) batch(ctx context.Context, emails []string, body []byte, details bool, found map[string]Item) error {
+func (c *Client) batch(ctx context.Context, emails []string, body []byte, o Options, found map[string]Item) error {
 	release, err := c.share(ctx)
 	if err != nil {
 		return err
@@ -80,20 +86,20 @@ func (c *Client) batch(ctx context.Context, emails []string, body []byte, detail
 	if failed := c.failed.Load(); failed != nil {
 		return *failed
 	}
-	err = c.post(ctx, emails, body, details, found)
+	err = c.post(ctx, emails, body, o, found)
 	if err != nil && c.oneRun {
 		c.failed.CompareAndSwap(nil, &err)
 	}
 	return err
 }
 
-func (c *Client) post(ctx context.Context, emails []string, body []byte, details bool, found map[string]Item) error {
+func (c *Client) post(ctx context.Context, emails []string, body []byte, o Options, found map[string]Item) error {
 	got, err := c.send(ctx, &request{method: http.MethodPost, path: "/v1/emails", body: body,
 		idempotency: c.idempotencyKey(body), patience: patience})
 	if err != nil {
 		return c.withRefill(ctx, err)
 	}
-	return readBatch(got.body, emails, details, found)
+	return readBatch(got.body, emails, o, found)
 }
 
 // idempotencyKey returns the key of a batch with this body: the same for each
@@ -132,8 +138,12 @@ const (
 	maxBody = 1 << 20
 
 	bodyStart   = `{"emails":[`
-	bodyEnd     = `]}`
-	bodyDetails = `],"details":true}`
+	bodyEnd     = `]`
+	bodyDetails = `,"details":true`
+	bodyPolicy  = `,"policy":`
+	bodyRest    = len(bodyEnd+bodyDetails+bodyPolicy) + maxPolicyName + len(`""}`)
+	// maxPolicyName is the length of the longest name of a policy, which needs no escapes.
+	maxPolicyName = 64
 )
 
 // codeInvalid is the code of an address that cannot be sent.
@@ -150,7 +160,7 @@ func unsendable(email string) string {
 	switch {
 	case !utf8.ValidString(email):
 		return textNotUTF8
-	case len(email) >= maxBody, len(bodyStart)+len(quoted(email))+len(bodyDetails) > maxBody:
+	case len(email) >= maxBody, len(bodyStart)+len(quoted(email))+bodyRest > maxBody:
 		return textTooLong
 	}
 	return ""
@@ -158,11 +168,11 @@ func unsendable(email string) string {
 
 // encodeBatch returns the body for as many of the emails, from the first, as one
 // request may have: at least one.
-func encodeBatch(emails []string, details bool) (n int, body []byte) {
+func encodeBatch(emails []string, o Options) (n int, body []byte) {
 	body = append(body, bodyStart...)
 	for ; n < min(len(emails), maxBatch); n++ {
 		next := quoted(emails[n])
-		if n > 0 && len(body)+1+len(next)+len(bodyDetails) > maxBody {
+		if n > 0 && len(body)+1+len(next)+bodyRest > maxBody {
 			break
 		}
 		if n > 0 {
@@ -170,10 +180,14 @@ func encodeBatch(emails []string, details bool) (n int, body []byte) {
 		}
 		body = append(body, next...)
 	}
-	if details {
-		return n, append(body, bodyDetails...)
+	body = append(body, bodyEnd...)
+	if o.Details {
+		body = append(body, bodyDetails...)
 	}
-	return n, append(body, bodyEnd...)
+	if o.Policy != "" {
+		body = append(append(body, bodyPolicy...), quoted(o.Policy)...)
+	}
+	return n, append(body, '}')
 }
 
 // quoted returns the JSON string without escapes for HTML.
@@ -198,7 +212,7 @@ type envelope struct {
 // readBatch verifies the response to a batch of these distinct emails and adds its
 // items to found. A response has one item for each address in the order sent; a
 // partial one, where work did not finish in time, has at least one.
-func readBatch(body []byte, emails []string, details bool, found map[string]Item) error {
+func readBatch(body []byte, emails []string, o Options, found map[string]Item) error {
 	var e envelope
 	if json.Unmarshal(body, &e) != nil || !e.Success {
 		return &badResponseError{"the response to the batch is not the JSON of one"}
@@ -216,7 +230,7 @@ func readBatch(body []byte, emails []string, details bool, found map[string]Item
 		}
 		at++
 		var err error
-		if items[n], err = readItem(r.Status, r.Result, r.Error.Code, r.Error.Message, r.Email, details); err != nil {
+		if items[n], err = readItem(r.Status, r.Result, r.Error.Code, r.Error.Message, r.Email, o); err != nil {
 			return err
 		}
 	}
@@ -226,10 +240,10 @@ func readBatch(body []byte, emails []string, details bool, found map[string]Item
 	return nil
 }
 
-func readItem(status string, found json.RawMessage, code, message, email string, details bool) (Item, error) {
+func readItem(status string, found json.RawMessage, code, message, email string, o Options) (Item, error) {
 	switch {
 	case status == "success":
-		object, err := readResult(found, email, details)
+		object, err := readResult(found, email, o)
 		return Item{Result: object}, err
 	case status == "error" && code != "":
 		return Item{Code: sentence(code), Message: sentence(message)}, nil
@@ -244,17 +258,17 @@ var fields = [16]string{"email", "valid", "normalized", "local_part", "alias", "
 var nullable = map[string]bool{"normalized": true, "local_part": true, "domain": true, "role": true, "typo_suggestion": true}
 
 // readResult verifies a result and returns it on one line with the 16 fields in
-// their order, details if they were asked for, and the verdict if the key has a policy. The values keep their bytes, so
-// the line is the same as that of any host. Other members are left out: a later
-// version of the service may have more.
-func readResult(object []byte, email string, details bool) ([]byte, error) {
+// their order, details if they were asked for, and the verdict if a policy decided. The
+// values keep their bytes, so the line is the same as that of any host. Other members are
+// left out: a later version of the service may have more.
+func readResult(object []byte, email string, o Options) ([]byte, error) {
 	var members map[string]json.RawMessage
 	r, err := result.Parse(object)
 	if err != nil || json.Unmarshal(object, &members) != nil || r.Email != email {
 		return nil, &badResponseError{"the result of an address is not one of the service, or of another address"}
 	}
 	line, names := bytes.NewBuffer(make([]byte, 0, len(object))), fields[:]
-	if details {
+	if o.Details {
 		names = append(names[:len(names):len(names)], "details")
 	}
 	for n, name := range names {
@@ -266,12 +280,33 @@ func readResult(object []byte, email string, details bool) ([]byte, error) {
 		line.WriteString(`"` + name + `":`)
 		_ = json.Compact(line, value) // it is valid JSON, since members was decoded
 	}
-	if r.Verdict.Action != "" {
-		line.WriteString(`,"verdict":`)
-		_ = json.Compact(line, members["verdict"])
+	switch {
+	case r.Verdict.Action != "":
+		writeVerdict(line, &r.Verdict)
+	case o.Policy != "": // an earlier version of the service leaves the request's policy out
+		return nil, &badResponseError{"the result of an address lacks the member verdict, though the request names a policy"}
 	}
 	line.WriteByte('}')
 	return line.Bytes(), nil
+}
+
+// verdictMember begins the last member of a result. The name with its quotes cannot occur
+// inside a string, where they would be escaped.
+const verdictMember = `,"verdict":`
+
+// writeVerdict writes the member verdict as every host does.
+func writeVerdict(line *bytes.Buffer, v *result.Verdict) {
+	line.WriteString(verdictMember + `{"action":`)
+	line.Write(quoted(v.Action))
+	for _, member := range [...]struct{ name, value string }{{"reason", v.Reason}, {"rule", v.Rule}} {
+		line.WriteString(`,"` + member.name + `":`)
+		if member.value == "" {
+			line.WriteString("null")
+			continue
+		}
+		line.Write(quoted(member.value))
+	}
+	line.WriteByte('}')
 }
 
 // A Usage is what an account has used and has left. A nil number is unlimited.
@@ -286,6 +321,7 @@ type Usage struct {
 	Rate struct {
 		Limit *int64 // requests a second
 	}
+	Policy string // the name of the key's default policy, "" for none
 }
 
 // Left returns the points that may still be used, and whether they are limited.

@@ -28,7 +28,7 @@ func emails(count int) (list []string) {
 func TestBatch(t *testing.T) {
 	c, f := newFake(t, checked)
 	given := []string{"a@mail.example", "b@mail.example", "a@mail.example", "bad\xff@mail.example", strings.Repeat("x", maxBody), `<&"\>@mail.example`}
-	items, err := c.Batch(context.Background(), given, false)
+	items, err := c.Batch(context.Background(), given, Options{})
 	require.NoError(t, err)
 	require.Len(t, items, len(given))
 	for _, n := range []int{0, 1, 2, 5} {
@@ -44,7 +44,7 @@ func TestBatch(t *testing.T) {
 
 func TestBatchWithDetails(t *testing.T) {
 	c, f := newFake(t, checked)
-	items, err := c.Batch(context.Background(), emails(1), true)
+	items, err := c.Batch(context.Background(), emails(1), Options{Details: true})
 	require.NoError(t, err)
 	require.Equal(t, resultOf("user0@mail.example", true), string(items[0].Result))
 	require.True(t, f.requests[0].details)
@@ -54,15 +54,41 @@ func TestBatchWithDetails(t *testing.T) {
 // The verdict of a key's policy is kept, with details and without.
 func TestBatchWithVerdict(t *testing.T) {
 	const verdict = `,"verdict":{"action":"block","reason":"disposable","rule":"block.reasons[0]"}}`
-	c, _ := newFake(t, func(s seen) (*http.Response, error) {
+	c, f := newFake(t, func(s seen) (*http.Response, error) {
 		return response(200, envelopeOf(false, strings.Replace(itemText(s.emails[0], s.details), `},"error":null`, verdict+`,"error":null`, 1)))
 	})
-	for _, checker := range []*Checker{{Client: c}, {Client: c, Reasons: true}, {Client: c, Details: true}} {
+	for _, checker := range []*Checker{{Client: c}, {Client: c, Reasons: true}, {Client: c, Details: true}, {Client: c, Policy: "sign-up"}} {
 		records, outcomes := []check.Record{{Email: "a@mail.example"}}, make([]check.Outcome, 1)
 		require.NoError(t, checker.Check(t.Context(), records, outcomes))
 		require.Equal(t, strings.TrimSuffix(resultOf("a@mail.example", checker.Details), "}")+verdict, string(outcomes[0].JSON))
 		require.Equal(t, result.Verdict{Action: "block", Reason: "disposable", Rule: "block.reasons[0]"}, outcomes[0].Verdict)
 	}
+	require.JSONEq(t, `{"emails":["a@mail.example"],"policy":"sign-up"}`, f.requests[3].body)
+}
+
+// No member of a verdict or of details can take the place of the verdict.
+func TestBatchWithForeignVerdict(t *testing.T) {
+	for more, want := range map[string]string{
+		`"verdict":{"action":"block","reason":"a\"b","x":1,"verdict":{"action":"x"}}`:    `,"verdict":{"action":"block","reason":"a\"b","rule":null}}`,
+		`"details":{"a":1,"verdict":{"action":"x"}},"verdict":{"action":"<","rule":"r"}`: `,"verdict":{"action":"<","reason":null,"rule":"r"}}`,
+		`"details":{"a":1,"verdict":{"action":"x"}}`:                                     `}`,
+	} {
+		c, _ := newFake(t, func(s seen) (*http.Response, error) {
+			item := strings.Replace(itemText(s.emails[0], s.details && !strings.Contains(more, "details")), `},"error":null`, ","+more+`},"error":null`, 1)
+			return response(200, envelopeOf(false, item))
+		})
+		outcomes := make([]check.Outcome, 1)
+		require.NoError(t, (&Checker{Client: c, Reasons: true}).Check(t.Context(), []check.Record{{Email: "a@mail.example"}}, outcomes))
+		require.Equal(t, strings.TrimSuffix(resultOf("a@mail.example", false), "}")+want, string(outcomes[0].JSON))
+	}
+}
+
+// A service of an earlier release, which ignores the policy, must not be taken for one that
+// decided.
+func TestBatchWithoutTheVerdict(t *testing.T) {
+	c, _ := newFake(t, checked)
+	_, err := c.Batch(t.Context(), emails(2), Options{Policy: "sign-up"})
+	require.ErrorContains(t, err, "lacks the member verdict, though the request names a policy")
 }
 
 // A result that has more members than were asked for is cut to those.
@@ -71,7 +97,7 @@ func TestBatchDropsUnknownMembers(t *testing.T) {
 		item := strings.Replace(itemText(s.emails[0], true), `"valid"`, "\n \"later\": [1],\n \"valid\"", 1)
 		return response(200, envelopeOf(false, item))
 	})
-	items, err := c.Batch(context.Background(), emails(1), false)
+	items, err := c.Batch(context.Background(), emails(1), Options{})
 	require.NoError(t, err)
 	require.Equal(t, resultOf("user0@mail.example", false), string(items[0].Result))
 }
@@ -84,7 +110,7 @@ func TestBatchIsSplit(t *testing.T) {
 		given = append(given, strings.Repeat(string(rune('a'+n)), 400<<10))
 	}
 	given = append(given, strings.Repeat("\x01", 150<<10)) // six bytes each
-	items, err := c.Batch(context.Background(), given, false)
+	items, err := c.Batch(context.Background(), given, Options{})
 	require.NoError(t, err)
 	var sent []string
 	for _, r := range f.requests {
@@ -108,7 +134,7 @@ func TestPartialResponseIsCompleted(t *testing.T) {
 		return checked(s)
 	})
 	given := emails(5)
-	items, err := c.Batch(context.Background(), given, false)
+	items, err := c.Batch(context.Background(), given, Options{})
 	require.NoError(t, err)
 	for n, email := range given {
 		require.Equal(t, resultOf(email, false), string(items[n].Result))
@@ -122,7 +148,7 @@ func TestItemErrors(t *testing.T) {
 	c, _ := newFake(t, func(s seen) (*http.Response, error) {
 		return response(200, envelopeOf(false, `{"email":"user0@mail.example","status":"error","result":null,"error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain mail.example"}}`))
 	})
-	items, err := c.Batch(context.Background(), emails(1), false)
+	items, err := c.Batch(context.Background(), emails(1), Options{})
 	require.NoError(t, err)
 	require.Equal(t, Item{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain mail.example"}, items[0])
 }
@@ -133,7 +159,7 @@ func TestIdempotencyKey(t *testing.T) {
 		f := &fake{respond: checked}
 		c, err := New(Config{URL: "http://localhost", Key: testKey, RunID: runID, transport: f})
 		require.NoError(t, err)
-		_, err = c.Batch(context.Background(), emails, details)
+		_, err = c.Batch(context.Background(), emails, Options{Details: details})
 		require.NoError(t, err)
 		return f.requests[0].idempotency
 	}
@@ -159,12 +185,12 @@ func TestConcurrency(t *testing.T) {
 				got.Header.Set("RateLimit", `"points";r=`+left+`;t=9`)
 				return got, err
 			})
-			_, err := c.Batch(context.Background(), emails(1), false)
+			_, err := c.Batch(context.Background(), emails(1), Options{})
 			require.NoError(t, err)
 			var group errgroup.Group
 			for n := range 20 {
 				group.Go(func() error {
-					_, err := c.Batch(context.Background(), []string{fmt.Sprint(n, "@mail.example")}, false)
+					_, err := c.Batch(context.Background(), []string{fmt.Sprint(n, "@mail.example")}, Options{})
 					return err
 				})
 			}
@@ -204,7 +230,7 @@ func TestForeignResponses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, f := newFake(t, func(seen) (*http.Response, error) { return response(200, body) })
-			_, err := c.Batch(context.Background(), emails(2), false)
+			_, err := c.Batch(context.Background(), emails(2), Options{})
 			require.ErrorAs(t, err, new(*badResponseError))
 			require.NotContains(t, err.Error(), "mail.example")
 			require.Len(t, f.requests, 1)
@@ -229,7 +255,7 @@ func FuzzReadBatch(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		found := map[string]Item{}
-		if err := readBatch(body, emails(2), true, found); err != nil {
+		if err := readBatch(body, emails(2), Options{Details: true}, found); err != nil {
 			require.Empty(t, found)
 			return
 		}

@@ -45,7 +45,7 @@ func TestRetries(t *testing.T) {
 					}
 					return checked(s)
 				})
-				items, err := c.Batch(context.Background(), emails(3), false)
+				items, err := c.Batch(context.Background(), emails(3), Options{})
 				require.NoError(t, err)
 				require.Len(t, items, 3)
 				require.Len(t, f.requests, 3)
@@ -67,7 +67,7 @@ func TestRetryAfter(t *testing.T) {
 			}
 			return checked(s)
 		})
-		_, err := c.Batch(context.Background(), emails(1), false)
+		_, err := c.Batch(context.Background(), emails(1), Options{})
 		require.NoError(t, err)
 		require.InDelta(t, 7.125, time.Since(begin).Seconds(), 0.126, "as asked, and up to a quarter of a second more")
 	})
@@ -78,7 +78,7 @@ func TestLongRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		c, f := newFake(t, func(seen) (*http.Response, error) { return response(503, downBody, "Retry-After: 86400") })
-		_, err := c.Batch(context.Background(), emails(1), false)
+		_, err := c.Batch(context.Background(), emails(1), Options{})
 		require.ErrorContains(t, err, "24h0m0s")
 		require.Len(t, f.requests, 1)
 		require.Zero(t, time.Since(begin))
@@ -90,7 +90,7 @@ func TestRefusalsAreNotRetried(t *testing.T) {
 		c, f := newFake(t, func(seen) (*http.Response, error) {
 			return response(status, `{"success":false,"error":{"code":"SOME_CODE","message":"What is wrong."}}`, "Location: https://elsewhere.test/v1/emails")
 		})
-		_, err := c.Batch(context.Background(), emails(1), false)
+		_, err := c.Batch(context.Background(), emails(1), Options{})
 		require.Error(t, err)
 		require.Len(t, f.requests, 1, "status %d", status)
 		if status >= 400 {
@@ -118,7 +118,7 @@ func TestGivesUp(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, f := newFake(t, func(seen) (*http.Response, error) { return c.respond() })
 				begin := time.Now()
-				_, err := client.Batch(context.Background(), emails(1), false)
+				_, err := client.Batch(context.Background(), emails(1), Options{})
 				require.ErrorContains(t, err, fmt.Sprintf("gave up after %d attempts", len(f.requests)))
 				require.LessOrEqual(t, len(f.requests), c.attempts)
 				require.Greater(t, len(f.requests), 2)
@@ -134,7 +134,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(10*time.Second, cancel)
 		begin := time.Now()
-		_, err := c.Batch(ctx, emails(1), false)
+		_, err := c.Batch(ctx, emails(1), Options{})
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, 10*time.Second, time.Since(begin))
 	})
@@ -149,7 +149,7 @@ func TestOutOfPoints(t *testing.T) {
 		}
 		return response(402, body)
 	})
-	_, err := c.Batch(context.Background(), emails(64), false)
+	_, err := c.Batch(context.Background(), emails(64), Options{})
 	out := asOutOfPoints(err)
 	require.NotNil(t, out)
 	require.Equal(t, outOfPointsError{Required: 64, Remaining: 10, Refill: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}, *out)
@@ -159,7 +159,7 @@ func TestOutOfPoints(t *testing.T) {
 	c, f = newFake(t, func(s seen) (*http.Response, error) {
 		return response(402, `{"success":false,"error":{"code":"INSUFFICIENT_USAGE","message":"No points are left.","required":1,"remaining":0}}`)
 	})
-	_, err = c.Batch(context.Background(), emails(1), false)
+	_, err = c.Batch(context.Background(), emails(1), Options{})
 	require.NotNil(t, asOutOfPoints(err))
 	require.EqualError(t, err, "the month's usage points are used up; they refill with the next month (UTC)")
 	require.Len(t, f.requests, 2, "no refusal for points is tried again")
@@ -175,9 +175,9 @@ func TestOneRun(t *testing.T) {
 			return checked(s)
 		})
 		c.oneRun = oneRun
-		_, first := c.Batch(context.Background(), emails(1), false)
+		_, first := c.Batch(context.Background(), emails(1), Options{})
 		require.Error(t, first)
-		_, second := c.Batch(context.Background(), emails(1), false)
+		_, second := c.Batch(context.Background(), emails(1), Options{})
 		if oneRun {
 			require.Equal(t, first, second)
 			require.Len(t, f.requests, 1)
@@ -201,7 +201,7 @@ func TestPace(t *testing.T) {
 			return got, err
 		})
 		begin := time.Now()
-		_, err := c.Batch(context.Background(), emails(20*maxBatch), false)
+		_, err := c.Batch(context.Background(), emails(20*maxBatch), Options{})
 		require.NoError(t, err)
 		require.Len(t, f.requests, 20)
 		require.InDelta(t, 19/slower, time.Since(begin).Seconds(), 1.5, "and not much slower")
