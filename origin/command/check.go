@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ type checkCmd struct {
 	service.ModuleFlags `group:"Module and lists:"`
 
 	Strict bool     `group:"End and exit code:" help:"End at the first line that cannot be read. Otherwise it is reported, the rest is checked, and the exit code is 1."`
-	FailOn []string `group:"End and exit code:" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}; or with 4 for a verdict of --policy: block, review."`
+	FailOn []string `group:"End and exit code:" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}; or with 4 for a verdict of the policy: block, review."`
 	Resume int64    `group:"End and exit code:" placeholder:"N" help:"Leave out the first N addresses, which an earlier run has written. An interrupted run prints its N."`
 }
 
@@ -55,8 +56,8 @@ func (c *checkCmd) validate() error {
 	err := errors.Join(
 		service.CheckTime("--dns-timeout", c.DNSTimeout),
 		service.CheckNumber("--workers", c.Workers, mostWorkers),
-		checkFailures(c.FailOn, c.Policy != ""),
-		c.serverFlags.validate(c.Offline, c.Policy != ""),
+		checkFailures(c.FailOn, c.Policy != "" || c.Server != ""),
+		c.serverFlags.validate(c.Offline),
 		c.checkOutputFlags.validate(c.Resume))
 	if c.Resume < 0 {
 		err = errors.Join(err, fmt.Errorf("--resume %d: must not be negative", c.Resume))
@@ -109,7 +110,7 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 // setChecker sets what checks the addresses: a service, or this process.
 func (c *checkCmd) setChecker(ctx context.Context, run *check.Run, in *checkInput, std streams) (openChecker, error) {
 	if c.Server != "" {
-		return c.setRemote(ctx, run, c.Details, in.count(), std.err)
+		return c.setRemote(ctx, run, in.count(), std.err)
 	}
 	return c.setLocal(ctx, run)
 }
@@ -149,7 +150,10 @@ func readPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Po
 		return nil, nil
 	}
 	document, err := readLimited(path, maxPolicyFile)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("--policy: %w; only with --server, a name of a-z, 0-9, - and _ is a policy of the account", err)
+	case err != nil:
 		return nil, fmt.Errorf("--policy: %w", err)
 	}
 	policy, err := compilePolicy(ctx, engine, path, document)
@@ -287,7 +291,7 @@ func checkFailures(given []string, policy bool) error {
 	for _, name := range given {
 		if verdictFailures[name] != nil {
 			if !policy {
-				return fmt.Errorf("--fail-on %s needs the policy that decides: give --policy FILE", name)
+				return fmt.Errorf("--fail-on %s needs the policy that decides: give --policy", name)
 			}
 			continue
 		}
@@ -352,16 +356,18 @@ func stopError(ctx context.Context, err error, separator, hint string) error {
 // A commandLine is how the program was called, for messages that repeat it.
 type commandLine []string
 
-// with returns the line with further flags, unless it has them.
+// with returns the line with further flags, each a name and a value, but those that it has.
 func (l commandLine) with(flags []string) commandLine {
-	if len(flags) == 0 || slices.Contains(l, flags[0]) {
-		return l
-	}
 	at := len(l)
 	if end := slices.Index(l, "--"); end >= 0 {
 		at = end
 	}
-	return slices.Insert(slices.Clone(l), at, flags...)
+	for flag := range slices.Chunk(flags, 2) {
+		if !slices.Contains(l, flag[0]) {
+			l, at = slices.Insert(slices.Clone(l), at, flag...), at+len(flag)
+		}
+	}
+	return l
 }
 
 // hint returns how to go on after n records, or "" if nobody can: addresses that

@@ -2,6 +2,8 @@ package command
 
 import (
 	"encoding/csv"
+	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -35,27 +37,97 @@ func TestCheckHasOneLayout(t *testing.T) {
 	}
 }
 
-// A key's default policy and the same document in a file give the same lines.
+// A policy of the account by its name, a key's default policy, and the same document in a file
+// give the same bytes in each format, also where the file decides about the results of a
+// service, and the same counts.
 func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
 	t.Parallel()
-	const document = `{"block": {"domains": ["no-mx.example"], "reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["no_mx", "role"]}}`
+	const document = `{"block": {"domains": ["no-mx.example", "xn--bcher-kva.example"], "reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["no_mx", "role:hr", "gibberish>=0.8", "quoted"]}}`
 	dns := contract.Serve(t)
 	s := start(t, "--dns", dns)
-	_, account := s.limitedKey(t, ledger.Unlimited)
+	none, account := s.limitedKey(t, ledger.Unlimited)
 	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", document)
 	require.NoError(t, err)
-	key, _, err := s.ledger.CreateKey(t.Context(), account, "sign-up", ledger.KeyTerms{Policy: "sign-up"})
+	_, err = s.ledger.SetPolicy(t.Context(), account, "other", `{"block": {"domains": ["mail.example"]}}`)
 	require.NoError(t, err)
-	policy := fileOf(t, "policy.json", document)
-	list := fileOf(t, "list.txt", "jane@mail.example\ninfo@mail.example\na..b@mail.example\njane@mailinator.com\njane@missing.example\njane@servfail.example\njane@[192.0.2.1]\n")
-	for _, flags := range [][]string{{"--to", "ndjson"}, {"--to", "ndjson", "--details", "--keep"}} {
-		local, problem, code := runCheck(t, nil, append(flags, list, "--policy", policy, "--offline=false", "--dns", dns)...)
-		require.Zero(t, code, problem)
-		through, problem, code := s.checkThrough(t, key, "", append(flags, list)...)
-		require.Zero(t, code, problem)
-		require.Equal(t, local, through)
-		require.Equal(t, 6, strings.Count(through, `,"verdict":{"action":`), through)
+	key := func(policy string) string {
+		secret, _, err := s.ledger.CreateKey(t.Context(), account, policy, ledger.KeyTerms{Policy: policy})
+		require.NoError(t, err)
+		return secret
 	}
+	signUp, other := key("sign-up"), key("other")
+	policy := fileOf(t, "policy.json", document)
+	list := fileOf(t, "list.csv", "email\njane@mail.example\nhr@mail.example\na..b@mail.example\njane@mailinator.com\njane@missing.example\njane@servfail.example\njane@[192.0.2.1]\n"+
+		"jörg@bücher.example\nxkqjzvwqp@mail.example\n\"\"\"a b\"\"@mail.example\"\njane@address.example\n\n")
+	for _, flags := range [][]string{{"--to", "csv"}, {"--to", "csv", "--details"}, {"--to", "table"}, {"--to", "ndjson"}, {"--to", "ndjson", "--details", "--keep"}} {
+		flags = append(flags, "--summary", "json", "--fail-on", "block", list)
+		local, summary, code := runCheck(t, nil, append(flags, "--policy", policy, "--offline=false", "--dns", dns)...)
+		require.Equal(t, exitVerdict, code, summary)
+		require.Equal(t, []int64{1, 5, 4}, verdictCounts(t, summary))
+		for name, c := range map[string]struct {
+			key  string
+			args []string
+		}{
+			"the key's default":                     {signUp, nil},
+			"a name":                                {none, []string{"--policy", "sign-up"}},
+			"another name":                          {other, []string{"--policy", "sign-up"}},
+			"a file":                                {none, []string{"--policy", policy}},
+			"a file, in place of the key's default": {other, []string{"--policy", policy}},
+		} {
+			through, problem, code := s.checkThrough(t, c.key, "", append(c.args, flags...)...)
+			require.Equal(t, exitVerdict, code, "%s: %s", name, problem)
+			require.Equal(t, local, through, name)
+			require.Equal(t, verdictCounts(t, summary), verdictCounts(t, problem), name)
+		}
+	}
+}
+
+// A policy that cannot decide is an error that says what to do, and costs nothing.
+func TestCheckThroughAServiceWithoutAPolicy(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t))
+	key := s.newKey(t)
+	broken := fileOf(t, "broken.json", `{"block": {"reasons": ["disposible"]}}`)
+	for _, c := range []struct {
+		flags []string
+		says  string
+		code  int
+	}{
+		{[]string{"--policy", "no-such"}, "400 INVALID_REQUEST: The account has no policy no-such", 1},
+		{[]string{"--policy", "No.Such"}, "--policy: open No.Such: no such file", 1},
+		{[]string{"--policy", broken}, broken + `:1:24: block.reasons[0]: "disposible" is no reason; did you mean "disposable"?`, 1},
+		{[]string{"--fail-on", "block"}, "--fail-on block needs the policy that decides: give --policy; the key has none by default", 2},
+	} {
+		file := filepath.Join(t.TempDir(), "out.csv")
+		_, problem, code := s.checkThrough(t, key, listOf(100), append(c.flags, "-o", file)...)
+		require.Equal(t, c.code, code, problem)
+		require.Contains(t, problem, c.says)
+		require.NoFileExists(t, file)
+	}
+	require.Zero(t, s.used(t))
+}
+
+// A run with the key's default policy is resumed with the same policy and batches.
+func TestResumeNamesThePolicy(t *testing.T) {
+	t.Parallel()
+	added := []string{"--run-id", "7", "--policy", "a b"}
+	for want, line := range map[string]commandLine{
+		"--run-id 7 --policy 'a b'":             nil,
+		"--policy x --run-id 7":                 {"--policy", "x"},
+		"--run-id 8 --policy 'a b'":             {"--run-id", "8"},
+		"-o f --run-id 7 --policy 'a b' -- --x": {"-o", "f", "--", "--x"},
+	} {
+		require.Equal(t, "addrspec check --resume 9 "+want, line.with(added).resume(9))
+	}
+	require.Equal(t, commandLine{"x"}, commandLine{"x"}.with(nil))
+}
+
+// verdictCounts returns the counts of the verdicts in a summary.
+func verdictCounts(t *testing.T, summary string) []int64 {
+	var c struct{ Allow, Review, Block int64 }
+	line, _, _ := strings.Cut(summary, "\n")
+	require.NoError(t, json.Unmarshal([]byte(line), &c), summary)
+	return []int64{c.Allow, c.Review, c.Block}
 }
 
 // withoutMX returns the rows without the column mx.

@@ -22,7 +22,7 @@ type checkOutputFlags struct {
 	Keep    bool   `group:"Output:" help:"Add the input to each object of NDJSON, as the members line and input."`
 	CSVSafe bool   `group:"Output:" name:"csv-safe" help:"Escape cells of CSV that a spreadsheet would evaluate as formulas. Otherwise cells are written as they came."`
 	Color   string `group:"Output:" enum:"auto,always,never" default:"auto" help:"Colours in a table: auto (on a terminal, unless NO_COLOR is set), always or never."`
-	Policy  string `group:"Output:" placeholder:"FILE" help:"Decide about each address by the policy in this file, a JSON document (/docs/policies of a service describes it): the member verdict at the end of each object, the columns verdict, verdict_reason and verdict_rule of CSV, the verdict of a table. Not with --server."`
+	Policy  string `group:"Output:" placeholder:"FILE|NAME" help:"Decide about each address by the policy in this file, a JSON document (/docs/policies of a service describes it): the member verdict at the end of each object, the columns verdict, verdict_reason and verdict_rule of CSV, the verdict of a table. With --server, a NAME without dot and slash is a policy of the account. Default: that of the key of --server, if it has one."`
 	Summary string `group:"Output:" enum:"text,json,none" default:"text" help:"The summary on standard error: text, json or none."`
 	Quiet   bool   `group:"Output:" short:"q" help:"Print neither summary nor progress."`
 }

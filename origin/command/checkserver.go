@@ -27,17 +27,12 @@ type serverFlags struct {
 	RunID   string `group:"Through a service:" placeholder:"ID" help:"Makes the Idempotency-Keys of the batches. A run that is repeated with the same ID within 24 hours is not charged again for batches that got a response. Default: random."`
 }
 
-var errServerPolicy = errors.New("--policy works with local checks only: leave --server out, or make the policy the default of the key, whose verdicts the service then adds")
-
 var errServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
 
 // validate returns an error for flags that exclude each other.
-func (f *serverFlags) validate(offline, policy bool) error {
-	switch {
-	case f.Server != "" && offline:
+func (f *serverFlags) validate(offline bool) error {
+	if f.Server != "" && offline {
 		return errServerOffline
-	case f.Server != "" && policy:
-		return errServerPolicy
 	}
 	return nil
 }
@@ -129,20 +124,62 @@ func (f *serverFlags) openRemote(ctx context.Context, warnings io.Writer) (*remo
 	return &remote{c, usage}, nil
 }
 
-// setRemote makes the run check through the service, with the evidence if details is
-// set. What it costs is said if the number of addresses is known (not negative), or
-// on a terminal.
-func (f *serverFlags) setRemote(ctx context.Context, run *check.Run, details bool, addresses int64, messages io.Writer) (o openChecker, err error) {
-	r, err := f.openRemote(ctx, messages)
+// setRemote makes the run check through the service, and sets Policy if the key has one by
+// default. What it costs is said if the number of addresses is known (not negative), or on a
+// terminal.
+func (c *checkCmd) setRemote(ctx context.Context, run *check.Run, addresses int64, messages io.Writer) (o openChecker, err error) {
+	checker := &client.Checker{Details: c.Details, Reasons: true}
+	closeEngine, err := c.setPolicy(ctx, checker)
 	if err != nil {
 		return o, err
+	}
+	r, err := c.openRemote(ctx, messages)
+	if err != nil {
+		closeEngine()
+		return o, err
+	}
+	o.close = func() { r.client.Close(); closeEngine() }
+	o.resume = append(r.resumeFlags(), c.adopt(checker, r.usage.Policy)...)
+	if err := checkFailures(c.FailOn, c.Policy != ""); err != nil {
+		o.close()
+		return o, service.UsageError{Err: fmt.Errorf("%w; the key has none by default", err)}
 	}
 	if addresses >= 0 || prompt.IsTerminal(messages) {
 		r.announce(messages, addresses)
 	}
-	run.Checker = &client.Checker{Client: r.client, Details: details, Reasons: true}
+	checker.Client, run.Checker = r.client, checker
 	run.Input, run.Workers = client.Batches(run.Input), client.Concurrency
-	return openChecker{close: r.client.Close, resume: r.resumeFlags()}, nil
+	return o, nil
+}
+
+// setPolicy makes the policy of --policy decide: with a name that of the account, at the
+// service, else that in the file, here.
+func (c *checkCmd) setPolicy(ctx context.Context, checker *client.Checker) (closeEngine func(), err error) {
+	if c.Policy == "" || ledger.CheckPolicyName(c.Policy) == nil {
+		checker.Policy = c.Policy
+		return func() {}, nil
+	}
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	closeEngine = func() { engine.Close(context.WithoutCancel(ctx)) }
+	checker.Decider = &check.Local{View: engine.View()}
+	if checker.Decider.Policy, err = readPolicy(ctx, engine, c.Policy); err != nil {
+		closeEngine()
+	}
+	return closeEngine, err
+}
+
+// adopt makes the key's default policy that of the run, if there is no other, and returns the
+// flags with which a resumed run has it too. Columns and verdicts are then the same to its
+// end, whatever becomes of the key.
+func (c *checkCmd) adopt(checker *client.Checker, policy string) (resume []string) {
+	if c.Policy != "" || policy == "" {
+		return nil
+	}
+	c.Policy, checker.Policy = policy, policy
+	return []string{"--policy", policy}
 }
 
 // announce says what a check of so many addresses costs and what is left. The
