@@ -8,6 +8,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // serverFlags select a service that checks in place of this process.
@@ -129,8 +132,9 @@ func (f *serverFlags) openRemote(ctx context.Context, warnings io.Writer) (*remo
 // terminal.
 func (c *checkCmd) setRemote(ctx context.Context, run *check.Run, addresses int64, messages io.Writer) (o openChecker, err error) {
 	checker := &client.Checker{Details: c.Details, Reasons: true}
-	closeEngine, err := c.setPolicy(ctx, checker)
-	if err != nil {
+	engine, closeEngine := lazily(ctx, &c.ModuleFlags)
+	if err := decideBy(ctx, c.Policy, engine, checker); err != nil {
+		closeEngine()
 		return o, err
 	}
 	r, err := c.openRemote(ctx, messages)
@@ -152,23 +156,36 @@ func (c *checkCmd) setRemote(ctx context.Context, run *check.Run, addresses int6
 	return o, nil
 }
 
-// setPolicy makes the policy of --policy decide: with a name that of the account, at the
+// lazily returns a function that starts the module when it is first called, and one that
+// stops it.
+func lazily(ctx context.Context, flags *service.ModuleFlags) (engine func() (*host.Engine, error), closeEngine func()) {
+	var started atomic.Pointer[host.Engine]
+	engine = sync.OnceValues(func() (*host.Engine, error) {
+		e, err := flags.Engine(ctx)
+		started.Store(e)
+		return e, err
+	})
+	return engine, func() {
+		if e := started.Load(); e != nil {
+			e.Close(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// decideBy makes the policy of --policy decide: with a name that of the account, at the
 // service, else that in the file, here.
-func (c *checkCmd) setPolicy(ctx context.Context, checker *client.Checker) (closeEngine func(), err error) {
-	if c.Policy == "" || ledger.CheckPolicyName(c.Policy) == nil {
-		checker.Policy = c.Policy
-		return func() {}, nil
+func decideBy(ctx context.Context, policy string, engine func() (*host.Engine, error), checker *client.Checker) error {
+	if policy == "" || ledger.CheckPolicyName(policy) == nil {
+		checker.Policy = policy
+		return nil
 	}
-	engine, err := c.Engine(ctx)
+	e, err := engine()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	closeEngine = func() { engine.Close(context.WithoutCancel(ctx)) }
-	checker.Decider = &check.Local{View: engine.View()}
-	if checker.Decider.Policy, err = readPolicy(ctx, engine, c.Policy); err != nil {
-		closeEngine()
-	}
-	return closeEngine, err
+	compiled, err := readPolicy(ctx, e, policy)
+	checker.Decider = &check.Local{View: e.View(), Policy: compiled}
+	return err
 }
 
 // adopt makes the key's default policy that of the run, if there is no other, and returns the

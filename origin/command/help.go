@@ -173,11 +173,13 @@ var commandExamples = map[string][]commandExample{
 		{"print the addresses of a list in normal form", "addrspec check --quiet < addresses.txt | jq .normalized"},
 		{"fail a job whose list has addresses that cannot work, without DNS", "addrspec check --offline --fail-on invalid,typo addresses.txt"},
 		{"decide about each address by a policy, and fail a job if one is blocked", "addrspec check --policy signup.json --fail-on block addresses.txt"},
+		{"through a service, by a policy of the account", "addrspec check --server https://addrspec.example --policy sign-up addresses.txt"},
 		{"check through a service, with its resolver", "addrspec check --server https://addrspec.example --key-file addrspec.key addresses.txt"},
 	},
 	"mcp": {
 		{"facts from this process, MX records by DNS", "addrspec mcp"},
 		{"no network", "addrspec mcp --offline"},
+		{"with a policy that allows, reviews or blocks", "addrspec mcp --policy policy.json"},
 		{"through a service", "addrspec mcp --server https://addrspec.example --key-file addrspec.key"},
 	},
 	"serve": {

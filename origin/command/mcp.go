@@ -8,6 +8,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mcp"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
@@ -19,6 +20,7 @@ type mcpCmd struct {
 	service.ModuleFlags
 	serverFlags
 
+	Policy     string        `placeholder:"FILE|NAME" help:"Decide about each address by the policy in this file, unless a call brings its own. With --server, a NAME without dot and slash is a policy of the account (default: that of the key, if it has one)."`
 	Offline    bool          `help:"Do not query DNS: mx is null."`
 	DNS        []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
 	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
@@ -27,7 +29,8 @@ type mcpCmd struct {
 // Help is shown by --help.
 func (*mcpCmd) Help() string {
 	return `An assistant starts this command and talks to it over standard input and output.
-It gets the tools check_email, check_emails (up to 64 addresses) and explain.
+It gets the tools check_email, check_emails (up to 64 addresses) and explain. With a
+policy, that of --policy or one that the assistant writes, they allow, review or block.
 In the configuration of most clients:
 
   {"mcpServers": {"addrspec": {"command": "addrspec", "args": ["mcp"]}}}`
@@ -50,7 +53,7 @@ var modeNames = [...]string{mcp.Offline: "offline", mcp.DNS: "with MX lookups", 
 func (c *mcpCmd) options(ctx context.Context, warnings io.Writer) (o mcp.Options, done func(), err error) {
 	o.Release = service.Release
 	if c.Server != "" {
-		return c.remoteOptions(o, warnings)
+		return c.remoteOptions(ctx, o, warnings)
 	}
 	if err := service.CheckTime("--dns-timeout", c.DNSTimeout); err != nil {
 		return o, nil, service.UsageError{Err: err}
@@ -64,12 +67,26 @@ func (c *mcpCmd) options(ctx context.Context, warnings io.Writer) (o mcp.Options
 		closeResolver()
 		return o, nil, err
 	}
+	done = func() { closeResolver(); engine.Close(context.WithoutCancel(ctx)) }
+	policy, err := readPolicy(ctx, engine, c.Policy)
+	if err != nil {
+		done()
+		return o, nil, err
+	}
 	if lookups != nil {
 		o.Mode = mcp.DNS
 	}
-	o.Checker = &check.Local{View: engine.View(), Flags: c.Flags(), Lookups: lookups}
-	o.Detailed = &check.Local{View: engine.View(), Flags: c.Flags() | host.Details, Lookups: lookups}
-	return o, func() { closeResolver(); engine.Close(context.WithoutCancel(ctx)) }, nil
+	o.Checker = func(ctx context.Context, q mcp.Query) (_ check.Checker, err error) {
+		local := &check.Local{View: engine.View(), Flags: c.Flags(), Lookups: lookups, Policy: policy}
+		if q.Details {
+			local.Flags |= host.Details
+		}
+		if q.Policy != "" {
+			local.Policy, err = engine.NewPolicy(ctx, q.Policy)
+		}
+		return local, err
+	}
+	return o, done, nil
 }
 
 // mcpLookups is how many MX lookups run at a time: those of a call.
@@ -87,7 +104,7 @@ func (c *mcpCmd) lookups() (lookups *check.Lookups, closeResolver func(), err er
 	return check.NewLookups(resolver, mcpLookups), resolver.Close, nil
 }
 
-func (c *mcpCmd) remoteOptions(o mcp.Options, warnings io.Writer) (mcp.Options, func(), error) {
+func (c *mcpCmd) remoteOptions(ctx context.Context, o mcp.Options, warnings io.Writer) (mcp.Options, func(), error) {
 	if c.Offline {
 		return o, nil, service.UsageError{Err: errServerOffline}
 	}
@@ -95,8 +112,37 @@ func (c *mcpCmd) remoteOptions(o mcp.Options, warnings io.Writer) (mcp.Options, 
 	if err != nil {
 		return o, nil, err
 	}
+	engine, closeEngine := lazily(ctx, &c.ModuleFlags)
+	done := func() { service.Close(); closeEngine() }
+	usual := client.Checker{Client: service}
+	if err := decideBy(ctx, c.Policy, engine, &usual); err != nil {
+		done()
+		return o, nil, err
+	}
 	o.Mode = mcp.Service
-	o.Checker = &client.Checker{Client: service}
-	o.Detailed = &client.Checker{Client: service, Details: true}
-	return o, service.Close, nil
+	o.Checker = func(ctx context.Context, q mcp.Query) (check.Checker, error) {
+		checker := usual
+		checker.Details = q.Details
+		return &checker, decideByCall(ctx, q, engine, &checker)
+	}
+	return o, done, nil
+}
+
+// decideByCall makes the policy of a call decide, if it has one: that of the account by its
+// name, or the document, here.
+func decideByCall(ctx context.Context, q mcp.Query, engine func() (*host.Engine, error), checker *client.Checker) error {
+	switch {
+	case q.PolicyName != "":
+		checker.Policy, checker.Decider = q.PolicyName, nil
+		return ledger.CheckPolicyName(q.PolicyName)
+	case q.Policy == "":
+		return nil
+	}
+	e, err := engine()
+	if err != nil {
+		return err
+	}
+	policy, err := e.NewPolicy(ctx, q.Policy)
+	checker.Policy, checker.Decider = "", &check.Local{View: e.View(), Policy: policy}
+	return err
 }

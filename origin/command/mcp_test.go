@@ -78,7 +78,13 @@ func TestMCPDescribesItself(t *testing.T) {
 		require.Len(t, list.Tools, 3)
 		for _, tool := range list.Tools {
 			require.Contains(t, tool.Description, mode.says)
-			require.NotNil(t, tool.OutputSchema)
+			input, err := json.Marshal(tool.InputSchema)
+			require.NoError(t, err)
+			require.Equal(t, mode.args[0] == "--server", strings.Contains(string(input), `"type":["object","null","string"]`), string(input))
+			require.Contains(t, string(input), `"additionalProperties":false`)
+			output, err := json.Marshal(tool.OutputSchema)
+			require.NoError(t, err)
+			require.Contains(t, string(output), `"verdict":{`)
 			require.Equal(t, mode.readOnly, tool.Annotations.ReadOnlyHint)
 			require.Equal(t, mode.readOnly, tool.Annotations.IdempotentHint)
 			require.Equal(t, mode.open, *tool.Annotations.OpenWorldHint)
@@ -143,6 +149,132 @@ func TestMCPExplains(t *testing.T) {
 	_, text, _ = call(t, session, "explain", map[string]any{"email": `"a b"@mail.example`})
 	require.Contains(t, text, "Unusual: the part before the @ is in quotation marks; ")
 	require.NotContains(t, text, "Mail goes to", "nothing was looked up")
+}
+
+// With a policy each tool has the verdict of `check --policy`: that of the command line, or of
+// the call in its place.
+func TestMCPDecides(t *testing.T) {
+	t.Parallel()
+	const own = `{"review": {"domains": ["mail.example"], "reasons": ["gibberish>=0.8", "role:support"]}}`
+	session, log := connectMCP(t, "--offline", "--policy", fileOf(t, "policy.json", signUpPolicy))
+	emails := []string{"jane@mail.example", "info@mail.corp.example", "a..b@mail.example", "support@mailinator.com", "xkqjzvwqp@burner.example"}
+	for document, arguments := range map[string]map[string]any{
+		signUpPolicy: {},
+		own:          {"policy": json.RawMessage(own)},
+		`{}`:         {"policy": json.RawMessage(`{}`)},
+	} {
+		file := fileOf(t, "policy.json", document)
+		var counts struct{ Allow, Review, Block int }
+		for _, email := range emails {
+			arguments["email"] = email
+			line, _, _ := runCheck(t, nil, email, "--policy", file, "--to", "ndjson")
+			structured, text, isError := call(t, session, "check_email", arguments)
+			require.False(t, isError, text)
+			require.JSONEq(t, line, structured)
+			var got struct{ Verdict struct{ Action string } }
+			require.NoError(t, json.Unmarshal([]byte(line), &got))
+			require.Contains(t, text, `: verdict "`+got.Verdict.Action+`"`)
+			why, _, _ := call(t, session, "explain", arguments)
+			var explained struct{ Result json.RawMessage }
+			require.NoError(t, json.Unmarshal([]byte(why), &explained))
+			require.JSONEq(t, line, string(explained.Result))
+			counts.Allow += strings.Count(line, `"action":"allow"`)
+			counts.Review += strings.Count(line, `"action":"review"`)
+			counts.Block += strings.Count(line, `"action":"block"`)
+		}
+		delete(arguments, "email")
+		arguments["emails"] = emails
+		structured, text, isError := call(t, session, "check_emails", arguments)
+		require.False(t, isError, text)
+		require.Contains(t, structured, fmt.Sprintf(`"verdicts":{"allow":%d,"block":%d,"review":%d}`, counts.Allow, counts.Block, counts.Review))
+		require.Contains(t, text, fmt.Sprintf("Verdicts: %d allow, %d review, %d block.\n", counts.Allow, counts.Review, counts.Block))
+	}
+	require.NotContains(t, log.String(), "example")
+}
+
+// A service decides by a policy of the account, or by the key's default. A document of the
+// call or of the command line decides here about what the service found.
+func TestMCPDecidesThroughAService(t *testing.T) {
+	const document = `{"block": {"domains": ["bücher.example"], "reasons": ["no_mail"]}, "review": {"reasons": ["no_mx", "role"]}}`
+	dns := contract.Serve(t)
+	s := start(t, "--dns", dns, "--dns-timeout", "3s")
+	key, account := s.limitedKey(t, ledger.Unlimited)
+	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", document)
+	require.NoError(t, err)
+	_, err = s.ledger.SetPolicy(t.Context(), account, "other", `{"block": {"domains": ["mail.example"]}}`)
+	require.NoError(t, err)
+	other, _, err := s.ledger.CreateKey(t.Context(), account, "other", ledger.KeyTerms{Policy: "other"})
+	require.NoError(t, err)
+	emails := []string{"jane@mail.example", "hr@mail.example", "jane@missing.example", "jane@address.example", "jörg@bücher.example", "a@servfail.example", "a..b@mail.example"}
+	file, server := fileOf(t, "policy.json", document), []string{"--server", "http://" + s.hostPort}
+	local, _ := connectMCP(t, "--dns", dns, "--dns-timeout", "3s", "--policy", file)
+	want, _, isError := call(t, local, "check_emails", map[string]any{"emails": emails})
+	require.False(t, isError)
+	require.Contains(t, want, `"verdicts":{"allow":1,"block":3,"review":2}`)
+	for name, c := range map[string]struct {
+		key    string
+		args   []string
+		policy any
+	}{
+		"a file":                   {key, []string{"--policy", file}, nil},
+		"a name":                   {other, []string{"--policy", "sign-up"}, nil},
+		"the name of the call":     {other, []string{"--policy", file}, "sign-up"},
+		"the document of the call": {other, []string{"--policy", "other"}, json.RawMessage(document)},
+	} {
+		t.Setenv("ADDRSPEC_KEY", c.key)
+		session, _ := connectMCP(t, append(c.args, server...)...)
+		got, text, isError := call(t, session, "check_emails", map[string]any{"emails": emails, "policy": c.policy})
+		require.False(t, isError, "%s: %s", name, text)
+		require.JSONEq(t, want, got, name)
+	}
+	t.Setenv("ADDRSPEC_KEY", other)
+	session, _ := connectMCP(t, server...)
+	structured, _, _ := call(t, session, "explain", map[string]any{"email": emails[0]})
+	require.Contains(t, structured, `"verdict":{"action":"block","reason":"domain","rule":"block.domains[0]"}`, "the key's default")
+	for policy, says := range map[any]string{
+		"no-such": "The account has no policy no-such",
+		"No Such": "policy: the name of a policy must have 1 to 64 of a-z",
+		7:         "want one of",
+	} {
+		_, text, isError := call(t, session, "check_email", map[string]any{"email": emails[0], "policy": policy})
+		require.True(t, isError, policy)
+		require.Contains(t, text, says)
+	}
+}
+
+// A policy that cannot decide is an error of the tool that names the place. The session goes
+// on, however many policies it has seen.
+func TestMCPRefusesAPolicy(t *testing.T) {
+	t.Parallel()
+	session, log := connectMCP(t, "--offline")
+	for document, says := range map[string]string{
+		`{"block": {"reasons": ["no_mx", "role", "disposible"]}}`:         `policy: block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
+		`{"block": {"domains": ["a.*.example"]}}`:                         `policy: block.domains[0]: `,
+		`{"allow": {"reasons": ["role"]}}`:                                `policy: allow.reasons: `,
+		`{"block": 7}`:                                                    `policy: block: `,
+		`{"blok": {}}`:                                                    `policy: the document: "blok" is no member of a policy; did you mean "block"?`,
+		`{"block": {"reasons": ["` + strings.Repeat("x", 64<<10) + `"]}}`: `policy: it has 65562 bytes, and in a call it may have 65536`,
+		`{"block": {"domains": ` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}}`: `policy: block.domains[0]: `,
+		`"sign-up"`: `has type "string"`,
+		`[]`:        `has type "array"`,
+	} {
+		for _, tool := range []string{"check_email", "explain"} {
+			_, text, isError := call(t, session, tool, map[string]any{"email": "jane@mail.example", "policy": json.RawMessage(document)})
+			require.True(t, isError, document)
+			require.Contains(t, text, says)
+			require.Less(t, len(text), 500)
+		}
+	}
+	for n := range 100 {
+		policy := fmt.Sprintf(`{"block": {"domains": ["x%d.example"]}}`, n)
+		structured, text, isError := call(t, session, "check_email", map[string]any{"email": fmt.Sprintf("jane@x%d.example", n), "policy": json.RawMessage(policy)})
+		require.False(t, isError, text)
+		require.Contains(t, structured, `"action":"block"`)
+	}
+	structured, _, isError := call(t, session, "check_email", map[string]any{"email": "jane@mail.example", "policy": nil})
+	require.False(t, isError)
+	require.NotContains(t, structured, "verdict")
+	require.Equal(t, 1, strings.Count(log.String(), "\n"), log)
 }
 
 // MX records by DNS: facts and errors are those of a service.
@@ -267,6 +399,7 @@ func TestMCPGoesOnAfterForeignInput(t *testing.T) {
 		"null":            {"null", -32600, "not a message"},
 		"an empty batch":  {"[]", -32600, "a batch is none"},
 		"a number":        {"7", -32600, "not a message"},
+		"a deep call":     {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"check_email","arguments":{"email":"jane@mail.example","policy":` + strings.Repeat(`{"a":`, 5000) + "7" + strings.Repeat("}", 5003), -32600, "not a message"},
 		"3 MiB":           {`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("a", 3<<20) + `"}`, -32600, "longer than 2097152 bytes"},
 		"5 MiB of zeros":  {strings.Repeat("\x00", 5<<20), -32600, "longer than 2097152 bytes"},
 	} {

@@ -3,7 +3,8 @@
 //
 // It has three tools: check_email for one address, check_emails for up to 64, and
 // explain, which says why. All have typed inputs and outputs whose descriptions say
-// what a field means and what does not follow from it (text.go).
+// what a field means and what does not follow from it (text.go). With a policy, that of the
+// server or of the call, the facts have a verdict too.
 //
 // The protocol is that of the official SDK, github.com/modelcontextprotocol/go-sdk,
 // which follows its revisions. The package adds limits (connection), and responses to
@@ -43,10 +44,19 @@ const (
 
 // Options configure a server.
 type Options struct {
-	Release  string
-	Mode     Mode
-	Checker  check.Checker
-	Detailed check.Checker // the same, with the member details
+	Release string
+	Mode    Mode
+	// Checker returns what checks the addresses of a call. It returns an error if the call's
+	// policy cannot decide.
+	Checker func(context.Context, Query) (check.Checker, error)
+}
+
+// A Query is what a call wants to know.
+type Query struct {
+	Details bool
+	// The policy of the call: its document, or with Service the name of one of the account's.
+	// If both are "", that of the server decides, if it has one.
+	Policy, PolicyName string
 }
 
 // Serve serves one client until in ends or ctx does, which is no error. Calls in

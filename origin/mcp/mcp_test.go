@@ -47,7 +47,7 @@ func connect(t *testing.T, checker check.Checker) *sdk.ClientSession {
 	fromServer, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(context.Background(), Options{Release: "1", Checker: checker, Detailed: checker}, in, out)
+		ended <- Serve(context.Background(), Options{Release: "1", Checker: func(context.Context, Query) (check.Checker, error) { return checker, nil }}, in, out)
 		out.Close()
 	}()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
@@ -106,6 +106,10 @@ func TestSummary(t *testing.T) {
 		`"a@b": valid; the domain has no MX record (mail goes to its address record, if it has one); forwarding service.`: {Email: "a@b", Valid: true, MX: &no, Relay: true},
 		`"a@b": valid; probably a misspelling of "c"; MX not looked up; disposable provider; role account (HR); local part looks random (0.97).`: {
 			Email: "a@b", Valid: true, Typo: true, TypoSuggestion: text("c"), Disposable: true, Role: text("HR"), Gibberish: true, GibberishScore: 0.97},
+		`"a@b": verdict "allow"; valid; MX not looked up.`:         {Email: "a@b", Valid: true, Verdict: &verdict{Action: "allow"}},
+		`"a@b": verdict "block" ("invalid"); not a valid address.`: {Email: "a@b", Verdict: &verdict{Action: "block", Reason: text("invalid")}},
+		`"a@b": verdict "review" ("role\n" by "review.reasons[1]"); valid; MX not looked up.`: {
+			Email: "a@b", Valid: true, Verdict: &verdict{Action: "review", Reason: text("role\n"), Rule: text("review.reasons[1]")}},
 	} {
 		require.Equal(t, want, summary(&f))
 	}

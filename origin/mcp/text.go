@@ -15,6 +15,21 @@ const (
 	textExplain     = "Reports the facts about one address and the evidence: why it is not valid (what, where, which section of the standard, how to fix it), which entry of the lists matched its domain, which word made it a role account, which edits make it a misspelling, what is unusual about its form, who takes the domain's mail, and the canonical form by which equal mailboxes are recognised."
 )
 
+const (
+	textPolicy = `What decides about each address, which then has a verdict: an object such as {"allow": {"domains": ["*.corp.example"]}, "block": {"reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["role", "typo"]}}. ` +
+		"allow, block and review may have domains (*.x is x and what is below), block and review reasons. The most specific domain decides, then the reasons of block, then those of review; else the address is allowed. An address that is not valid is blocked. " +
+		"Reasons: disposable, public, relay, typo, alias, role or one category (role:marketing), gibberish or with a threshold (gibberish>=0.8), no_mx, no_mail (neither MX nor address record; better than no_mx), non_ascii, quoted, comment, literal, single_label, unknown_tld, special_use. " +
+		"Without it, the policy that the server was started with decides, if there is one."
+	textPolicyAgain = "What decides about each address. It is described at check_email."
+)
+
+// policyTexts say what a policy is in a mode, at the end of its description.
+var policyTexts = [...]string{
+	Offline: " The reasons no_mx and no_mail are skipped, since nothing is looked up.",
+	DNS:     "",
+	Service: " A string is the name of a policy of the account; use one only if the person names it.",
+}
+
 // modeTexts say what a mode changes, at the end of each description.
 var modeTexts = [...]string{
 	Offline: "MX records are not looked up: mx is null, and nothing follows from that.",
@@ -26,15 +41,16 @@ func instructions(m Mode) string {
 	return "addrspec reports facts about email addresses. Prefer check_emails for more than one address, and explain when a person asks why. " +
 		"A valid address need not have a mailbox: nothing here proves that it has one. Report facts and let the person decide; " +
 		"for a typo, show the suggestion and ask. mx null means that nothing was looked up. " +
-		"mx false does not mean that mail fails: without MX records it goes to the domain's address record, if it has one. " + modeTexts[m]
+		"mx false does not mean that mail fails: without MX records it goes to the domain's address record, if it has one. " +
+		"Use a policy where the person says which addresses to block or to review, and report the verdict with its rule. " + modeTexts[m]
 }
 
 // summary puts the facts into a line.
 func summary(f *facts) string {
 	if !f.Valid {
-		return quote(f.Email) + ": not a valid address."
+		return quote(f.Email) + ": " + f.Verdict.text() + "not a valid address."
 	}
-	parts := []string{"valid"}
+	parts := []string{f.Verdict.text() + "valid"}
 	add := func(set bool, part string) {
 		if set {
 			parts = append(parts, part)
@@ -52,6 +68,19 @@ func summary(f *facts) string {
 	add(f.Role != nil, "role account ("+value(f.Role)+")")
 	add(f.Gibberish, fmt.Sprintf("local part looks random (%.2f)", f.GibberishScore))
 	return quote(f.Email) + ": " + strings.Join(parts, "; ") + "."
+}
+
+// text puts the verdict into words that others follow; "" without a policy.
+func (v *verdict) text() string {
+	switch {
+	case v == nil:
+		return ""
+	case v.Reason == nil:
+		return "verdict " + quote(v.Action) + "; "
+	case v.Rule == nil:
+		return "verdict " + quote(v.Action) + " (" + quote(*v.Reason) + "); "
+	}
+	return "verdict " + quote(v.Action) + " (" + quote(*v.Reason) + " by " + quote(*v.Rule) + "); "
 }
 
 // text puts the evidence into sentences, each after a space.
@@ -112,15 +141,28 @@ type facts struct {
 	Relay          bool    `json:"relay" jsonschema:"The domain forwards mail and hides the address of a real person. It is not disposable."`
 	Typo           bool    `json:"typo" jsonschema:"The domain looks like a misspelling of a common provider's. Ask the person; do not correct it silently."`
 	TypoSuggestion *string `json:"typo_suggestion" jsonschema:"The domain that was probably meant, or the whole corrected address if the service is set so; null unless typo."`
+
+	Verdict *verdict `json:"verdict,omitempty" jsonschema:"What the policy decides; only with a policy."`
+}
+
+// verdict is what a policy decides about an address.
+type verdict struct {
+	Action string  `json:"action" jsonschema:"allow, review or block."`
+	Reason *string `json:"reason" jsonschema:"The policy's reason, domain or invalid; null if nothing in the policy applies."`
+	Rule   *string `json:"rule" jsonschema:"The place in the policy of what decided, such as block.reasons[0]; null if nothing did."`
 }
 
 // factsOf returns the facts of a result. mx is nil if it was not looked up.
 func factsOf(r *result.Result, mx *bool) facts {
-	return facts{
+	f := facts{
 		Email: r.Email, Valid: r.Valid, Normalized: text(r.Normalized), LocalPart: text(r.LocalPart), Alias: r.Alias, ASCII: r.ASCII,
 		Role: text(r.Role), Gibberish: r.Gibberish, GibberishScore: r.GibberishScore, Domain: text(r.Domain), MX: mx,
 		Disposable: r.Disposable, Public: r.Public, Relay: r.Relay, Typo: r.Typo, TypoSuggestion: text(r.TypoSuggestion),
 	}
+	if v := r.Verdict; v.Action != "" {
+		f.Verdict = &verdict{v.Action, text(v.Reason), text(v.Rule)}
+	}
+	return f
 }
 
 // text returns nil for "", which is null in a result.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -17,8 +18,9 @@ import (
 
 // Limits of a call.
 const (
-	maxAddresses = 64      // different or not
-	maxAddress   = 4 << 10 // bytes; a longer one is never valid
+	maxAddresses = 64       // different or not
+	maxAddress   = 4 << 10  // bytes; a longer one is never valid
+	maxPolicy    = 64 << 10 // bytes of JSON; a longer one can be in the file of the command line
 	callTimeout  = 3 * time.Minute
 )
 
@@ -26,9 +28,14 @@ const (
 type (
 	emailInput struct {
 		Email string `json:"email" jsonschema:"The address, without a name or angle brackets: jane@example.org."`
+		policyInput
 	}
 	emailsInput struct {
 		Emails []string `json:"emails" jsonschema:"1 to 64 addresses. Equal ones are checked once."`
+		policyInput
+	}
+	policyInput struct {
+		Policy json.RawMessage `json:"policy,omitempty"`
 	}
 )
 
@@ -44,6 +51,13 @@ type (
 		Invalid int    `json:"invalid_count" jsonschema:"Those that are not."`
 		Errors  int    `json:"error_count" jsonschema:"Those that could not be checked; try these again later."`
 		Results []item `json:"results" jsonschema:"One for each different address, at its first position."`
+
+		Verdicts *verdictCounts `json:"verdicts,omitempty" jsonschema:"How many addresses have which verdict; only with a policy."`
+	}
+	verdictCounts struct {
+		Allow  int `json:"allow"`
+		Review int `json:"review"`
+		Block  int `json:"block"`
 	}
 	item struct {
 		Email  string     `json:"email" jsonschema:"The address as given."`
@@ -63,12 +77,14 @@ type tools struct {
 }
 
 func addTools(s *sdk.Server, t *tools) {
-	sdk.AddTool(s, t.describe("check_email", "Check an email address", textCheckEmail), t.checkEmail)
+	one := t.describe("check_email", "Check an email address", textCheckEmail)
+	one.InputSchema = inputSchema[emailInput](t.Mode, textPolicy)
+	sdk.AddTool(s, one, t.checkEmail)
 	many := t.describe("check_emails", "Check up to 64 email addresses", textCheckEmails)
-	many.InputSchema, many.OutputSchema = emailsSchema(), batchSchema()
+	many.InputSchema, many.OutputSchema = emailsSchema(t.Mode), batchSchema()
 	sdk.AddTool(s, many, t.checkEmails)
 	why := t.describe("explain", "Explain a result", textExplain)
-	why.OutputSchema = explanationSchema()
+	why.InputSchema, why.OutputSchema = inputSchema[emailInput](t.Mode, textPolicyAgain), explanationSchema()
 	sdk.AddTool(s, why, t.explain)
 }
 
@@ -82,7 +98,7 @@ func (t *tools) describe(name, title, text string) *sdk.Tool {
 }
 
 func (t *tools) checkEmail(ctx context.Context, _ *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, facts, error) {
-	o, err := t.one(ctx, t.Checker, in.Email)
+	o, err := t.one(ctx, in.policyInput, false, in.Email)
 	if err != nil {
 		return nil, facts{}, err
 	}
@@ -91,7 +107,7 @@ func (t *tools) checkEmail(ctx context.Context, _ *sdk.CallToolRequest, in email
 }
 
 func (t *tools) explain(ctx context.Context, _ *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, explanation, error) {
-	o, err := t.one(ctx, t.Detailed, in.Email)
+	o, err := t.one(ctx, in.policyInput, true, in.Email)
 	if err != nil {
 		return nil, explanation{}, err
 	}
@@ -105,7 +121,7 @@ func (t *tools) explain(ctx context.Context, _ *sdk.CallToolRequest, in emailInp
 
 func (t *tools) checkEmails(ctx context.Context, _ *sdk.CallToolRequest, in emailsInput) (*sdk.CallToolResult, batch, error) {
 	emails := distinct(in.Emails)
-	outcomes, err := t.check(ctx, t.Checker, emails)
+	outcomes, err := t.check(ctx, in.policyInput, false, emails)
 	if err != nil {
 		return nil, batch{}, err
 	}
@@ -119,6 +135,9 @@ func (t *tools) checkEmails(ctx context.Context, _ *sdk.CallToolRequest, in emai
 		lines = append(lines, line)
 	}
 	head := fmt.Sprintf("%s: %d valid, %d not valid, %d not checked.", output.Quantity(int64(b.Total), "address", "addresses"), b.Valid, b.Invalid, b.Errors)
+	if v := b.Verdicts; v != nil {
+		head += fmt.Sprintf(" Verdicts: %d allow, %d review, %d block.", v.Allow, v.Review, v.Block)
+	}
 	return says(head + "\n" + strings.Join(lines, "\n")), b, nil
 }
 
@@ -131,7 +150,24 @@ func (b *batch) add(i item) {
 	default:
 		b.Invalid++
 	}
+	if i.Result != nil && i.Result.Verdict != nil {
+		b.count(i.Result.Verdict.Action)
+	}
 	b.Results = append(b.Results, i)
+}
+
+func (b *batch) count(action string) {
+	if b.Verdicts == nil {
+		b.Verdicts = new(verdictCounts)
+	}
+	switch action {
+	case result.Allow:
+		b.Verdicts.Allow++
+	case result.Review:
+		b.Verdicts.Review++
+	case result.Block:
+		b.Verdicts.Block++
+	}
 }
 
 func itemOf(email string, o *check.Outcome) (i item, line string, err error) {
@@ -155,8 +191,8 @@ func distinct(emails []string) (list []string) {
 }
 
 // one checks one address. An outcome without a result is an error.
-func (t *tools) one(ctx context.Context, checker check.Checker, email string) (check.Outcome, error) {
-	outcomes, err := t.check(ctx, checker, []string{email})
+func (t *tools) one(ctx context.Context, p policyInput, details bool, email string) (check.Outcome, error) {
+	outcomes, err := t.check(ctx, p, details, []string{email})
 	if err != nil {
 		return check.Outcome{}, err
 	}
@@ -166,7 +202,7 @@ func (t *tools) one(ctx context.Context, checker check.Checker, email string) (c
 	return outcomes[0], nil
 }
 
-func (t *tools) check(ctx context.Context, checker check.Checker, emails []string) ([]check.Outcome, error) {
+func (t *tools) check(ctx context.Context, p policyInput, details bool, emails []string) ([]check.Outcome, error) {
 	records := make([]check.Record, len(emails))
 	for n, email := range emails {
 		switch {
@@ -180,11 +216,32 @@ func (t *tools) check(ctx context.Context, checker check.Checker, emails []strin
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	defer context.AfterFunc(t.serving, cancel)()
+	checker, err := t.checker(ctx, p, details)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
 	outcomes := make([]check.Outcome, len(emails))
 	if err := checker.Check(ctx, records, outcomes); err != nil {
 		return nil, fmt.Errorf("the check failed: %w", err)
 	}
 	return outcomes, nil
+}
+
+// checker returns what checks the addresses of a call with this policy. By the schema it is
+// an object or null, with Service also a string.
+func (t *tools) checker(ctx context.Context, p policyInput, details bool) (check.Checker, error) {
+	q := Query{Details: details}
+	switch text := string(p.Policy); {
+	case len(text) > maxPolicy:
+		return nil, fmt.Errorf("it has %d bytes, and in a call it may have %d; for a longer one, start the server with --policy FILE", len(text), maxPolicy)
+	case strings.HasPrefix(text, "{"):
+		q.Policy = text
+	case strings.HasPrefix(text, `"`):
+		if err := json.Unmarshal(p.Policy, &q.PolicyName); err != nil {
+			return nil, err
+		}
+	}
+	return t.Checker(ctx, q)
 }
 
 func factsOfOutcome(o *check.Outcome) (facts, error) {
@@ -200,9 +257,20 @@ func says(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
 
+// inputSchema returns the schema of an input, with a description of its policy.
+func inputSchema[T any](m Mode, text string) *jsonschema.Schema {
+	schema := schemaOf[T]()
+	types := []string{"object", "null"}
+	if m == Service {
+		types = append(types, "string")
+	}
+	schema.Properties["policy"] = &jsonschema.Schema{Types: types, Description: text + policyTexts[m]}
+	return schema
+}
+
 // emailsSchema returns the schema of emailsInput with the limits of its array.
-func emailsSchema() *jsonschema.Schema {
-	schema := schemaOf[emailsInput]()
+func emailsSchema(m Mode) *jsonschema.Schema {
+	schema := inputSchema[emailsInput](m, textPolicyAgain)
 	emails := schema.Properties["emails"]
 	emails.Type, emails.Types = "array", nil // not null
 	emails.MinItems, emails.MaxItems = jsonschema.Ptr(1), jsonschema.Ptr(maxAddresses)
@@ -229,6 +297,9 @@ func shorten(facts *jsonschema.Schema) {
 	facts.Description += " The fields are described at check_email."
 	for _, field := range facts.Properties {
 		field.Description = ""
+		for _, member := range field.Properties {
+			member.Description = ""
+		}
 	}
 }
 
