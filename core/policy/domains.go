@@ -46,19 +46,50 @@ var noRule = rule{list: noList}
 // newDomainTable returns a table of entries, whose names are in text.
 func newDomainTable(text string, entries []entry) domainTable {
 	t := domainTable{text: text, names: make([]domain, len(entries))}
-	for n, e := range entries {
-		d := domain{hashOf(e.in(text)), e.domainName, noRule, noRule}
-		if e.below {
-			d.tree = e.rule
-		} else {
-			d.alone = e.rule
-		}
-		t.names[n] = d
-	}
-	slices.SortFunc(t.names, t.compare)
+	t.sort(entries)
 	t.merge()
 	t.index()
 	return t
+}
+
+// sort sets names to those of entries, sorted. It puts each into its part by the first
+// bits of its hash, which leaves little to compare: comparing all would take most of the
+// time that Parse needs in WebAssembly, where each comparison is two calls.
+func (t *domainTable) sort(entries []entry) {
+	shift := shiftFor(len(entries))
+	ends := make([]uint16, 1<<(64-shift)+1) // of the parts, once all are there
+	for _, e := range entries {
+		ends[hashOf(e.in(t.text))>>shift+1]++
+	}
+	for n := range ends[1:] {
+		ends[n+1] += ends[n]
+	}
+	for _, e := range entries {
+		d := e.domain(t.text)
+		end := &ends[d.hash>>shift]
+		t.names[*end] = d
+		*end++
+	}
+	start := uint16(0)
+	for _, end := range ends {
+		if end > start+1 {
+			slices.SortFunc(t.names[start:end], t.compare)
+		}
+		start = end
+	}
+}
+
+// shiftFor returns how many bits to shift a hash by for about as many parts as there are names.
+func shiftFor(names int) uint8 { return uint8(64 - bits.Len(uint(names))) }
+
+func (e *entry) domain(text string) domain {
+	d := domain{hashOf(e.in(text)), e.domainName, noRule, noRule}
+	if e.below {
+		d.tree = e.rule
+	} else {
+		d.alone = e.rule
+	}
+	return d
 }
 
 func (t *domainTable) compare(a, b domain) int {
@@ -95,9 +126,8 @@ func (t *domainTable) index() {
 	for _, d := range t.names {
 		t.lengths[d.length/64] |= 1 << (d.length % 64)
 	}
-	size := bits.Len(uint(len(t.names)))
-	t.shift = uint8(64 - size)
-	t.starts = make([]uint16, 1<<size+1)
+	t.shift = shiftFor(len(t.names))
+	t.starts = make([]uint16, 1<<(64-t.shift)+1)
 	n := 0
 	for first := range t.starts {
 		for n < len(t.names) && t.names[n].hash>>t.shift < uint64(first) {
