@@ -276,6 +276,20 @@ func TestVerdictAfterCheckMany(t *testing.T) {
 	}))
 }
 
+// Whether a policy wants the address record is known without another look at its document.
+func TestWantsAddress(t *testing.T) {
+	for document, want := range map[string]bool{
+		`{"block":{"reasons":["no_mail"]}}`:      true,
+		`{"block":{"reasons":["no\u005fmail"]}}`: true,
+		`{"block":{"reasons":["no_mx"]}}`:        false,
+	} {
+		p := policyOf(document)
+		p.document = ""
+		require.Equal(t, want, p.WantsAddress(), document)
+	}
+	require.False(t, (*Policy)(nil).WantsAddress())
+}
+
 // BenchmarkVerdict compares a verdict with the check before it.
 func BenchmarkVerdict(b *testing.B) {
 	engine := newEngine(b, moduletest.Bytes(b), 1)
