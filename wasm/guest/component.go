@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"unsafe"
+
+	"github.com/addrspec/addrspec/core/policy"
 )
 
 // This file has the exports of the component (wasm/wit/addrspec.wit) in the
@@ -43,12 +45,12 @@ func argument(at, size uint32) []byte {
 	return large[:size]
 }
 
-//go:wasmexport addrspec:validation/checks@2.0.0#check
+//go:wasmexport addrspec:validation/checks@2.2.0#check
 func componentCheck(at, size, suggestion uint32) uint32 {
 	return checkInto(at, size, int32(suggestion))
 }
 
-//go:wasmexport addrspec:validation/checks@2.0.0#explain
+//go:wasmexport addrspec:validation/checks@2.2.0#explain
 func componentExplain(at, size, suggestion uint32) uint32 {
 	return checkInto(at, size, int32(suggestion)|flagDetails)
 }
@@ -93,7 +95,7 @@ func liftRefusal() {
 // lift returns the address of a text in linear memory.
 func lift(t place) uint32 { return address(unsafe.Pointer(&out)) + t.at }
 
-//go:wasmexport addrspec:validation/checks@2.0.0#exchanges
+//go:wasmexport addrspec:validation/checks@2.2.0#exchanges
 func componentExchanges(at, size, addressRecord uint32) uint32 {
 	results = [22]uint32{}
 	if size > inCap {
@@ -114,13 +116,70 @@ func componentExchanges(at, size, addressRecord uint32) uint32 {
 // space separates the names of componentExchanges.
 var space = []byte(" ")
 
-//go:wasmexport addrspec:validation/checks@2.0.0#info
+//go:wasmexport addrspec:validation/checks@2.2.0#load-policy
+func componentLoadPolicy(slot, at, size uint32) uint32 {
+	results = [22]uint32{}
+	if slot >= policySlots {
+		message := append(out[:0], "the slots are 0 to 15"...)
+		results[0], results[2], results[3] = 1, lift(place{}), uint32(len(message))
+		return address(unsafe.Pointer(&results))
+	}
+	document = bytes.Clone(argument(at, size))
+	large = nil
+	if installPolicy(int32(slot)) != 0 {
+		results[0], results[1] = 1, outcome.offset
+		results[2], results[3] = lift(outcome.sentence), outcome.sentence.length
+	}
+	return address(unsafe.Pointer(&results))
+}
+
+// actions are the cases of the enum action.
+var actions = [...]uint32{policy.Allow: 0, policy.Review: 1, policy.Block: 2}
+
+// foundDisposable is the last of the flags found. Those before it are a policy.Lookup.
+const foundDisposable = 1 << 4
+
+//go:wasmexport addrspec:validation/checks@2.2.0#decide
+func componentDecide(slot, at, size, found uint32) uint32 {
+	results = [22]uint32{}
+	switch {
+	case size > inCap:
+		large = nil
+		results[0] = 1 // the error too-long
+		return address(unsafe.Pointer(&results))
+	case slot >= policySlots || policies[slot] == nil:
+		results[0], results[1] = 1, 1 // no-policy
+		return address(unsafe.Pointer(&results))
+	}
+	facts := checker.Check(argument(at, size))
+	facts.Disposable = facts.Disposable || found&foundDisposable != 0
+	in := policy.Of(&facts, checker.Form(&facts))
+	in.Lookup = policy.Lookup(found &^ foundDisposable)
+	liftVerdict(policies[slot].Evaluate(in))
+	return address(unsafe.Pointer(&results))
+}
+
+// liftVerdict writes a verdict to results, with its texts one after another in the output.
+func liftVerdict(v policy.Verdict) {
+	json := policy.AppendJSON(out[:0], v)
+	results[1], results[2], results[3] = lift(place{}), uint32(len(json)), actions[v.Action]
+	end := uint32(len(json))
+	for n, text := range [...]string{v.Reason, v.Rule()} {
+		if text != "" {
+			copy(out[end:], text)
+			results[4+3*n], results[5+3*n], results[6+3*n] = 1, lift(place{at: end}), uint32(len(text))
+			end += uint32(len(text))
+		}
+	}
+}
+
+//go:wasmexport addrspec:validation/checks@2.2.0#info
 func componentInfo() uint32 {
 	results[0], results[1] = lift(place{}), uint32(len(checker.AppendVersions(out[:0])))
 	return address(unsafe.Pointer(&results))
 }
 
-//go:wasmexport addrspec:validation/checks@2.0.0#replace-lists
+//go:wasmexport addrspec:validation/checks@2.2.0#replace-lists
 func componentReplaceLists(at, size uint32) uint32 {
 	code := gather(argument(at, size))
 	large = nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -30,8 +31,10 @@ type response struct {
 		Disposable any // a place, or of exchanges a boolean
 		Host       string
 		Refusal    *vectors.Report
+
+		Action, Reason, Rule string // of a verdict
 	}
-	Error string
+	Error any // the name of one, a sentence, or the members of a policy's
 }
 
 // component is a component that runs in Node with jco.
@@ -96,6 +99,7 @@ func TestComponent(t *testing.T) {
 	_ = t.Run("MatchesCore", func(t *testing.T) { testMatchesCore(t, c) }) &&
 		t.Run("Explain", func(t *testing.T) { testExplain(t, c) }) &&
 		t.Run("Exchanges", func(t *testing.T) { testExchanges(t, c) }) &&
+		t.Run("Policies", func(t *testing.T) { testPolicies(t, c) }) &&
 		t.Run("RefusesLongAddress", func(t *testing.T) { testRefusesLongAddress(t, c) }) &&
 		t.Run("ReplaceLists", func(t *testing.T) { testReplaceLists(t, c) })
 }
@@ -197,6 +201,53 @@ func testExchanges(t *testing.T, c component) {
 		}
 	}
 	require.Equal(t, "too-long", c.send(t, map[string]any{"exchanges": strings.Repeat("x", 1<<20+1), "addressRecord": false}).Error)
+}
+
+// testPolicies decides about the cases that all hosts share, and about more slots and larger
+// documents than there may be.
+func testPolicies(t *testing.T, c component) {
+	load := func(slot int, document string) response {
+		return c.send(t, map[string]any{"slot": slot, "policy": document})
+	}
+	decide := func(slot int, email string, found map[string]bool) response {
+		return c.send(t, map[string]any{"slot": slot, "email": email, "found": found})
+	}
+	require.Equal(t, "no-policy", decide(15, "jane@iana.org", nil).Error)
+	cases, err := vectors.ReadPolicies("../vectors")
+	require.NoError(t, err)
+	for n, p := range cases {
+		slot, loaded := n%16, load(n%16, p.Document)
+		if p.Error != "" {
+			require.Equal(t, p.Error, loaded.Error.(map[string]any)["sentence"], p.Document)
+			continue
+		}
+		require.Nil(t, loaded.Error, p.Document)
+		mx, record := p.MX, p.Address
+		got := decide(slot, p.Email, map[string]bool{"disposable": p.Disposable, "lookedUp": mx != nil, "mx": mx != nil && *mx,
+			"addressLookedUp": record != nil, "addressRecord": record != nil && *record})
+		require.NotNil(t, got.OK, got.Error)
+		require.Equal(t, string(p.Verdict), got.OK.JSON, "%s %s", p.Document, p.Email)
+		var want struct{ Action, Reason, Rule string }
+		require.NoError(t, json.Unmarshal(p.Verdict, &want))
+		require.Equal(t, want, struct{ Action, Reason, Rule string }{got.OK.Action, got.OK.Reason, got.OK.Rule})
+	}
+	require.Nil(t, load(0, `{"block":{"domains":["a.example"]}}`).Error)
+	require.Nil(t, load(15, `{"review":{"domains":["a.example"]}}`).Error)
+	require.Equal(t, map[string]any{"offset": 21.0, "sentence": `block.reasons[0]: "disposible" is no reason; did you mean "disposable"?`}, load(0, `{"block":{"reasons":["disposible"]}}`).Error)
+	require.Contains(t, load(0, strings.Repeat(" ", 4<<20)).Error.(map[string]any)["sentence"], "it has more than 2625536 bytes")
+	require.Contains(t, load(16, "{}").Error.(map[string]any)["sentence"], "the slots are 0 to 15")
+	require.Equal(t, "block", decide(0, "jane@a.example", nil).OK.Action, "a refused document changes nothing")
+	require.Equal(t, "review", decide(15, "jane@a.example", nil).OK.Action)
+	require.Equal(t, "no-policy", decide(16, "jane@a.example", nil).Error)
+	require.Equal(t, "too-long", decide(0, strings.Repeat("x", 1<<20+1), nil).Error)
+	var many []string
+	for n := range 10_000 {
+		many = append(many, fmt.Sprintf(`"x%d.example"`, n))
+	}
+	require.Nil(t, load(7, `{"block":{"domains":[`+strings.Join(many, ",")+`]}}`).Error)
+	require.Equal(t, "block.domains[9999]", decide(7, "jane@x9999.example", nil).OK.Rule)
+	require.Nil(t, load(7, "{}").Error)
+	require.Equal(t, "allow", decide(7, "jane@x9999.example", nil).OK.Action)
 }
 
 func testRefusesLongAddress(t *testing.T, c component) {

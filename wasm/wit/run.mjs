@@ -4,7 +4,9 @@
 //
 // It reads one JSON value per line from standard input, [address, suggestion] for
 // a check, [address, suggestion, "explain"] for one with details,
-// {"exchanges": names, "addressRecord": boolean} for exchanges, or
+// {"exchanges": names, "addressRecord": boolean} for exchanges,
+// {"slot": number, "policy": document} to load a policy,
+// {"slot": number, "email": address, "found": flags} for a verdict, or
 // {"lists": base64} to replace the lists, and prints what the component returns as
 // one line of JSON. jco writes the JavaScript for the component to
 // DIRECTORY.
@@ -26,15 +28,17 @@ const { instantiate } = await import(pathToFileURL(join(directory, "addrspec.js"
 const load = async (name) => WebAssembly.compile(await readFile(join(directory, name)));
 const { checks } = await instantiate(load, {});
 
-const other = ({ exchanges, addressRecord, lists }) =>
-  exchanges === undefined
-    ? checks.replaceLists(Buffer.from(lists, "base64"))
-    : checks.exchanges(exchanges, addressRecord);
+const other = ({ exchanges, addressRecord, slot, policy, email, found, lists }) => {
+  if (exchanges !== undefined) return checks.exchanges(exchanges, addressRecord);
+  if (policy !== undefined) return checks.loadPolicy(slot, policy);
+  if (email !== undefined) return checks.decide(slot, email, found);
+  return checks.replaceLists(Buffer.from(lists, "base64"));
+};
 const attempt = (call) => {
   try {
     return { ok: call() ?? null };
   } catch (error) {
-    return { error: error.payload ?? String(error) };
+    return { error: error instanceof Error ? String(error) : error }; // jco throws the value of an error
   }
 };
 for await (const line of createInterface({ input: process.stdin, crlfDelay: 0 })) {
