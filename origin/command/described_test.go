@@ -83,13 +83,20 @@ func (s surveyed) below(path string) int {
 	return http.StatusNotFound
 }
 
-// usage reads the usage of an account beyond its points and its rate.
+// usage reads the usage of an account beyond its points and its rate, also with a key that has
+// a policy by default.
 func (s surveyed) usage(t *testing.T) {
-	key, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(2))
+	key, account := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(2))
 	require.Equal(t, http.StatusOK, s.send(t, batchRequest(key, "jane@mail.example", "john@mail.example")))
 	read := origintest.Request{Method: http.MethodGet, Target: "/v1/usage", Header: []string{"X-API-Key: " + key}}
 	require.Equal(t, http.StatusOK, s.send(t, read))
 	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests }, hung, time.Millisecond)
+	_, err := s.ledger.SetPolicy(t.Context(), account, "strict", "{}")
+	require.NoError(t, err)
+	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", ledger.KeyTerms{Policy: "strict"})
+	require.NoError(t, err)
+	read.Header = []string{"X-API-Key: " + strict}
+	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusOK }, hung, time.Millisecond)
 }
 
 // overage returns terms with one point, which may be exceeded.
