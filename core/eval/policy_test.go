@@ -138,7 +138,8 @@ func (s policySet) rates(p *policy.Policy) (blocked, reviewed int) {
 	checker := core.New(lists.Default())
 	for _, email := range s.emails {
 		facts := checker.Check([]byte(email))
-		switch p.Evaluate(policy.Of(&facts, checker.Form(&facts))).Action {
+		in := policy.Of(&facts, checker.Form(&facts))
+		switch p.Evaluate(&in).Action {
 		case policy.Block:
 			blocked++
 		case policy.Review:

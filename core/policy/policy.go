@@ -2,7 +2,8 @@
 // block, with the rule that decided.
 //
 //	p, err := policy.Parse([]byte(`{"block": {"reasons": ["disposable", "gibberish>=0.8"]}}`))
-//	verdict := p.Evaluate(policy.Of(&facts, checker.Form(&facts))) // facts of a core.Checker
+//	in := policy.Of(&facts, checker.Form(&facts)) // facts of a core.Checker
+//	verdict := p.Evaluate(&in)
 //	fmt.Println(verdict.Action, verdict.Reason, verdict.Rule())
 //
 // A policy is a JSON document with the members allow, block and review. Each has domains;
@@ -102,6 +103,7 @@ func (p *Policy) addReason(added reason) {
 	if slices.ContainsFunc(p.reasons, same) {
 		return
 	}
+	added.json = string(Verdict{Action(added.list), &added, added.rule}.appendJSON(nil))
 	p.reasons = append(p.reasons, added)
 	p.any |= added.set
 	p.least = min(p.least, added.least)
@@ -140,6 +142,7 @@ type reason struct {
 	set   reasonSet
 	least uint8  // in percent
 	name  string // as in the document
+	json  string // of the verdict
 	rule
 }
 

@@ -366,7 +366,7 @@ func FuzzParse(f *testing.F) {
 			require.Equal(t, isPolicy(document), err == nil, "%q: %v", document, err)
 		}
 		if err == nil {
-			p.Evaluate(Input{Facts: 1, Host: []byte("a.example")})
+			p.Evaluate(&Input{Facts: 1, Host: []byte("a.example")})
 			return
 		}
 		var parsed *Error

@@ -285,7 +285,7 @@ func (r *reader) unknownMember(name string, start int, known []string) error {
 func (r *reader) unknownReason(text string) error {
 	problem := quote(text) + " is no reason"
 	switch {
-	case text == invalidReason:
+	case text == invalid.name:
 		problem += "; an address that is not valid is always blocked"
 	case len(text) > len("gibberish") && text[:len("gibberish")] == "gibberish":
 		problem += `; a threshold is from 0.01 to 1, as in "gibberish>=0.8"`

@@ -117,34 +117,37 @@ func (a Action) String() string { return listNames[a] }
 // Verdict is a decision about an address.
 type Verdict struct {
 	Action Action
-	Reason string // "invalid", "domain", a reason of the document, or "" if no rule applied
-	rule   rule   // noRule if the document has none for it
+	reason *reason // invalid, byDomain, unruled, or one of the document
+	rule   rule    // noRule if the document has none for it
 }
 
-const (
-	invalidReason = "invalid"
-	domainReason  = "domain"
+// The verdicts that no reason of a document gives.
+var (
+	invalid  = reason{name: "invalid", json: `{"action":"block","reason":"invalid","rule":null}`}
+	byDomain = reason{name: "domain"} // each entry has a JSON of its own
+	unruled  = reason{json: `{"action":"allow","reason":null,"rule":null}`}
 )
 
 // Evaluate returns the verdict on an address. It allocates nothing.
-func (p *Policy) Evaluate(in Input) Verdict {
+func (p *Policy) Evaluate(in *Input) Verdict {
 	if in.Facts&wordValid == 0 {
-		return Verdict{Block, invalidReason, noRule}
+		return Verdict{Block, &invalid, noRule}
 	}
 	if own := p.domains.find(in.Host); own.list != noList {
-		return Verdict{Action(own.list), domainReason, own}
+		return Verdict{Action(own.list), &byDomain, own}
 	}
-	set, score := in.reasons()
-	if set&p.any == 0 && score < p.least {
-		return Verdict{Allow, "", noRule}
-	}
-	for i := range p.reasons {
-		if r := &p.reasons[i]; set&r.set != 0 || score >= r.least {
-			return Verdict{Action(r.list), r.name, r.rule}
+	if set, score := in.reasons(); set&p.any != 0 || score >= p.least {
+		for i := range p.reasons {
+			if r := &p.reasons[i]; set&r.set != 0 || score >= r.least {
+				return Verdict{Action(r.list), r, r.rule}
+			}
 		}
 	}
-	return Verdict{Allow, "", noRule}
+	return Verdict{Allow, &unruled, noRule}
 }
+
+// Reason returns "invalid", "domain", a reason of the document, or "" if no rule applied.
+func (v Verdict) Reason() string { return v.reason.name }
 
 // Rule returns the place of the rule that decided, such as "block.reasons[1]", or "".
 func (v Verdict) Rule() string {
@@ -154,9 +157,9 @@ func (v Verdict) Rule() string {
 	return string(v.appendRule(nil))
 }
 
-func (v *Verdict) appendRule(dst []byte) []byte {
+func (v Verdict) appendRule(dst []byte) []byte {
 	dst = append(dst, listNames[v.rule.list]...)
-	if v.Reason == domainReason {
+	if v.reason == &byDomain {
 		dst = append(dst, ".domains["...)
 	} else {
 		dst = append(dst, ".reasons["...)
@@ -164,15 +167,17 @@ func (v *Verdict) appendRule(dst []byte) []byte {
 	return append(strconv.AppendUint(dst, uint64(v.rule.index), 10), ']')
 }
 
-// AppendJSON appends {"action":…,"reason":…,"rule":…}. No reason has a character to escape.
+// AppendJSON appends {"action":…,"reason":…,"rule":…}.
 func AppendJSON(dst []byte, v Verdict) []byte {
-	if v.Reason == "" {
-		return append(dst, `{"action":"allow","reason":null,"rule":null}`...)
+	if v.reason == &byDomain {
+		return v.appendJSON(dst)
 	}
+	return append(dst, v.reason.json...)
+}
+
+// appendJSON is AppendJSON for a verdict by a rule. No reason has a character to escape.
+func (v Verdict) appendJSON(dst []byte) []byte {
 	dst = append(append(dst, `{"action":"`...), v.Action.String()...)
-	dst = append(append(dst, `","reason":"`...), v.Reason...)
-	if v.rule.list == noList {
-		return append(dst, `","rule":null}`...)
-	}
+	dst = append(append(dst, `","reason":"`...), v.reason.name...)
 	return append(v.appendRule(append(dst, `","rule":"`...)), `"}`...)
 }

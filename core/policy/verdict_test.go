@@ -24,7 +24,7 @@ func mustParse(t testing.TB, document string) *Policy {
 func verdictOn(p *Policy, email string, found Lookup) string {
 	in := inputOf(email)
 	in.Lookup = found
-	return string(AppendJSON(nil, p.Evaluate(in)))
+	return string(AppendJSON(nil, p.Evaluate(&in)))
 }
 
 func inputOf(email string) Input {
@@ -114,12 +114,12 @@ func TestReasons(t *testing.T) {
 	} {
 		p := mustParse(t, `{"review":{"reasons":["`+c.reason+`"]}}`)
 		for _, in := range c.yes {
-			require.Equal(t, verdict("review", c.reason, "review.reasons[0]"), string(AppendJSON(nil, p.Evaluate(in))), "%s: %+v", c.reason, in)
+			require.Equal(t, verdict("review", c.reason, "review.reasons[0]"), string(AppendJSON(nil, p.Evaluate(&in))), "%s: %+v", c.reason, in)
 		}
 		for _, in := range c.noes {
 			in.Facts |= wordValid
-			require.Equal(t, verdict("allow", "", ""), string(AppendJSON(nil, p.Evaluate(in))), "%s: %+v", c.reason, in)
-			require.Empty(t, p.Evaluate(in).Rule())
+			require.Equal(t, verdict("allow", "", ""), string(AppendJSON(nil, p.Evaluate(&in))), "%s: %+v", c.reason, in)
+			require.Empty(t, p.Evaluate(&in).Rule())
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestReasons(t *testing.T) {
 func TestManyThresholds(t *testing.T) {
 	p := mustParse(t, `{"block":{"reasons":["gibberish>=0.9","gibberish>=0.2"]},"review":{"reasons":["gibberish>=0.1","gibberish>=0.5"]}}`)
 	for score, want := range map[uint32]string{95: "block.reasons[0]", 60: "block.reasons[1]", 20: "block.reasons[1]", 10: "review.reasons[0]", 9: ""} {
-		require.Equal(t, want, p.Evaluate(Input{Facts: wordValid | wordASCII, More: score, Host: []byte("a.example")}).Rule())
+		require.Equal(t, want, p.Evaluate(&Input{Facts: wordValid | wordASCII, More: score, Host: []byte("a.example")}).Rule())
 	}
 }
 
@@ -156,8 +156,9 @@ func TestOf(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	p := mustParse(t, `{"block":{"reasons":["typo","gibberish>=0.5"]},"review":{"reasons":["gibberish"]}}`)
-	v := p.Evaluate(inputOf("xkqjzvwq@gmail.com"))
-	require.Equal(t, []string{"block", "gibberish>=0.5", "block.reasons[1]"}, []string{v.Action.String(), v.Reason, v.Rule()})
+	in := inputOf("xkqjzvwq@gmail.com")
+	v := p.Evaluate(&in)
+	require.Equal(t, []string{"block", "gibberish>=0.5", "block.reasons[1]"}, []string{v.Action.String(), v.Reason(), v.Rule()})
 	require.Equal(t, verdict("block", "invalid", ""), verdictOn(mustParse(t, "{}"), "a", 0))
 	require.Equal(t, verdict("allow", "", ""), verdictOn(mustParse(t, "{}"), "a@b.example", LookedUp))
 }
@@ -233,7 +234,7 @@ func FuzzEvaluate(f *testing.F) {
 			return
 		}
 		in := Input{facts, more, Lookup(found), []byte(host)}
-		got := string(AppendJSON(nil, p.Evaluate(in)))
+		got := string(AppendJSON(nil, p.Evaluate(&in)))
 		if len(host) <= 253 {
 			require.Equal(t, expected(t, document, in), got)
 		}
@@ -267,7 +268,7 @@ func TestManyDomains(t *testing.T) {
 	p := mustParse(t, string(text))
 	for range 60 {
 		in := Input{Facts: 1, Host: []byte(name())}
-		require.Equal(t, expected(t, text, in), string(AppendJSON(nil, p.Evaluate(in))), "%s", in.Host)
+		require.Equal(t, expected(t, text, in), string(AppendJSON(nil, p.Evaluate(&in))), "%s", in.Host)
 	}
 }
 
@@ -309,7 +310,7 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 	for _, email := range []string{"jane@b.a.example", "jane@example.org", "jane@example.com", "jane"} {
 		in := inputOf(email)
 		in.Lookup = LookedUp
-		require.Zero(t, testing.AllocsPerRun(100, func() { buffer = AppendJSON(buffer[:0], p.Evaluate(in)) }), email)
+		require.Zero(t, testing.AllocsPerRun(100, func() { buffer = AppendJSON(buffer[:0], p.Evaluate(&in)) }), email)
 	}
 }
 
@@ -341,7 +342,7 @@ func BenchmarkVerdict(b *testing.B) {
 			b.Run(email+"/"+name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					line = AppendJSON(line[:0], p.Evaluate(in))
+					line = AppendJSON(line[:0], p.Evaluate(&in))
 				}
 			})
 		}

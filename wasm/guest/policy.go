@@ -4,6 +4,7 @@ package main
 
 import (
 	"runtime"
+	"unsafe"
 
 	"github.com/addrspec/addrspec/core/policy"
 )
@@ -103,32 +104,25 @@ const _ = uint(outCap - inCap/factsPrefix*(prefix+verdictMax))
 // verdicts writes the verdict of p on each record of the input, after its length, and
 // returns the number of bytes.
 func verdicts(p *policy.Policy, input []byte) int32 {
-	if !factsFramed(input) {
-		return errFraming
-	}
 	written := out[:0]
+	var in policy.Input
 	for len(input) > 0 {
-		host := first(input[factsPrefix-prefix:])
+		if len(input) < factsPrefix {
+			return errFraming
+		}
+		record := (*[factsPrefix / prefix]uint32)(unsafe.Pointer(&input[0]))
+		input = input[factsPrefix:]
+		if record[3] > uint32(len(input)) {
+			return errFraming
+		}
+		in.Facts, in.More, in.Lookup, in.Host = record[0], record[1], policy.Lookup(record[2]), input[:record[3]]
 		at := len(written)
-		written = policy.AppendJSON(append(written, 0, 0, 0, 0), p.Evaluate(policy.Input{
-			Facts: *word(input), More: *word(input[prefix:]), Lookup: policy.Lookup(*word(input[2*prefix:])), Host: host,
-		}))
+		written = policy.AppendJSON(append(written, 0, 0, 0, 0), p.Evaluate(&in))
 		*word(written[at:]) = uint32(len(written) - at - prefix)
-		input = input[factsPrefix+len(host):]
+		input = input[record[3]:]
 	}
 	if len(written) > outCap {
 		return errPanic // append has reallocated the output
 	}
 	return int32(len(written))
-}
-
-// factsFramed reports whether input is a sequence of records of a verdict.
-func factsFramed(input []byte) bool {
-	for len(input) > 0 {
-		if len(input) < factsPrefix || *word(input[factsPrefix-prefix:]) > uint32(len(input)-factsPrefix) {
-			return false
-		}
-		input = input[factsPrefix+len(first(input[factsPrefix-prefix:])):]
-	}
-	return true
 }

@@ -70,7 +70,7 @@ func (p *Policy) NativeVerdict() string {
 	facts.Disposable = facts.Disposable || p.Disposable
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = p.Lookup()
-	return string(policy.AppendJSON(nil, parsed.Evaluate(in)))
+	return string(policy.AppendJSON(nil, parsed.Evaluate(&in)))
 }
 
 // NativeInput returns a function that returns what a policy needs to know about an address.

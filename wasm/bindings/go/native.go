@@ -64,5 +64,5 @@ func (n *native) verdict(document, email string, f found) string {
 	facts.Disposable = facts.Disposable || f.disposable
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = known(f.mx, policy.LookedUp, policy.HasMX) | known(f.addressRecord, policy.AddressLookedUp, policy.HasAddress)
-	return string(policy.AppendJSON(nil, parsed.Evaluate(in)))
+	return string(policy.AppendJSON(nil, parsed.Evaluate(&in)))
 }
