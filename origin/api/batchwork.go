@@ -31,7 +31,7 @@ func (x *exchange) checkAll(ctx context.Context, given *batchInput, memory *batc
 	if err := x.runModule(work, view, given, memory); err != nil {
 		return err
 	}
-	if err := x.lookUpItems(work, memory.items, given.details != 0 || x.policy.wantsAddress()); err != nil {
+	if err := x.lookUpItems(work, memory.items, given.details != 0 || x.policy.WantsAddress()); err != nil {
 		return err
 	}
 	ctx, stop := context.WithTimeout(ctx, resolveTime)
@@ -39,12 +39,12 @@ func (x *exchange) checkAll(ctx context.Context, given *batchInput, memory *batc
 	if err := resolveItems(ctx, view, memory.items); err != nil || x.policy == nil {
 		return err
 	}
-	return x.policy.decide(ctx, view, memory.items)
+	return decide(ctx, view, x.policy, memory.items)
 }
 
-// decide sets the verdicts of the items that are finished without an error. An item is
+// decide sets the verdicts by p of the items that are finished without an error. An item is
 // unfinished if ctx ends before.
-func (p *policy) decide(ctx context.Context, view *host.View, items []item) error {
+func decide(ctx context.Context, view *host.View, p *host.Policy, items []item) error {
 	subjects, of := make([]host.Subject, 0, len(items)), make([]*item, 0, len(items))
 	for n := range items {
 		if i := &items[n]; i.finished() && i.lookup.err == nil {
@@ -52,7 +52,7 @@ func (p *policy) decide(ctx context.Context, view *host.View, items []item) erro
 		}
 	}
 	buffer := make([]byte, 0, len(of)*usualVerdict)
-	err := view.Verdicts(ctx, p.Policy, subjects, func(n int, verdict []byte) {
+	err := view.Verdicts(ctx, p, subjects, func(n int, verdict []byte) {
 		start := len(buffer)
 		buffer = append(buffer, verdict...)
 		of[n].verdict = buffer[start:len(buffer):len(buffer)]

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -129,7 +128,7 @@ type exchange struct {
 	allowOrigin string          // whose pages may read the response; may be empty
 	view        *host.View      // the lists of a single request
 	facts       host.Facts      // of its address
-	policy      *policy         // nil for none
+	policy      *host.Policy    // nil for none
 	edgeMX      string          // for a worker that wants a brief response; else empty
 	buffer      *responseBuffer // the response may be in it; nil if it has its own
 }
@@ -206,15 +205,6 @@ func (x *exchange) read(r *http.Request) (job, *problem) {
 	return job, p
 }
 
-// A policy is one that the engine has accepted.
-type policy struct {
-	*host.Policy
-	size int
-}
-
-// wantsAddress reports whether the policy needs the address record of a domain without MX.
-func (p *policy) wantsAddress() bool { return p != nil && p.WantsAddress() }
-
 // loadPolicy sets the policy of the request: that with the name, or the key's default for
 // "". The request keeps it to its end, whatever becomes of it in the database.
 func (x *exchange) loadPolicy(name string) *problem {
@@ -229,10 +219,11 @@ func (x *exchange) loadPolicy(name string) *problem {
 	case stored == nil:
 		return nil
 	}
-	x.policy, err = x.policies.of(x.request.Context(), x.Engine, stored)
+	accepted, err := stored.Accepted(func() (any, error) { return x.Engine.NewPolicy(x.request.Context(), stored.Document) })
 	if err != nil {
 		return x.policyProblem(stored, err)
 	}
+	x.policy = accepted.(*host.Policy)
 	return nil
 }
 
@@ -244,62 +235,6 @@ func (x *exchange) policyProblem(stored *ledger.Policy, err error) *problem {
 	}
 	x.logError("a stored policy is refused; set it again, or upgrade", fmt.Errorf("account %d, policy %s, version %d", stored.Account, stored.Name, stored.Version))
 	return internalProblem()
-}
-
-// A policyCache has the policies that requests have used, so that a document is checked once.
-type policyCache struct {
-	mu       sync.Mutex
-	accepted map[policyVersion]*policy
-	bytes    int // of the documents
-}
-
-// A policyVersion identifies a document: versions are not used again.
-type policyVersion struct{ account, version int64 }
-
-// Bounds of the policies in a policyCache.
-const (
-	maxPolicies    = 4096
-	maxPolicyBytes = 32 << 20
-)
-
-// of returns the policy of a stored document.
-func (c *policyCache) of(ctx context.Context, engine *host.Engine, stored *ledger.Policy) (*policy, error) {
-	at := policyVersion{stored.Account, stored.Version}
-	c.mu.Lock()
-	known := c.accepted[at]
-	c.mu.Unlock()
-	if known != nil {
-		return known, nil
-	}
-	accepted, err := engine.NewPolicy(ctx, stored.Document)
-	if err != nil {
-		return nil, err
-	}
-	p := &policy{accepted, len(stored.Document)}
-	c.put(at, p)
-	return p, nil
-}
-
-// put adds a policy. If the cache is full, it forgets others.
-func (c *policyCache) put(at policyVersion, p *policy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.forget(at)
-	for other := range c.accepted {
-		if len(c.accepted) < maxPolicies && c.bytes+p.size <= maxPolicyBytes {
-			break
-		}
-		c.forget(other)
-	}
-	c.accepted[at] = p
-	c.bytes += p.size
-}
-
-func (c *policyCache) forget(at policyVersion) {
-	if p := c.accepted[at]; p != nil {
-		c.bytes -= p.size
-		delete(c.accepted, at)
-	}
 }
 
 // claim checks the Idempotency-Key and the points. It returns the stored response

@@ -163,51 +163,21 @@ func TestVerdictsOfBatches(t *testing.T) {
 	}
 }
 
-// The address record is looked up only for a policy that may ask for it.
-func TestPolicyAsksForAddressRecord(t *testing.T) {
-	o := newOffice(t, nil)
-	for document, want := range map[string]bool{
-		blocksRoles: false, `{"block": {"reasons": ["no_mx"]}}`: false,
-		`{"block": {"reasons": ["no_mail"]}}`: true, `{"review": {"reasons": ["no\u005fmail"]}}`: true,
-	} {
-		p, err := o.policies.of(t.Context(), o.Engine, &ledger.Policy{Account: 1, Version: int64(len(document)), Document: document})
-		require.NoError(t, err)
-		require.Equal(t, want, p.wantsAddress(), document)
-	}
-	require.False(t, (*policy)(nil).wantsAddress())
-}
-
-// The cache of policies is bounded, whatever accounts send.
-func TestPolicyCacheIsBounded(t *testing.T) {
-	c := policyCache{accepted: map[policyVersion]*policy{}}
-	for n := range 2 * maxPolicies {
-		c.put(policyVersion{int64(n), 1}, &policy{size: 1})
-		require.LessOrEqual(t, len(c.accepted), maxPolicies)
-	}
-	for n := range 40 {
-		c.put(policyVersion{int64(n), 2}, &policy{size: maxPolicyBytes / 10})
-		require.LessOrEqual(t, c.bytes, maxPolicyBytes)
-	}
-	for at := range c.accepted {
-		c.forget(at)
-	}
-	require.Zero(t, c.bytes)
-}
-
-// A document is checked once for many requests.
+// A document is accepted once for many requests, and again when it has changed.
 func TestPolicyIsAcceptedOnce(t *testing.T) {
 	o := newOffice(t, map[string]string{"hard": blocksRoles})
-	var first *policy
-	for range 3 {
-		stored, err := o.ledger.Policy(t.Context(), o.account, "hard")
+	load := func() *host.Policy {
+		request, _, err := o.Ledger.Begin(t.Context(), o.key, "")
 		require.NoError(t, err)
-		p, err := o.policies.of(t.Context(), o.Engine, &stored)
-		require.NoError(t, err)
-		if first == nil {
-			first = p
-		}
-		require.Same(t, first, p)
+		defer request.End()
+		x := &exchange{Server: o.Server, request: request, caller: t.Context()}
+		require.Nil(t, x.loadPolicy("hard"))
+		return x.policy
 	}
+	first := load()
+	require.Same(t, first, load())
+	o.set("hard", allowsRoles)
+	require.NotSame(t, first, load())
 }
 
 func TestQueryPolicy(t *testing.T) {

@@ -81,14 +81,13 @@ type Server struct {
 	Config
 	unservedLimit   lineLimit
 	hooksInProgress hooksInProgress
-	policies        policyCache
 	stopping        context.Context
 	stop            context.CancelFunc
 }
 
 // New returns a Server with configuration c.
 func New(c Config) *Server {
-	s := &Server{Config: c, policies: policyCache{accepted: map[policyVersion]*policy{}}}
+	s := &Server{Config: c}
 	if s.Memory == nil {
 		s.Memory = NewMemoryBudget(DefaultBodyMemory)
 	}

@@ -58,7 +58,7 @@ func pathAddress(r *http.Request) (string, *problem) {
 
 // finishSingle adds the lookup.
 func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
-	found, err := x.lookUp(ctx, x.facts.Host, x.facts.Exchange.Length > 0 || x.policy.wantsAddress())
+	found, err := x.lookUp(ctx, x.facts.Host, x.facts.Exchange.Length > 0 || x.policy.WantsAddress())
 	if err != nil {
 		return outcome{}, lookupProblem(err)
 	}
@@ -71,7 +71,7 @@ func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
 	if x.policy == nil {
 		return done, nil
 	}
-	verdict, err := x.view.Verdict(ctx, nil, x.policy.Policy, subjectOf(&x.facts, found))
+	verdict, err := x.view.Verdict(ctx, nil, x.policy, subjectOf(&x.facts, found))
 	if err != nil {
 		return outcome{}, x.moduleProblem(ctx, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -291,6 +292,25 @@ type Policy struct {
 	Size     int64     // of the document in bytes
 	Version  int64     // rises with each change, and is never used again in the account
 	Changed  time.Time // when the document was given
+
+	accepted *atomic.Value // by Accepted; nil unless requests share the policy
+}
+
+// Accepted returns what accept makes of the document. The policy of a request keeps it as
+// long as it is in memory itself, so that accept is called once for many requests; it must
+// always return the same type.
+func (p *Policy) Accepted(accept func() (any, error)) (any, error) {
+	if p.accepted == nil {
+		return accept()
+	}
+	if known := p.accepted.Load(); known != nil {
+		return known, nil
+	}
+	accepted, err := accept()
+	if err == nil {
+		p.accepted.Store(accepted)
+	}
+	return accepted, err
 }
 
 // CheckPolicyName returns an error if no policy can have the name.

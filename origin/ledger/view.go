@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -518,6 +519,7 @@ func (c *policyCache) find(ctx context.Context, at policyKey, changes int64) (*P
 	if err := c.query(ctx, read.read()); err != nil {
 		return nil, unavailable(err)
 	}
+	read.accepted = new(atomic.Value)
 	c.put(at, &read)
 	if !read.found {
 		return nil, ErrNoPolicy
