@@ -274,21 +274,26 @@ func (v *visit) givenTest() (*tested, host.Found, error) {
 
 // A policyTest is the part of a form that tries what the form has.
 type policyTest struct {
-	Frame  *frame
-	Form   string // rulesForm, documentForm, or "" for a stored policy that has neither
-	Result *tested
-	Flawed *problemView // why there is no result
+	Policy, Form  string // rulesForm, documentForm, or "" for a stored policy that has neither
+	Email, Lookup string // as they were given with this form
+	Result        *tested
+	Flawed        *problemView // why there is no result
 }
 
-// policyTestOf returns the part for a form of the page. It has the result if that form was
-// tried. What a program has given besides, an address alone, is shown at the document.
+// policyTestOf returns the part for a form of the page. Only the form that was given has
+// what was given, which may be long. An address alone, as from a program, belongs to the
+// document.
 func policyTestOf(f *frame, form string) policyTest {
-	test, page := policyTest{Frame: f, Form: form}, f.Data.(*policyPage)
-	tried := page.Given
-	if tried == "" && !page.TooLong {
-		tried = documentForm
+	page := f.Data.(*policyPage)
+	test, given := policyTest{Policy: page.Policy.Name, Form: form}, page.Given
+	if given == "" && !page.TooLong {
+		given = documentForm
 	}
-	if form == tried && f.Path == policiesPath+"/"+page.Policy.Name+"/test" {
+	if form != given {
+		return test
+	}
+	test.Email, test.Lookup = f.Value("email"), f.Value("lookup")
+	if f.Path == policiesPath+"/"+test.Policy+"/test" { // it was tried, not saved
 		test.Result, test.Flawed = page.Test, f.Problem
 	}
 	return test
