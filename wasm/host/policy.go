@@ -116,7 +116,7 @@ func AppendVerdict(dst, verdict []byte) []byte {
 
 // withPolicy calls use with an instance that has p in a slot.
 func (v *View) withPolicy(ctx context.Context, p *Policy, use func(i *instance, slot int) error) (err error) {
-	i, err := v.pool.acquire(ctx)
+	i, err := v.pool.acquireFor(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -217,6 +217,15 @@ func (s *slots) bytes() (total int) {
 		total += s.of[n].size
 	}
 	return total
+}
+
+// taken returns how much of the slots is taken, by number or by bytes, whichever is more.
+func (s *slots) taken() int {
+	count := 0
+	for n := range s.of {
+		count += min(s.of[n].size, 1)
+	}
+	return max(s.bytes(), count*policyBytes/policySlots)
 }
 
 // passPolicy passes a document to the module, in pieces of the input buffer's size.

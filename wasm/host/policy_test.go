@@ -276,6 +276,29 @@ func TestVerdictAfterCheckMany(t *testing.T) {
 	}))
 }
 
+// Two instances share policies that do not fit one: each policy is loaded once.
+func TestInstancesSharePolicies(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), 2)
+	pool := engine.View().pool
+	require.NoError(t, pool.fill(t.Context()))
+	var policies []*Policy
+	for n := range 2 * policySlots {
+		document, _ := numbered(n)
+		policies = append(policies, newPolicy(t, engine, document))
+	}
+	for range 2 {
+		for _, p := range policies {
+			_, err := engine.View().Verdict(t.Context(), nil, p, subject(t, engine, "jane@same.example", 0))
+			require.NoError(t, err)
+		}
+	}
+	require.Len(t, pool.idle, 2)
+	for n, p := range policies {
+		first, second := pool.idle[0].slots.find(p) >= 0, pool.idle[1].slots.find(p) >= 0
+		require.True(t, first != second, "policy %d is in one instance: %v, %v", n, first, second)
+	}
+}
+
 // Whether a policy wants the address record is known without another look at its document.
 func TestWantsAddress(t *testing.T) {
 	for document, want := range map[string]bool{

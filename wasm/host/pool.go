@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -39,11 +40,14 @@ func (p *pool) fill(ctx context.Context) error {
 
 // acquire returns an instance, which the caller must release. It blocks until one
 // is free or ctx is done.
-func (p *pool) acquire(ctx context.Context) (*instance, error) {
+func (p *pool) acquire(ctx context.Context) (*instance, error) { return p.acquireFor(ctx, nil) }
+
+// acquireFor is acquire for a caller that uses a policy, nil for none.
+func (p *pool) acquireFor(ctx context.Context, policy *Policy) (*instance, error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return nil, err
 	}
-	i, err := p.take(ctx)
+	i, err := p.take(ctx, policy)
 	if err != nil {
 		<-p.slots
 	}
@@ -71,21 +75,42 @@ func (p *pool) acquireSlot(ctx context.Context) error {
 }
 
 // take returns an idle instance or starts one.
-func (p *pool) take(ctx context.Context) (*instance, error) {
-	if i := p.pop(); i != nil {
+func (p *pool) take(ctx context.Context, policy *Policy) (*instance, error) {
+	if i := p.pop(policy); i != nil {
 		return i, nil
 	}
 	return p.start(ctx)
 }
 
 // pop returns an idle instance or nil.
-func (p *pool) pop() (i *instance) {
+func (p *pool) pop(policy *Policy) (i *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if last := len(p.idle) - 1; last >= 0 {
-		i, p.idle = p.idle[last], p.idle[:last]
+	if n := p.choose(policy); n >= 0 {
+		i = p.idle[n]
+		p.idle = slices.Delete(p.idle, n, n+1)
 	}
 	return i
+}
+
+// choose returns the index of an idle instance, or -1: that which was used last, since it is
+// in the processor's cache; for a policy one that has it, else the one with the most room. So
+// the instances share many policies among them, and few are loaded again.
+func (p *pool) choose(policy *Policy) int {
+	last := len(p.idle) - 1
+	if policy == nil {
+		return last
+	}
+	least := last
+	for n := last; n >= 0; n-- {
+		if p.idle[n].slots.find(policy) >= 0 {
+			return n
+		}
+		if p.idle[n].slots.taken() < p.idle[least].slots.taken() {
+			least = n
+		}
+	}
+	return least
 }
 
 // release returns an instance to the pool, with the error of its last call. After
