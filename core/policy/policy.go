@@ -57,7 +57,7 @@ type Policy struct {
 
 // Error is why a document is not a policy.
 type Error struct {
-	Place   string // in the document: "block.reasons[2]", or "line 3, column 7" if it is no JSON
+	Place   string // in the document: "block.reasons[2]", or "line 3, column 7" if it is no JSON; never with ": "
 	Problem string // what is wrong and how to fix it, in printable ASCII
 	Offset  int    // of Place in the document, in bytes
 }

@@ -349,7 +349,7 @@ func isPolicy(document []byte) bool {
 
 var seeds = []string{
 	`{}`, ` `, `{"allow":{"domains":["a.example","*.b\u00fc.example"]},"block":{"domains":[],"reasons":["role:hr","gibberish>=0.75"]},"review":{"reasons":["no_mx"]}}`,
-	`{"block":{"reasons":["role",null]}}`, `{"block":null}`, `null`, `{"block":{"reasons":["\ud83d\ude00","\ud83d"]}}`,
+	`{"block: ":{}}`, `{"block":{"a: b":{}}}`, `{"block":{"reasons":["a: b"]}}`, `{"block":{"reasons":["role",null]}}`, `{"block":null}`, `null`, `{"block":{"reasons":["\ud83d\ude00","\ud83d"]}}`,
 	`{"block":{},"block":{}}`, `{"block":{"domains":["a@b","(c)b","a b","1.2.3.4","[1.2.3.4]"]}}`, "\uFEFF{}", `{"block":{"reasons":[1e5]}}`,
 	`{"block":{"reasons":["gibberish>=0.8","gibberish>=1.00"],"domains":["*.com","x","xn--bcher-kva.example"]}}`, `{"block":{"reasons":["gibberish>=0."]}}`,
 }
@@ -372,6 +372,8 @@ func FuzzParse(f *testing.F) {
 		var parsed *Error
 		require.True(t, errors.As(err, &parsed))
 		require.LessOrEqual(t, parsed.Offset, len(document))
+		place, _, _ := strings.Cut(err.Error(), ": ")
+		require.Equal(t, parsed.Place, place, "hosts read the place so")
 		require.Less(t, len(err.Error()), 512)
 		for _, c := range []byte(err.Error()) {
 			require.GreaterOrEqual(t, c, byte(' '))

@@ -181,8 +181,7 @@ func inOrder(before, wanted []string) (ordered []string) {
 // addFlaw shows what is wrong in the document of the form beside the text area that has it,
 // if that is one of the section's.
 func (s *policySection) addFlaw(form url.Values, document string, refused *host.PolicyError) {
-	place, _, _ := strings.Cut(refused.Sentence, ": ")
-	member, rest, _ := strings.Cut(place, "[")
+	member, rest, _ := strings.Cut(refused.Place, "[")
 	index, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
 	rules, _ := rulesOf(document)
 	switch list := rules.list(s.Name); {

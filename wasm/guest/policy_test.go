@@ -87,6 +87,7 @@ func TestPolicyVectors(t *testing.T) {
 		if c.Error != "" {
 			require.EqualValues(t, badPolicy, code)
 			require.Equal(t, c.Error, g.sentence(t))
+			require.EqualValues(t, c.Offset, g.word(12))
 			continue
 		}
 		require.Zero(t, code)

@@ -40,8 +40,9 @@ func policyOf(document string) *Policy {
 
 // PolicyError is why a document is no policy.
 type PolicyError struct {
-	Offset   int    // of what is wrong, in bytes
-	Sentence string // where and what it is, and how to fix it
+	Place    string // in the document: "block.reasons[2]", or "line 3, column 7" if it is no JSON
+	Offset   int    // of Place, in bytes
+	Sentence string // the place, ": ", what is wrong, and how to fix it
 }
 
 func (e *PolicyError) Error() string { return e.Sentence }
@@ -52,7 +53,8 @@ func (i *instance) policyError() error {
 	if err != nil {
 		return err
 	}
-	return &PolicyError{offset, text}
+	place, _, _ := strings.Cut(text, ": ")
+	return &PolicyError{place, offset, text}
 }
 
 // Found is what a host found in DNS for a verdict, as bits of the interface (ABI.md). Zero

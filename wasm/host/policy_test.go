@@ -49,7 +49,7 @@ func TestPolicyVectors(t *testing.T) {
 		if c.Error != "" {
 			var refused *PolicyError
 			require.ErrorAs(t, err, &refused, c.Document)
-			require.Equal(t, c.Error, err.Error())
+			require.Equal(t, &PolicyError{c.Place, c.Offset, c.Error}, refused)
 			continue
 		}
 		require.NoError(t, err)
@@ -79,9 +79,9 @@ func TestFound(t *testing.T) {
 func TestPolicyError(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), 1)
 	_, err := engine.NewPolicy(t.Context(), `{"block":{"reasons":["role","disposible"]}}`)
-	require.Equal(t, &PolicyError{28, `block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`}, err)
+	require.Equal(t, &PolicyError{"block.reasons[1]", 28, `block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`}, err)
 	_, err = engine.NewPolicy(t.Context(), strings.Repeat(" ", policy.MaxDocument+1))
-	require.Equal(t, &PolicyError{0, "the document: it has more than 2625536 bytes"}, err)
+	require.Equal(t, &PolicyError{"the document", 0, "the document: it has more than 2625536 bytes"}, err)
 	_, err = engine.NewPolicy(t.Context(), "")
 	require.Error(t, err)
 	newPolicy(t, engine, `{}`)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/core/policy"
 )
 
 func TestNativeCore(t *testing.T) {
@@ -51,5 +53,9 @@ func TestNativePolicies(t *testing.T) {
 	require.Greater(t, len(cases), 80)
 	for n, c := range cases {
 		require.Equal(t, c.Error+string(c.Verdict), c.NativeVerdict(), "policies.jsonl:%d: %s %s", n+1, c.Document, c.Email)
+		_, err := policy.Parse([]byte(c.Document))
+		if refused, ok := err.(*policy.Error); ok {
+			require.Equal(t, []any{c.Place, c.Offset}, []any{refused.Place, refused.Offset}, c.Document)
+		}
 	}
 }

@@ -13,10 +13,12 @@ import (
 )
 
 // Policy is a case of policies.jsonl: a document and the verdict on an address, or the error
-// if the document is no policy. The cases were written from the contract, not computed.
+// with its place and offset if the document is no policy. The cases were written from the contract, not computed.
 type Policy struct {
 	Document   string          `json:"policy"`
 	Error      string          `json:"error"`
+	Place      string          `json:"place"`
+	Offset     int             `json:"offset"`
 	Email      string          `json:"email"`
 	Disposable bool            `json:"disposable"` // the host has found that all exchanges are
 	MX         *bool           `json:"mx"`         // null: nothing was looked up
