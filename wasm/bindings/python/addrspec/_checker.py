@@ -66,7 +66,7 @@ class Checker:
         Pass what you have looked up: whether the domain has MX records, whether it has an
         address record to which mail goes without them, and whether its exchanges are of
         throw-away services. A reason that needs what is None is skipped. Raises
-        PolicyRefused, which names the place, if the document is no policy.
+        PolicyRefused, which has the place, if the document is no policy.
         """
         given, text = _bytes(address), document(policy)
         with self._pool.instance() as instance:
@@ -93,7 +93,7 @@ class Checker:
 
         array is as for check_arrow. The result is an array of structs of action, reason and rule:
         null for a null, and block with the reason invalid for an address over 1 MiB. Raises
-        PolicyRefused, which names the place, before any row if the document is no policy.
+        PolicyRefused, which has the place, before any row if the document is no policy.
         """
         return verdict_arrow(self, array, policy)
 

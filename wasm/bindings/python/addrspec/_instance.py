@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections import OrderedDict
-from typing import Any, Iterator, List, Optional, Sequence
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from wasmtime import Engine, Instance as Wasm, Module, Store, Trap, WasmtimeError
 
@@ -27,6 +27,7 @@ _report = struct.Struct("<24I")
 _lengths = struct.Struct("<2I")  # of a JSON and of the texts of its report
 _DISPOSABLE = 1 << 5
 _SLOTS = 16  # for policies
+_POLICY_BYTES = 4 << 20  # of their documents, more than the longest has
 _UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & _UNSIGNED makes it unsigned
 
 
@@ -35,7 +36,14 @@ class ListsRefused(ValueError):
 
 
 class PolicyRefused(ValueError):
-    """The document is no policy. The text names the place in it and how to fix it."""
+    """The document is no policy. The text is the place in it, what is wrong there and how to fix it."""
+
+    place: str  #: such as "block.reasons[2]", or "line 3, column 7" if it is no JSON
+    offset: int  #: of the place in the document's text, in bytes of UTF-8
+
+    def __init__(self, text: str, offset: int = 0):  # pickle passes the text alone
+        super().__init__(text)
+        self.place, self.offset = text.partition(": ")[0], offset
 
 
 class Instance:
@@ -120,16 +128,22 @@ class Instance:
         return verdicts
 
     def _slot(self, policy: bytes) -> int:
-        """Returns the slot of a policy, which replaces the least recently used one."""
-        slot = self._policies.get(policy)
-        if slot is None:
+        """Returns the slot of a policy, and loads it if the instance does not have it."""
+        if policy not in self._policies:
             if len(self._policies) == _SLOTS:
-                self._policies.popitem(last=False)
+                self._drop()
             slot = min(set(range(_SLOTS)) - set(self._policies.values()))
             self._load(slot, policy)
-        self._policies[policy] = slot
+            self._policies[policy] = slot
+            while sum(map(len, self._policies)) > _POLICY_BYTES:
+                self._drop()
         self._policies.move_to_end(policy)
-        return slot
+        return self._policies[policy]
+
+    def _drop(self) -> None:
+        """Frees the slot and the memory of the policy that was used least recently."""
+        _, slot = self._policies.popitem(last=False)
+        self._load(slot, b"{}")
 
     def _load(self, slot: int, policy: bytes) -> None:
         pieces = [policy[at : at + MAX_ADDRESS] for at in range(0, len(policy), MAX_ADDRESS)]
@@ -137,7 +151,7 @@ class Instance:
             self._write(piece)
             code = self._call(self._policy, slot, len(piece))
             if code == -7:
-                raise PolicyRefused(self._sentence())
+                raise PolicyRefused(self._sentence(), self._words(12, 1)[0])
             if code < 0:
                 raise RuntimeError(f"addrspec_policy returned {code}")
 
@@ -164,8 +178,12 @@ class Instance:
 
     def _sentence(self) -> str:
         """Returns the sentence of the report, words 17 and 18."""
-        at, length = struct.unpack("<2I", ctypes.string_at(self._base() + self._report + 4 * 17, 8))
+        at, length = self._words(17, 2)
         return self._read(at + length)[at:].decode()
+
+    def _words(self, first: int, count: int) -> Tuple[int, ...]:
+        """Returns words of the report."""
+        return struct.unpack_from(f"<{count}I", ctypes.string_at(self._base() + self._report, _report.size), 4 * first)
 
     def _succeed(self, function: Any, *params: int) -> int:
         result = self._call(function, *params)

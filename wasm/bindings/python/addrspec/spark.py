@@ -46,7 +46,7 @@ def facts(addresses: pyarrow.Array) -> pyarrow.Array:
 def verdict(policy: Policy) -> Any:
     """Returns a function for the verdicts of a policy on a column of addresses: a struct.
 
-    Raises PolicyRefused, which names the place, if the document is no policy: in the driver,
+    Raises PolicyRefused, which has the place, if the document is no policy: in the driver,
     before any task. The function takes no lookups.
     """
     decide = deciding(policy)

@@ -26,4 +26,7 @@ as_dict: addrspec.FactsDict = facts.to_dict()
 policy: addrspec.Policy = {"block": {"reasons": ["disposable"]}}
 verdict: addrspec.Verdict = addrspec.verdict("jane@example.org", policy, mx=True, address_record=None)
 rule: Optional[str] = verdict.rule
+error = addrspec.PolicyRefused("block: x", 1)
+place: str = error.place
+at: int = error.offset
 verdicts: List[addrspec.Verdict] = addrspec.verdict_many(["jane@example.org"], "{}")
