@@ -3,9 +3,8 @@
 import { library } from "./library.ts";
 import { engineOf } from "./source.ts";
 
-export const { check, checkMany, explain, load, setLists, verdict, verdictMany } = library(() =>
-  engineOf(unmoved(new URL("./addrspec.wasm", import.meta.url))),
-);
+export const { check, checkMany, explain, load, PolicyRefused, setLists, verdict, verdictMany } =
+  library(() => engineOf(unmoved(new URL("./addrspec.wasm", import.meta.url))));
 
 /**
  * Vite's development server moves scripts to a cache, but not the files beside them. Other

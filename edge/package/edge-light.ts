@@ -4,6 +4,5 @@ import { Engine } from "../src/engine.ts";
 import wasm from "./addrspec.wasm?module";
 import { library } from "./library.ts";
 
-export const { check, checkMany, explain, load, setLists, verdict, verdictMany } = library(() =>
-  Promise.resolve(new Engine(wasm)),
-);
+export const { check, checkMany, explain, load, PolicyRefused, setLists, verdict, verdictMany } =
+  library(() => Promise.resolve(new Engine(wasm)));

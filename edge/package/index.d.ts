@@ -228,6 +228,15 @@ export interface Policy {
   readonly review?: PolicyRules;
 }
 
+/** Thrown when a document is no policy. The message is the place, ": ", and what is wrong there. */
+export class PolicyRefused extends Error {
+  constructor(message: string, offset: number);
+  /** Such as "block.reasons[2]", or "line 3, column 7" if the document is no JSON. */
+  readonly place: string;
+  /** Of the place in the document's text, in bytes of UTF-8. */
+  readonly offset: number;
+}
+
 /** What a policy decides about an address. */
 export interface Verdict {
   readonly action: "allow" | "review" | "block";
@@ -261,8 +270,8 @@ export interface Checker {
   /** Returns why the result of check is so: its details. */
   explain(email: Address): Details;
   /**
-   * Returns the verdict of a policy, an object or its JSON text. Throws an error that names
-   * the place in a document that is no policy.
+   * Returns the verdict of a policy, an object or its JSON text. Throws PolicyRefused if the
+   * document is no policy.
    */
   verdict(email: Address, policy: Policy | string, found?: Found): Verdict;
   /** Returns the verdicts on many addresses, in their order, without lookups. */

@@ -1,5 +1,5 @@
 import { type Engine, parseJSON } from "../src/engine.ts";
-import { DETAILS, FACT, FULL_SUGGESTION } from "../src/instance.ts";
+import { DETAILS, FACT, FULL_SUGGESTION, PolicyRefused } from "../src/instance.ts";
 import * as argument from "./argument.ts";
 import type {
   Address,
@@ -40,6 +40,7 @@ export function library(fetchEngine: () => Promise<Engine>, open?: Open) {
     verdictMany: async (emails: Iterable<Address>, policy: Policy | string) =>
       (await loadDefault()).verdictMany(emails, policy),
     setLists: async (blob: Uint8Array) => (await loadDefault()).setLists(blob),
+    PolicyRefused,
   };
 }
 

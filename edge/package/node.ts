@@ -8,7 +8,5 @@ import { engineOf } from "./source.ts";
 /** fetch of Node has no file URLs. */
 const open = async (url: URL) => (url.protocol === "file:" ? readFile(url) : fetch(url));
 
-export const { check, checkMany, explain, load, setLists, verdict, verdictMany } = library(
-  () => engineOf(new URL("./addrspec.wasm", import.meta.url), open),
-  open,
-);
+export const { check, checkMany, explain, load, PolicyRefused, setLists, verdict, verdictMany } =
+  library(() => engineOf(new URL("./addrspec.wasm", import.meta.url), open), open);

@@ -96,11 +96,28 @@ export class TooLong extends RangeError {
 /** Thrown when the module refused a blob of lists; it still uses the previous ones. */
 export class ListsRefused extends Error {}
 
-/** Thrown when a document is no policy; the message names the place in it. */
-export class PolicyRefused extends Error {}
+/** Thrown when a document is no policy. The message is the place, ": ", and what is wrong. */
+export class PolicyRefused extends Error {
+  /** Such as "block.reasons[2]", or "line 3, column 7" if the document is no JSON. */
+  readonly place: string;
+  /** Of the place in the document, in bytes of UTF-8. */
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = "PolicyRefused";
+    this.place = message.split(": ", 1)[0] as string;
+    this.offset = offset;
+  }
+}
 
 /** Thrown when the module failed; its instance must not be used again. */
 export class ModuleFailure extends Error {}
+
+/** Returns the failure of a call of the module that returned this. */
+function failure(call: string, returned: number): ModuleFailure {
+  return new ModuleFailure(`addrspec_${call} returned ${returned}`);
+}
 
 /** The indexes of the report's 32-bit words. A place has two: its start in the output and length. */
 const WORD = {
@@ -131,8 +148,13 @@ const LISTS_TOO_LARGE = -5;
 const POLICY_WRONG = -7;
 /** How many policies an instance has at a time. */
 const SLOTS = 16;
+/** How many bytes their documents have together, more than the longest one. */
+const POLICY_BYTES = 4 * 1024 * 1024;
 /** The bytes before the host text of a subject. */
 const SUBJECT_BYTES = 16;
+
+/** Where an instance has a policy, and the size of its document. */
+type Loaded = readonly [slot: number, bytes: number];
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
@@ -158,9 +180,10 @@ export class Instance {
   readonly #inCap: number;
   readonly #out: number;
   readonly #report: number;
-  /** The slot of each policy by its document, the last used one last. */
-  readonly #policies = new Map<string, number>();
+  /** The policies by their documents, the last used one last. */
+  readonly #policies = new Map<string, Loaded>();
   readonly #freeSlots = Array.from({ length: SLOTS }, (_, n) => n);
+  #policyBytes = 0;
 
   constructor({ exports }: WebAssembly.Instance) {
     this.#exports = exports as unknown as Exports;
@@ -180,7 +203,7 @@ export class Instance {
   /** Checks an address; given as bytes where it may not be UTF-8. */
   check(email: string | Uint8Array, flags: number): Facts {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
-    if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
+    if (n < 0) throw failure("check", n);
     const word = this.#words();
     const text = (w: number) => this.#text(word, w);
     const place = (w: number): Place => ({ at: word(w), length: word(w + 1) });
@@ -216,7 +239,7 @@ export class Instance {
       return `[${decoder.decode(json)}]`;
     }
     const n = this.#exports.addrspec_check_many(length, flags);
-    if (n <= 0) throw new ModuleFailure(`addrspec_check_many returned ${n}`);
+    if (n <= 0) throw failure("check_many", n);
     return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
   }
 
@@ -228,39 +251,64 @@ export class Instance {
     const view = new DataView(buffer.buffer, buffer.byteOffset);
     for (const [n, word] of [set, more, found, length].entries()) view.setUint32(4 * n, word, true);
     const n = this.#exports.addrspec_verdict(slot, SUBJECT_BYTES + length);
-    if (n <= LENGTH_BYTES) throw new ModuleFailure(`addrspec_verdict returned ${n}`);
+    if (n <= LENGTH_BYTES) throw failure("verdict", n);
     return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
   }
 
-  /** Returns the slot of a policy, which replaces the one that was used least recently. */
+  /** Returns the slot of a policy, and loads it if the instance does not have it. */
   #slotOf(policy: string): number {
-    const slot = this.#policies.get(policy) ?? this.#load(policy);
+    const loaded = this.#policies.get(policy) ?? this.#load(policy);
     this.#policies.delete(policy);
-    this.#policies.set(policy, slot);
-    return slot;
+    this.#policies.set(policy, loaded);
+    return loaded[0];
   }
 
-  #load(policy: string): number {
-    const [oldest] = this.#policies;
-    if (this.#freeSlots.length === 0 && oldest !== undefined) {
-      this.#policies.delete(oldest[0]);
-      this.#freeSlots.push(oldest[1]);
-    }
+  #load(policy: string): Loaded {
+    if (this.#freeSlots.length === 0) this.#drop();
     const slot = this.#freeSlots.at(-1) as number;
-    const document = encoder.encode(policy);
-    for (let at = 0; at < document.length; at += this.#inCap) {
-      const piece = document.subarray(at, at + this.#inCap);
-      this.#bytes(this.#in, piece.length).set(piece);
-      this.#requirePolicy(this.#exports.addrspec_policy(slot, piece.length));
-    }
-    this.#requirePolicy(this.#exports.addrspec_policy(slot, 0));
+    const bytes = this.#fill(slot, policy);
     this.#freeSlots.pop();
-    return slot;
+    this.#policyBytes += bytes;
+    while (this.#policyBytes > POLICY_BYTES) this.#drop();
+    return [slot, bytes];
   }
 
-  #requirePolicy(code: number): void {
-    if (code === POLICY_WRONG) throw new PolicyRefused(this.#text(this.#words(), WORD.sentence));
-    if (code < 0) throw new ModuleFailure(`addrspec_policy returned ${code}`);
+  /** Frees the slot and the memory of the policy that was used least recently. */
+  #drop(): void {
+    for (const [policy, [slot, bytes]] of this.#policies) {
+      this.#policies.delete(policy);
+      this.#fill(slot, "{}");
+      this.#freeSlots.push(slot);
+      this.#policyBytes -= bytes;
+      return;
+    }
+  }
+
+  /** Makes a document the policy of a slot; returns its length in bytes. */
+  #fill(slot: number, policy: string): number {
+    const document = encoder.encode(policy);
+    this.#pass(document, (length) => this.#exports.addrspec_policy(slot, length));
+    return document.length;
+  }
+
+  /** Passes bytes in pieces of the input buffer's size, and then an empty one. */
+  #pass(bytes: Uint8Array, take: (length: number) => number): void {
+    for (let at = 0; at < bytes.length; at += this.#inCap) {
+      this.#requireTaken(take(this.#write(bytes.subarray(at, at + this.#inCap))));
+    }
+    this.#requireTaken(take(0));
+  }
+
+  #requireTaken(code: number): void {
+    if (code >= 0) return;
+    if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
+    if (code !== LISTS_DAMAGED && code !== POLICY_WRONG) {
+      throw failure("lists or _policy", code);
+    }
+    const word = this.#words();
+    const sentence = this.#text(word, WORD.sentence);
+    if (code === LISTS_DAMAGED) throw new ListsRefused(sentence);
+    throw new PolicyRefused(sentence, word(WORD.offset));
   }
 
   versions(): Versions {
@@ -269,20 +317,9 @@ export class Instance {
     ) as Versions;
   }
 
-  /** Replaces the lists by a blob, which is passed in pieces of the input buffer's size. */
+  /** Replaces the lists by a blob. */
   setLists(blob: Uint8Array): void {
-    for (let at = 0; at < blob.length; at += this.#inCap) {
-      const piece = blob.subarray(at, at + this.#inCap);
-      this.#bytes(this.#in, piece.length).set(piece);
-      this.#requireTaken(this.#exports.addrspec_lists(piece.length));
-    }
-    this.#requireTaken(this.#exports.addrspec_lists(0));
-  }
-
-  #requireTaken(code: number): void {
-    if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
-    if (code === LISTS_DAMAGED) throw new ListsRefused(this.#text(this.#words(), WORD.sentence));
-    if (code < 0) throw new ModuleFailure(`addrspec_lists returned ${code}`);
+    this.#pass(blob, (length) => this.#exports.addrspec_lists(length));
   }
 
   /** Writes the address to the input buffer; returns its length in bytes. */
@@ -301,7 +338,7 @@ export class Instance {
     const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
     let end = 0;
     for (let n = from; n < emails.length && end < BULK_BYTES; n++) {
-      const room = buffer.subarray(Math.min(end + LENGTH_BYTES, buffer.length));
+      const room = buffer.subarray(end + LENGTH_BYTES);
       const written = put(emails[n] as string | Uint8Array, room);
       if (written === undefined) break;
       view.setUint32(end, written, true);

@@ -11,6 +11,8 @@ import { compileModule } from "./testing.ts";
 interface Case {
   policy: string;
   error?: string;
+  place: string;
+  offset: number;
   email: string;
   disposable: boolean;
   mx: boolean | null;
@@ -38,7 +40,8 @@ test("Engine.verdict gives every verdict of the vectors, byte for byte", () => {
       const refused = () => engine.verdict(want.policy, { set: 0, more: 0, host: "" });
       assert.throws(refused, (error) => {
         assert.ok(error instanceof PolicyRefused);
-        assert.equal(error.message, want.error);
+        const { message, place, offset } = error;
+        assert.deepEqual([message, place, offset], [want.error, want.place, want.offset]);
         return true;
       });
       continue;
@@ -66,6 +69,50 @@ test("More policies than slots, and refused ones between, never get each other's
     assert.equal(action(n % 40, of(n % 40)), "block");
     assert.equal(action((n + 1) % 40, of(n % 40)), "allow");
   }
+});
+
+/** An engine, and how it passes policies to the module: the slot and the length of each piece. */
+function watched() {
+  const module = compileModule();
+  const { exports } = new WebAssembly.Instance(module, {});
+  const passed: [slot: number, length: number][] = [];
+  const load = exports.addrspec_policy as (slot: number, length: number) => number;
+  const addrspec_policy = (slot: number, length: number) => {
+    if (length > 0) passed.push([slot, length]);
+    return load(slot, length);
+  };
+  return { engine: new Engine(module, { exports: { ...exports, addrspec_policy } }), passed };
+}
+
+test("The policies of an instance have at most 4 MiB together, and it frees the others", () => {
+  const { engine, passed } = watched();
+  const subject = engine.check("a@a.example");
+  const large = (n: number) => `{"block":{"domains":["ü${n}.example"${" ".repeat(999_970)}]}}`;
+  const small = '{"block":{"domains":["a.example"]}}';
+  const load = (policy: string) => {
+    passed.length = 0;
+    engine.verdict(policy, subject);
+    return [...passed];
+  };
+  load(small);
+  for (let n = 0; n < 4; n++) assert.deepEqual(load(large(n)), [[14 - n, 1_000_007]]);
+  for (const there of [small, large(0)]) assert.deepEqual(load(there), []);
+  const [first, second] = [load(large(5)), load(large(0))];
+  assert.deepEqual(
+    [first, second],
+    [
+      [
+        [10, 1_000_007],
+        [13, 2],
+      ],
+      [],
+    ],
+    "1 is the oldest",
+  );
+  assert.deepEqual(load(large(1)), [
+    [13, 1_000_007],
+    [12, 2],
+  ]);
 });
 
 test("A document of several pieces is one, and one that is too long is refused", () => {

@@ -7,7 +7,16 @@ import { readFileSync } from "node:fs";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
-import { check, checkMany, explain, load, setLists, verdict, verdictMany } from "addrspec";
+import {
+  check,
+  checkMany,
+  explain,
+  load,
+  PolicyRefused,
+  setLists,
+  verdict,
+  verdictMany,
+} from "addrspec";
 
 const MIB = 1 << 20;
 const SECRET = "jane.secret@example.org"; // no message may have it
@@ -175,10 +184,12 @@ async function policies(file) {
     .split("\n")
     .map((line) => JSON.parse(line));
   assert.ok(cases.length > 80);
-  for (const { policy, error, email, mx, address, disposable, verdict: want } of cases) {
+  for (const { policy, error, email, mx, address, disposable, verdict: want, ...at } of cases) {
     if (error) {
-      await refuses(Error, error, "verdict", SECRET, policy, undefined);
-      await refuses(Error, error, "verdictMany", [], policy);
+      await refuses(PolicyRefused, error, "verdict", SECRET, policy, undefined);
+      await refuses(PolicyRefused, error, "verdictMany", [], policy);
+      const { place, offset, name } = await verdict("", policy).catch((refused) => refused);
+      assert.deepEqual({ place, offset, name }, { ...at, name: "PolicyRefused" });
       continue;
     }
     const found = { mx, addressRecord: address, disposable };

@@ -7,6 +7,7 @@ import {
   type Facts,
   load,
   type Policy,
+  PolicyRefused,
   type Refusal,
   setLists,
   type Verdict,
@@ -42,6 +43,9 @@ facts.valid = true;
 const policy: Policy = { allow: { domains: ["a.example"] }, block: { reasons: ["disposable"] } };
 const decided: Verdict = await verdict(facts.email, policy, { mx: true, addressRecord: null });
 const many: Verdict[] = (await load()).verdictMany([facts.email], "{}");
+const refused = await verdict("x", "7").catch((error: unknown) => error);
+const [place, offset]: [string?, number?] =
+  refused instanceof PolicyRefused ? [refused.place, refused.offset] : [];
 // @ts-expect-error: allow has no reasons
 await verdict("x", { allow: { reasons: ["role"] } });
 
@@ -54,4 +58,17 @@ const updated: boolean = (await updateLists(await load(), { url, key: "RW" })).u
 // @ts-expect-error: there are no lists without a key
 await updateLists(await load(), { url });
 
-export { decided, details, form, host, many, refusal, role, score, updated, verified };
+export {
+  decided,
+  details,
+  form,
+  host,
+  many,
+  offset,
+  place,
+  refusal,
+  role,
+  score,
+  updated,
+  verified,
+};

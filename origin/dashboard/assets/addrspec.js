@@ -37,9 +37,22 @@ var TooLong = class extends RangeError {
 var ListsRefused = class extends Error {
 };
 var PolicyRefused = class extends Error {
+  /** Such as "block.reasons[2]", or "line 3, column 7" if the document is no JSON. */
+  place;
+  /** Of the place in the document, in bytes of UTF-8. */
+  offset;
+  constructor(message, offset) {
+    super(message);
+    this.name = "PolicyRefused";
+    this.place = message.split(": ", 1)[0];
+    this.offset = offset;
+  }
 };
 var ModuleFailure = class extends Error {
 };
+function failure(call, returned) {
+  return new ModuleFailure(`addrspec_${call} returned ${returned}`);
+}
 var WORD = {
   facts: 0,
   more: 1,
@@ -60,6 +73,7 @@ var LISTS_DAMAGED = -4;
 var LISTS_TOO_LARGE = -5;
 var POLICY_WRONG = -7;
 var SLOTS = 16;
+var POLICY_BYTES = 4 * 1024 * 1024;
 var SUBJECT_BYTES = 16;
 var encoder = new TextEncoder();
 var decoder = new TextDecoder();
@@ -69,9 +83,10 @@ var Instance = class {
   #inCap;
   #out;
   #report;
-  /** The slot of each policy by its document, the last used one last. */
+  /** The policies by their documents, the last used one last. */
   #policies = /* @__PURE__ */ new Map();
   #freeSlots = Array.from({ length: SLOTS }, (_, n) => n);
+  #policyBytes = 0;
   constructor({ exports }) {
     this.#exports = exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
@@ -88,7 +103,7 @@ var Instance = class {
   /** Checks an address; given as bytes where it may not be UTF-8. */
   check(email, flags) {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
-    if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
+    if (n < 0) throw failure("check", n);
     const word = this.#words();
     const text = (w) => this.#text(word, w);
     const place = (w) => ({ at: word(w), length: word(w + 1) });
@@ -120,7 +135,7 @@ var Instance = class {
       return `[${decoder.decode(json)}]`;
     }
     const n = this.#exports.addrspec_check_many(length, flags);
-    if (n <= 0) throw new ModuleFailure(`addrspec_check_many returned ${n}`);
+    if (n <= 0) throw failure("check_many", n);
     return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
   }
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
@@ -131,55 +146,67 @@ var Instance = class {
     const view = new DataView(buffer.buffer, buffer.byteOffset);
     for (const [n2, word] of [set, more, found2, length].entries()) view.setUint32(4 * n2, word, true);
     const n = this.#exports.addrspec_verdict(slot, SUBJECT_BYTES + length);
-    if (n <= LENGTH_BYTES) throw new ModuleFailure(`addrspec_verdict returned ${n}`);
+    if (n <= LENGTH_BYTES) throw failure("verdict", n);
     return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
   }
-  /** Returns the slot of a policy, which replaces the one that was used least recently. */
+  /** Returns the slot of a policy, and loads it if the instance does not have it. */
   #slotOf(policy2) {
-    const slot = this.#policies.get(policy2) ?? this.#load(policy2);
+    const loaded = this.#policies.get(policy2) ?? this.#load(policy2);
     this.#policies.delete(policy2);
-    this.#policies.set(policy2, slot);
-    return slot;
+    this.#policies.set(policy2, loaded);
+    return loaded[0];
   }
   #load(policy2) {
-    const [oldest] = this.#policies;
-    if (this.#freeSlots.length === 0 && oldest !== void 0) {
-      this.#policies.delete(oldest[0]);
-      this.#freeSlots.push(oldest[1]);
-    }
+    if (this.#freeSlots.length === 0) this.#drop();
     const slot = this.#freeSlots.at(-1);
-    const document = encoder.encode(policy2);
-    for (let at = 0; at < document.length; at += this.#inCap) {
-      const piece = document.subarray(at, at + this.#inCap);
-      this.#bytes(this.#in, piece.length).set(piece);
-      this.#requirePolicy(this.#exports.addrspec_policy(slot, piece.length));
-    }
-    this.#requirePolicy(this.#exports.addrspec_policy(slot, 0));
+    const bytes2 = this.#fill(slot, policy2);
     this.#freeSlots.pop();
-    return slot;
+    this.#policyBytes += bytes2;
+    while (this.#policyBytes > POLICY_BYTES) this.#drop();
+    return [slot, bytes2];
   }
-  #requirePolicy(code) {
-    if (code === POLICY_WRONG) throw new PolicyRefused(this.#text(this.#words(), WORD.sentence));
-    if (code < 0) throw new ModuleFailure(`addrspec_policy returned ${code}`);
+  /** Frees the slot and the memory of the policy that was used least recently. */
+  #drop() {
+    for (const [policy2, [slot, bytes2]] of this.#policies) {
+      this.#policies.delete(policy2);
+      this.#fill(slot, "{}");
+      this.#freeSlots.push(slot);
+      this.#policyBytes -= bytes2;
+      return;
+    }
+  }
+  /** Makes a document the policy of a slot; returns its length in bytes. */
+  #fill(slot, policy2) {
+    const document = encoder.encode(policy2);
+    this.#pass(document, (length) => this.#exports.addrspec_policy(slot, length));
+    return document.length;
+  }
+  /** Passes bytes in pieces of the input buffer's size, and then an empty one. */
+  #pass(bytes2, take) {
+    for (let at = 0; at < bytes2.length; at += this.#inCap) {
+      this.#requireTaken(take(this.#write(bytes2.subarray(at, at + this.#inCap))));
+    }
+    this.#requireTaken(take(0));
+  }
+  #requireTaken(code) {
+    if (code >= 0) return;
+    if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
+    if (code !== LISTS_DAMAGED && code !== POLICY_WRONG) {
+      throw failure("lists or _policy", code);
+    }
+    const word = this.#words();
+    const sentence = this.#text(word, WORD.sentence);
+    if (code === LISTS_DAMAGED) throw new ListsRefused(sentence);
+    throw new PolicyRefused(sentence, word(WORD.offset));
   }
   versions() {
     return JSON.parse(
       decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))
     );
   }
-  /** Replaces the lists by a blob, which is passed in pieces of the input buffer's size. */
+  /** Replaces the lists by a blob. */
   setLists(blob) {
-    for (let at = 0; at < blob.length; at += this.#inCap) {
-      const piece = blob.subarray(at, at + this.#inCap);
-      this.#bytes(this.#in, piece.length).set(piece);
-      this.#requireTaken(this.#exports.addrspec_lists(piece.length));
-    }
-    this.#requireTaken(this.#exports.addrspec_lists(0));
-  }
-  #requireTaken(code) {
-    if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
-    if (code === LISTS_DAMAGED) throw new ListsRefused(this.#text(this.#words(), WORD.sentence));
-    if (code < 0) throw new ModuleFailure(`addrspec_lists returned ${code}`);
+    this.#pass(blob, (length) => this.#exports.addrspec_lists(length));
   }
   /** Writes the address to the input buffer; returns its length in bytes. */
   #write(email) {
@@ -196,7 +223,7 @@ var Instance = class {
     const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
     let end = 0;
     for (let n = from; n < emails.length && end < BULK_BYTES; n++) {
-      const room = buffer.subarray(Math.min(end + LENGTH_BYTES, buffer.length));
+      const room = buffer.subarray(end + LENGTH_BYTES);
       const written = put(emails[n], room);
       if (written === void 0) break;
       view.setUint32(end, written, true);
@@ -267,7 +294,7 @@ var Engine = class {
   }
   /**
    * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. An instance
-   * keeps the last 16 policies. Throws PolicyRefused if the document is none.
+   * keeps the last 16 policies of 4 MiB. Throws PolicyRefused if the document is none.
    */
   verdict(policy2, subject, found2 = 0) {
     return this.#call((instance) => instance.verdict(policy2, subject, found2));
@@ -440,7 +467,8 @@ function library(fetchEngine, open) {
     explain: async (email) => (await loadDefault()).explain(email),
     verdict: async (email, policy2, found2) => (await loadDefault()).verdict(email, policy2, found2),
     verdictMany: async (emails, policy2) => (await loadDefault()).verdictMany(emails, policy2),
-    setLists: async (blob) => (await loadDefault()).setLists(blob)
+    setLists: async (blob) => (await loadDefault()).setLists(blob),
+    PolicyRefused
   };
 }
 function checkerOf(engine) {
