@@ -5,6 +5,7 @@ package bindings_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,7 +125,7 @@ func newSample(list []string, without string, ends ...string) (s sample) {
 }
 
 // policySample returns the cases of the vectors of policies: what a program with -p reads,
-// and the verdicts or errors that it prints.
+// and the verdicts or sentences that it prints.
 func policySample(t *testing.T) (s sample) {
 	t.Helper()
 	cases, err := vectors.ReadPolicies("../vectors")
@@ -139,6 +140,21 @@ func policySample(t *testing.T) (s sample) {
 		s.want = append(s.want, c.NativeVerdict()+"\n")
 	}
 	s.input, s.want = input.String(), append(s.want, "")
+	return s
+}
+
+// placeSample returns policySample for a program that prints the place and the offset of an
+// error before its sentence.
+func placeSample(t *testing.T) (s sample) {
+	t.Helper()
+	s = policySample(t)
+	cases, err := vectors.ReadPolicies("../vectors")
+	require.NoError(t, err)
+	for n, c := range cases {
+		if c.Error != "" {
+			s.want[n] = fmt.Sprintf("%s\t%d\t%s\n", c.Place, c.Offset, c.Error)
+		}
+	}
 	return s
 }
 

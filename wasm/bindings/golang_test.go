@@ -93,7 +93,7 @@ func TestGoModuleFromProxy(t *testing.T) {
 	lines := newSample(list[:2500], "\r\n\x00", "\n", "\r\n").withDetails()
 	blob := moduletest.NewerLists(t)
 	newer, damaged := blobFile(t, blob), blobFile(t, blob[:len(blob)-1])
-	verdicts := policySample(t)
+	verdicts := placeSample(t)
 	swapped := newSample(append([]string{"jane@" + moduletest.Swapped}, list[:500]...), "\x00", "\x00").withLists(t, blob)
 	for name, mode := range map[string][]string{"module": {}, "module in bulk": {"-many"}, "native": {"-native"}} {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func javaExample(t *testing.T) []string {
 func TestJavaPackage(t *testing.T) {
 	command := javaExample(t)
 	pack{many: command, single: with(command, "-1")}.requireSameBytes(t)
-	policySample(t).requireSame(t, with(command, "-p"))
+	placeSample(t).requireSame(t, with(command, "-p"))
 }
 
 // javaBuilt returns the directory with the artifact, the example and the unit tests.

@@ -71,7 +71,7 @@ func requireInstalled(t *testing.T, project, target string) {
 	programs := filepath.Join(cache(t), "rust", target, "release")
 	program := filepath.Join(programs, "user")
 	pack{many: []string{program}, single: []string{program, "-1"}}.requireSameBytes(t)
-	policySample(t).requireSame(t, []string{program, "-p"})
+	placeSample(t).requireSame(t, []string{program, "-p"})
 	requireSurvivesTrap(t, filepath.Join(programs, "trap"))
 	requireRejectsOlder(t, filepath.Join(programs, "trap"))
 }

@@ -9,7 +9,8 @@
 // lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
 // address, which end with a zero byte: the document of a policy, the address, and of mx,
 // its address record and disposable exchanges 1, 0 or nothing, as far as they were looked
-// up; it prints the verdict, or why the document is no policy.
+// up; it prints the verdict or, if the document is no policy, the place, its offset and the
+// sentence, with tabs between.
 //
 // module.go runs the embedded module by package wasm/host, many addresses a call with
 // -many; native.go does without WebAssembly, by package core. The bytes are the same.
@@ -79,6 +80,11 @@ func runPolicies(o options, lists string, _ bool, _ []string, in io.Reader, out 
 		fmt.Fprintln(out, printer.verdict(texts[0], texts[1], found{fact(texts[2]), fact(texts[3]), texts[4] == "1"}))
 	}
 	return nil
+}
+
+// wrong returns why a document is no policy.
+func wrong(place string, offset int, err error) string {
+	return fmt.Sprintf("%s\t%d\t%s", place, offset, err)
 }
 
 func fact(text string) *bool {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -56,8 +57,11 @@ func (m *module) checkMany(addresses []string, out *bufio.Writer) error {
 func (m *module) verdict(document, email string, f found) string {
 	ctx := context.Background()
 	policy, err := m.engine.NewPolicy(ctx, document)
+	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
+		return wrong(refused.Place, refused.Offset, err)
+	}
 	if err != nil {
-		return err.Error() // names the place in the document
+		return err.Error()
 	}
 	facts, err := m.engine.Check(ctx, nil, email, 0)
 	if err != nil {

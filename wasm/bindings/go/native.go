@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 
 	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/policy"
@@ -53,8 +54,8 @@ func (n *native) result(address string) []byte {
 // verdict parses the policy at each call. A program parses each of its policies once.
 func (n *native) verdict(document, email string, f found) string {
 	parsed, err := policy.Parse([]byte(document))
-	if err != nil {
-		return err.Error() // names the place in the document
+	if refused, ok := errors.AsType[*policy.Error](err); ok {
+		return wrong(refused.Place, refused.Offset, err)
 	}
 	checker := n.checker
 	if checker == nil {

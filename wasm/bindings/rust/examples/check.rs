@@ -8,7 +8,8 @@
 //! a newer lists.blob, whose signature minisign verifies. With -p, the input has five texts
 //! for each address, which end with a zero byte: the document of a policy, the address, and
 //! of mx, the address record and disposable exchanges 1, 0 or nothing, as far as they were
-//! looked up; it prints the verdict, or why the document is no policy.
+//! looked up; it prints the verdict or, if the document is no policy, the place, its offset
+//! and the sentence, with tabs between.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufWriter, Read, Write};
@@ -93,7 +94,11 @@ fn decide_input(out: &mut impl Write, checker: &Checker) -> Result<(), Box<dyn E
             .and_then(|policy| checker.verdict(case[1], &policy, found));
         match verdict {
             Ok(verdict) => writeln!(out, "{}", verdict.json())?,
-            Err(addrspec::Error::PolicyRefused(why)) => writeln!(out, "{why}")?,
+            Err(addrspec::Error::PolicyRefused {
+                place,
+                offset,
+                sentence,
+            }) => writeln!(out, "{place}\t{offset}\t{sentence}")?,
             Err(error) => return Err(error.into()),
         }
     }

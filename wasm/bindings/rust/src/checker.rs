@@ -126,7 +126,8 @@ impl Checker {
     }
 
     /// Returns the verdict of a policy on an address, with what you have looked up. An
-    /// instance keeps the last 16 policies, at most 5 MB each.
+    /// instance keeps the policies that were used last, at most 16 with documents of 4 MiB
+    /// together.
     pub fn verdict(&self, address: impl AsRef<[u8]>, policy: &Policy, found: Found) -> Result<Verdict> {
         accept(0, address.as_ref())?;
         self.pool()

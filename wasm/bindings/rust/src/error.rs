@@ -16,8 +16,15 @@ pub enum Error {
     /// The module refused newer lists; those before are still in use. The text says
     /// what is wrong with them.
     ListsRefused(String),
-    /// A document is no policy. The text names the place in it and how to fix it.
-    PolicyRefused(String),
+    /// A document is no policy.
+    PolicyRefused {
+        /// The place in it: `block.reasons[2]`, or such as `line 3, column 7` if it is no JSON.
+        place: String,
+        /// Of the place, in bytes.
+        offset: usize,
+        /// The place, `: `, what is wrong there and how to fix it.
+        sentence: String,
+    },
     /// The engine could not compile, start or run the module. The text says why.
     /// The next call uses a new instance.
     Engine(String),
@@ -34,7 +41,7 @@ impl fmt::Display for Error {
                 crate::MAX_ADDRESS
             ),
             Self::ListsRefused(why) => write!(f, "the lists were refused: {why}"),
-            Self::PolicyRefused(why) => write!(f, "the policy was refused: {why}"),
+            Self::PolicyRefused { sentence, .. } => write!(f, "the policy was refused: {sentence}"),
             Self::Engine(why) => write!(f, "the engine failed: {why}"),
             Self::Module(why) => write!(f, "the module is defective: {why}"),
         }

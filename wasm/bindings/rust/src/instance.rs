@@ -15,6 +15,8 @@ pub(crate) const DETAILS: u32 = 2;
 
 /// How many policies an instance has.
 const SLOTS: usize = 16;
+/// How many bytes their documents have together, more than the longest one.
+const POLICY_BYTES: usize = 4 << 20;
 /// The bit of word 0 of the report that is `disposable`.
 const DISPOSABLE: u32 = 1 << 5;
 
@@ -29,18 +31,17 @@ pub(crate) struct Instance {
     lists: TypedFunc<u32, i32>,
     policy: Option<TypedFunc<(u32, u32), i32>>, // since interface 2.2
     decide: Option<TypedFunc<(u32, u32), i32>>,
-    slots: [Option<Slot>; SLOTS],
-    clock: u64,
+    policies: Vec<Loaded>, // the last used one last
     input: usize,
     capacity: usize,
     output: usize,
     report: usize,
 }
 
-/// A policy in a slot of the instance, and when it was used.
-struct Slot {
+/// A policy in a slot of the instance.
+struct Loaded {
     document: Arc<str>,
-    used: u64,
+    slot: usize,
 }
 
 impl Instance {
@@ -72,8 +73,7 @@ impl Instance {
         Ok(Self {
             policy,
             decide,
-            slots: Default::default(),
-            clock: 0,
+            policies: Vec::new(),
             store,
             memory,
             check,
@@ -160,31 +160,46 @@ impl Instance {
         Ok([&words.map(u32::to_le_bytes).concat(), host].concat())
     }
 
-    /// Returns the slot of a policy, which replaces the one that was used least recently.
+    /// Returns the slot of a policy, and loads it if the instance does not have it.
     pub(crate) fn slot(&mut self, document: &Arc<str>) -> Result<usize> {
-        self.clock += 1;
-        let has = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.document == *document);
-        let n = match self.slots.iter().position(has) {
-            Some(n) => n,
-            None => self.replace(document)?,
+        let has = |loaded: &Loaded| loaded.document == *document;
+        let loaded = match self.policies.iter().position(has) {
+            Some(n) => self.policies.remove(n),
+            None => self.load(document)?,
         };
-        self.slots[n] = Some(Slot {
-            document: Arc::clone(document),
-            used: self.clock,
-        });
-        Ok(n)
+        let slot = loaded.slot;
+        self.policies.push(loaded);
+        while self.policies.iter().map(|p| p.document.len()).sum::<usize>() > POLICY_BYTES {
+            self.drop_oldest()?;
+        }
+        Ok(slot)
     }
 
-    fn replace(&mut self, document: &Arc<str>) -> Result<usize> {
-        let used = |n: &usize| self.slots[*n].as_ref().map_or(0, |slot| slot.used);
-        let n = (0..SLOTS).min_by_key(used).unwrap_or_default();
-        self.slots[n] = None;
+    fn load(&mut self, document: &Arc<str>) -> Result<Loaded> {
+        if self.policies.len() == SLOTS {
+            self.drop_oldest()?;
+        }
+        let free = |slot: &usize| self.policies.iter().all(|loaded| loaded.slot != *slot);
+        let slot = (0..SLOTS).find(free).unwrap_or_default();
+        self.fill(slot, document)?;
+        Ok(Loaded {
+            document: Arc::clone(document),
+            slot,
+        })
+    }
+
+    /// Frees the slot and the memory of the policy that was used least recently.
+    fn drop_oldest(&mut self) -> Result<()> {
+        let oldest = self.policies.remove(0);
+        self.fill(oldest.slot, "{}")
+    }
+
+    fn fill(&mut self, slot: usize, document: &str) -> Result<()> {
         for piece in document.as_bytes().chunks(self.capacity.max(1)) {
             self.write(0, piece)?;
-            self.pass(n, piece.len())?;
+            self.pass(slot, piece.len())?;
         }
-        self.pass(n, 0)?;
-        Ok(n)
+        self.pass(slot, 0)
     }
 
     fn pass(&mut self, slot: usize, length: usize) -> Result<()> {
@@ -194,9 +209,19 @@ impl Instance {
             .map_err(failed)?
         {
             0 => Ok(()),
-            -7 => Err(Error::PolicyRefused(self.sentence()?)),
+            -7 => Err(self.refused()?),
             code => Err(defect(&format!("addrspec_policy returned {code}"))),
         }
+    }
+
+    /// The error of a document that is no policy; word 12 is the offset.
+    fn refused(&self) -> Result<Error> {
+        let sentence = self.sentence()?;
+        Ok(Error::PolicyRefused {
+            place: sentence.split(": ").next().unwrap_or_default().into(),
+            offset: self.word(12)?,
+            sentence,
+        })
     }
 
     /// The sentence of the report: words 17 and 18 are its offset and length.
@@ -268,4 +293,44 @@ fn without_policies() -> Error {
 
 pub(crate) fn defect(what: &str) -> Error {
     Error::Module(what.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(n: usize, bytes: usize) -> Arc<str> {
+        let start = format!(r#"{{"block": {{"domains": ["d{n}.example""#);
+        let padding = " ".repeat(bytes - start.len() - 3);
+        format!("{start}{padding}]}}}}").into()
+    }
+
+    fn blocks(instance: &mut Instance, policy: &Arc<str>, n: usize) -> bool {
+        let address = format!("a@d{n}.example");
+        let verdict = instance.verdict(policy, address.as_bytes(), Found::default());
+        verdict.unwrap().action == crate::Action::Block
+    }
+
+    // However large, policies take 4 MiB, decide after others have taken their place, and are
+    // freed then.
+    #[test]
+    fn bounds_the_bytes_of_policies() {
+        let module = crate::engine::own_module().unwrap();
+        let mut instance = Instance::new(&module).unwrap();
+        for round in 0..30 {
+            let n = round % 10;
+            let policy = document(n, if n % 3 == 0 { 2_000_000 } else { 900_000 });
+            assert!(blocks(&mut instance, &policy, n) && !blocks(&mut instance, &policy, n + 1));
+            let bytes = instance.policies.iter().map(|p| p.document.len()).sum::<usize>();
+            assert!(instance.policies.len() >= 2.min(round + 1) && bytes <= POLICY_BYTES);
+        }
+        let free = |slot: &usize| instance.policies.iter().all(|p| p.slot != *slot);
+        let slot = (0..5).find(free).expect("a policy was dropped");
+        let empty: Arc<str> = "{}".into();
+        instance.policies = vec![Loaded {
+            document: empty.clone(),
+            slot,
+        }];
+        assert!((0..10).all(|n| !blocks(&mut instance, &empty, n)));
+    }
 }

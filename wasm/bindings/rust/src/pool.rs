@@ -49,7 +49,7 @@ impl Pool {
             None => self.start()?,
         };
         let result = work(&mut instance);
-        if matches!(result, Ok(_) | Err(Error::PolicyRefused(_))) {
+        if matches!(result, Ok(_) | Err(Error::PolicyRefused { .. })) {
             place.idle = Some(instance);
         }
         result

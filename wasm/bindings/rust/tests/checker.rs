@@ -269,7 +269,7 @@ fn decides_by_a_policy() {
     );
     assert!(matches!(
         checker.policy(&"x".repeat(3 << 20)),
-        Err(Error::PolicyRefused(_))
+        Err(Error::PolicyRefused { .. })
     ));
 }
 

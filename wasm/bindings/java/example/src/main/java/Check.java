@@ -34,7 +34,7 @@ import java.util.Set;
  * newer lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
  * address, which end with a zero byte: the document of a policy, the address, and of mx, the address
  * record and disposable exchanges 1, 0 or nothing, as far as they were looked up; it prints the
- * verdict, or why the document is no policy.
+ * verdict or, if the document is no policy, the place, its offset and the sentence, with tabs between.
  */
 public final class Check {
   /** The addresses of one call. */
@@ -114,7 +114,7 @@ public final class Check {
     try {
       return addrspec.verdict(texts[at + 1], texts[at], found).json();
     } catch (PolicyRefusedException e) {
-      return e.getMessage();
+      return e.place() + "\t" + e.offset() + "\t" + e.getMessage();
     }
   }
 

@@ -188,23 +188,40 @@ public final class Addrspec implements AutoCloseable {
   }
 
   /**
-   * Returns the verdict of a policy on an address. Each instance keeps the last 16 policies, at most
-   * 5 MB each.
+   * Returns the verdict of a policy on an address. Each instance keeps the policies that were used
+   * last, at most 16 with documents of 4 MiB together.
    *
    * @param address the address, as for {@link #check(String)}
    * @param policy the JSON document
    * @param found what you have looked up
    * @return the verdict
-   * @throws PolicyRefusedException if the document is no policy; its message names the place
+   * @throws PolicyRefusedException if the document is no policy; it has the place
    * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
    * @throws IllegalStateException if this checker is closed
    * @throws ModuleException if the module failed
    */
   public Verdict verdict(String address, String policy, Found found) {
-    byte[] encoded = Address.encode(address, "address");
+    return verdict(Address.encode(address, "address"), policy, found);
+  }
+
+  /**
+   * Returns the verdict of a policy on an address in UTF-8, like {@link #verdict(String, String,
+   * Found)}.
+   *
+   * @param address the address, as for {@link #check(byte[])}
+   * @param policy the JSON document
+   * @param found what you have looked up
+   * @return the verdict
+   * @throws PolicyRefusedException if the document is no policy; it has the place
+   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Verdict verdict(byte[] address, String policy, Found found) {
+    Address.requireSize(address, "address");
     Objects.requireNonNull(policy, "policy");
     Objects.requireNonNull(found, "found");
-    return new Verdict(pool.use(guest -> guest.verdict(policy, encoded, found)));
+    return new Verdict(pool.use(guest -> guest.verdict(policy, address, found)));
   }
 
   /**

@@ -13,7 +13,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 
 /**
  * One instance of the module, behind the interface that wasm/ABI.md specifies. One thread at a time
@@ -38,11 +41,17 @@ final class Guest {
   /** How many policies an instance has. */
   private static final int SLOTS = 16;
 
+  /** How many bytes their documents have together, more than the longest one. */
+  static final int POLICY_BYTES = 4 << 20;
+
   /** The bit of word 0 of the report that is disposable. */
   private static final int DISPOSABLE = 1 << 5;
 
   /** Where the report has the offset and the length of the host text, words 9 and 10. */
   private static final int HOST = 4 * 9;
+
+  /** Where the report has the offset of what is wrong, word 12. */
+  private static final int OFFSET = 4 * 12;
 
   /** Where the report has the offset and the length of its sentence, words 17 and 18. */
   private static final int SENTENCE = 4 * 17;
@@ -55,8 +64,19 @@ final class Guest {
   private final int output;
   private final int outputCapacity;
 
-  /** The slots of policies by their documents, the last used one last. */
-  private final Map<String, Integer> policies = new LinkedHashMap<>(SLOTS, 0.75f, true);
+  /** The policies by their documents, the last used one last. */
+  final Map<String, Loaded> policies = new LinkedHashMap<>(SLOTS, 0.75f, true);
+
+  /** Where the instance has a policy, and the size of its document. */
+  static final class Loaded {
+    final int slot;
+    final int bytes;
+
+    Loaded(int slot, int bytes) {
+      this.slot = slot;
+      this.bytes = bytes;
+    }
+  }
 
   /** Starts an instance of the module in this library. */
   static Guest start() {
@@ -119,25 +139,33 @@ final class Guest {
 
   /** Replaces the lists, or keeps them if the module refuses the blob. */
   void setLists(byte[] blob) {
-    for (int at = 0; at < blob.length; at += capacity) {
-      byte[] piece = Arrays.copyOfRange(blob, at, Math.min(blob.length, at + capacity));
-      instance.memory().write(input, piece);
-      passLists(piece.length);
-    }
-    passLists(0);
+    ExportFunction lists = instance.export("addrspec_lists");
+    pass(blob, length -> lists.apply(length));
   }
 
-  /** Passes a piece of lists from the input; 0 installs them. */
-  private void passLists(int length) {
-    int result = (int) instance.export("addrspec_lists").apply(length)[0];
-    if (result == REFUSED) {
-      throw new ListsRefusedException(sentence());
+  /** Passes bytes in pieces of the input's capacity, and then an empty one, which ends them. */
+  private void pass(byte[] bytes, IntFunction<long[]> take) {
+    for (int at = 0; at < bytes.length; at += capacity) {
+      byte[] piece = Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + capacity));
+      instance.memory().write(input, piece);
+      requireTaken((int) take.apply(piece.length)[0]);
     }
-    if (result == TOO_LARGE) {
-      throw new ListsRefusedException(ListsRefusedException.TOO_LARGE);
-    }
-    if (result < 0) {
-      throw new ModuleException("addrspec_lists returned " + result);
+    requireTaken((int) take.apply(0)[0]);
+  }
+
+  private void requireTaken(int result) {
+    switch (result) {
+      case 0:
+        return;
+      case REFUSED:
+        throw new ListsRefusedException(sentence());
+      case TOO_LARGE:
+        throw new ListsRefusedException(ListsRefusedException.TOO_LARGE);
+      case NO_POLICY:
+        int offset = instance.memory().readInt(get("addrspec_report_ptr") + OFFSET);
+        throw new PolicyRefusedException(sentence(), offset);
+      default:
+        throw new ModuleException("addrspec_lists or addrspec_policy returned " + result);
     }
   }
 
@@ -167,42 +195,49 @@ final class Guest {
         .array();
   }
 
-  /** Returns the slot of a policy, which replaces the one that was used least recently. */
+  /** Returns the slot of a policy, and loads it if the instance does not have it. */
   private int slot(String policy) {
-    Integer known = policies.get(policy);
-    if (known != null) {
-      return known;
+    Loaded loaded = policies.get(policy);
+    if (loaded == null) {
+      loaded = load(policy);
+      policies.put(policy, loaded);
+      while (policyBytes() > POLICY_BYTES) {
+        drop();
+      }
     }
+    return loaded.slot;
+  }
+
+  private Loaded load(String policy) {
     if (policies.size() == SLOTS) {
-      policies.remove(policies.keySet().iterator().next());
+      drop();
     }
     int slot = 0;
-    while (policies.containsValue(slot)) {
+    for (Set<Integer> taken = slots(); taken.contains(slot); ) {
       slot++;
     }
-    load(slot, policy.getBytes(StandardCharsets.UTF_8));
-    policies.put(policy, slot);
-    return slot;
+    return new Loaded(slot, fill(slot, policy));
   }
 
-  private void load(int slot, byte[] document) {
-    for (int at = 0; at < document.length; at += capacity) {
-      byte[] piece = Arrays.copyOfRange(document, at, Math.min(document.length, at + capacity));
-      instance.memory().write(input, piece);
-      passPolicy(slot, piece.length);
-    }
-    passPolicy(slot, 0);
+  private Set<Integer> slots() {
+    return policies.values().stream().map(loaded -> loaded.slot).collect(Collectors.toSet());
   }
 
-  /** Passes a piece of a policy from the input; 0 ends it. */
-  private void passPolicy(int slot, int length) {
-    int result = (int) instance.export("addrspec_policy").apply(slot, length)[0];
-    if (result == NO_POLICY) {
-      throw new PolicyRefusedException(sentence());
-    }
-    if (result < 0) {
-      throw new ModuleException("addrspec_policy returned " + result);
-    }
+  int policyBytes() {
+    return policies.values().stream().mapToInt(loaded -> loaded.bytes).sum();
+  }
+
+  /** Frees the slot and the memory of the policy that was used least recently. */
+  private void drop() {
+    fill(policies.remove(policies.keySet().iterator().next()).slot, "{}");
+  }
+
+  /** Makes a document the policy of a slot, and returns its size. */
+  private int fill(int slot, String policy) {
+    byte[] document = policy.getBytes(StandardCharsets.UTF_8);
+    ExportFunction install = instance.export("addrspec_policy");
+    pass(document, length -> install.apply(slot, length));
+    return document.length;
   }
 
   private String sentence() {

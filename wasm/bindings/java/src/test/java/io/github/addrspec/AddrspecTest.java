@@ -269,9 +269,13 @@ class AddrspecTest {
     assertEquals("{\"action\":\"allow\",\"reason\":null,\"rule\":null}", allowed.json());
     assertEquals(Optional.empty(), allowed.rule());
     String wrong = "{\"block\":{\"reasons\":[\"rolle\"]}}";
-    String message =
-        assertThrows(PolicyRefusedException.class, () -> addrspec.verdict("a@b", wrong)).getMessage();
-    assertEquals("block.reasons[0]: \"rolle\" is no reason; did you mean \"role\"?", message);
+    PolicyRefusedException refused =
+        assertThrows(PolicyRefusedException.class, () -> addrspec.verdict("a@b", wrong));
+    assertEquals("block.reasons[0]: \"rolle\" is no reason; did you mean \"role\"?", refused.getMessage());
+    assertEquals("block.reasons[0]", refused.place());
+    assertEquals(wrong.indexOf("\"rolle"), refused.offset());
+    byte[] bytes = {'a', (byte) 0xff, '@', 'b'};
+    assertEquals(Optional.of("invalid"), addrspec.verdict(bytes, policy, without).reason());
     assertThrows(NullPointerException.class, () -> addrspec.verdict("a@b", null));
   }
 
@@ -287,6 +291,26 @@ class AddrspecTest {
         assertEquals("allow", one.verdict("a@d" + (domain + 1) + ".example", policy).action());
       }
     }
+  }
+
+  /** However large, the policies of an instance have 4 MiB, and it frees those that it drops. */
+  @Test
+  void boundsTheBytesOfPolicies() {
+    Guest guest = Guest.start();
+    for (int n = 0; n < 9; n++) {
+      String large = "{\"block\":{\"domains\":[\"d.example\",\"\u00fc" + n + ".example\"" + " ".repeat(999_960) + "]}}";
+      assertEquals("block", decide(guest, large));
+      assertTrue(guest.policyBytes() > 999_960 && guest.policyBytes() <= Guest.POLICY_BYTES);
+      assertEquals(Math.min(n + 1, 4), guest.policies.size());
+    }
+    guest.policies.clear();
+    guest.policies.put("dropped", new Guest.Loaded(4, 2)); // it was filled and then another was
+    assertEquals("allow", decide(guest, "dropped"));
+  }
+
+  private static String decide(Guest guest, String policy) {
+    byte[] address = "a@d.example".getBytes(StandardCharsets.UTF_8);
+    return new Verdict(guest.verdict(policy, address, Found.NOTHING)).action();
   }
 
   @Test
