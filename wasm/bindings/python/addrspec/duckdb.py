@@ -54,7 +54,7 @@ def register_verdict(
     """Adds two functions to a connection that decide by a policy: name(VARCHAR) and name_blob(BLOB).
 
     Both return a STRUCT of action, reason and rule, without lookups; NULL for NULL; and
-    block for an address over 1 MiB. Raises PolicyRefused, which names the place, if the
+    block for an address over 1 MiB. Raises PolicyRefused, which has the place, if the
     document is no policy. Register another policy by another name. checker has lists of
     its own.
     """

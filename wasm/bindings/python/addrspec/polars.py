@@ -45,7 +45,7 @@ def verdict(addresses: Union[str, polars.Expr], policy: Policy, *, checker: Opti
     """Returns an expression for the verdicts of a policy on a column, without lookups.
 
     Each row of the result is a struct of action, reason and rule; null for a null; and
-    block for an address over 1 MiB. Raises PolicyRefused, which names the place, if the
+    block for an address over 1 MiB. Raises PolicyRefused, which has the place, if the
     document is no policy. The column and checker are as for check.
     """
     return _map(addresses, deciding(policy, checker), verdict_type())

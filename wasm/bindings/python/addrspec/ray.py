@@ -36,7 +36,7 @@ def with_facts(dataset: Dataset, column: str, prefix: str = "") -> Dataset:
 def with_verdict(dataset: Dataset, column: str, policy: Policy, prefix: str = "") -> Dataset:
     """Returns dataset with columns action, reason and rule of the verdicts on the addresses in column.
 
-    Raises PolicyRefused, which names the place, if the document is no policy: before any
+    Raises PolicyRefused, which has the place, if the document is no policy: before any
     task. It takes no lookups. prefix begins the name of each new column.
     """
     return _with(dataset, deciding(policy), column, prefix)
