@@ -47,7 +47,8 @@ export class Engine {
 
   /**
    * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. An instance
-   * keeps the last 16 policies, 4 MiB of documents at most. Throws PolicyRefused if the document is none.
+   * keeps the last 16 policies, 4 MiB of documents at most. Throws PolicyRefused if the
+   * document is none.
    */
   verdict(policy: string, subject: Subject, found = 0): Uint8Array<ArrayBuffer> {
     return this.#call((instance) => instance.verdict(policy, subject, found));

@@ -294,7 +294,8 @@ var Engine = class {
   }
   /**
    * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. An instance
-   * keeps the last 16 policies, 4 MiB of documents at most. Throws PolicyRefused if the document is none.
+   * keeps the last 16 policies, 4 MiB of documents at most. Throws PolicyRefused if the
+   * document is none.
    */
   verdict(policy2, subject, found2 = 0) {
     return this.#call((instance) => instance.verdict(policy2, subject, found2));
