@@ -58,7 +58,7 @@ func TestJVMEngineJars(t *testing.T) {
 			require.False(t, strings.HasPrefix(f.Name, "com/") || strings.HasPrefix(f.Name, "org/"), f.Name)
 		}
 		require.Subset(t, names, []string{"META-INF/LICENSE", "io/github/addrspec/Addrspec.class",
-			"io/github/addrspec/" + engine + "/AddrspecCheck.class", "io/github/addrspec/" + engine + "/chicory/runtime/Instance.class"})
+			"io/github/addrspec/" + engine + "/AddrspecCheck.class", "io/github/addrspec/" + engine + "/AddrspecVerdict.class", "io/github/addrspec/" + engine + "/chicory/runtime/Instance.class"})
 	}
 }
 
@@ -89,7 +89,9 @@ func TestSparkSQL(t *testing.T) {
 	require.NoError(t, err)
 	cmd := exec.Command(python, "-B", program, "-v")
 	cmd.Dir = t.TempDir()
-	cmd.Env = slices.Concat(os.Environ(), engineSample(t), []string{"PYSPARK_PYTHON=" + python, "ADDRSPEC_JARS=" + jar + "," + noop})
+	policies, err := filepath.Abs("../vectors/policies.jsonl")
+	require.NoError(t, err)
+	cmd.Env = slices.Concat(os.Environ(), engineSample(t), []string{"PYSPARK_PYTHON=" + python, "ADDRSPEC_JARS=" + jar + "," + noop, "ADDRSPEC_POLICIES=" + policies})
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Logf("%s", out)
@@ -122,16 +124,32 @@ func flinkJob(t *testing.T) []string {
 func TestFlinkSQL(t *testing.T) {
 	job := flinkJob(t)
 	t.Run("facts", func(t *testing.T) { requireFlinkFacts(t, job) })
+	t.Run("verdicts", func(t *testing.T) { requireFlinkVerdicts(t, job) })
+	t.Run("wrong policy", func(t *testing.T) {
+		const why = `block.reasons[0]: "typpo" is no reason; did you mean "typo"?`
+		const query = `SELECT addrspec_verdict(email, '{"block":{"reasons":["typpo"]}}') FROM people`
+		requireFails(t, why, with(job, "query", query))
+		requireFails(t, "AddrspecVerdict.specialize", with(job, "query", query)) // before any task
+		const column = `SELECT addrspec_verdict(email, policy) FROM (SELECT email, CASE WHEN email LIKE '%7@%' THEN '{"block":{"reasons":["typpo"]}}' ELSE '{}' END AS policy FROM people)`
+		requireFails(t, why, with(job, "query", "SELECT COUNT(*) FROM ("+column+") AS v (v) WHERE v.action = 'block'"))
+	})
 	t.Run("bad rows", func(t *testing.T) {
+		const policy = `'{"block":{"reasons":["typo"]},"review":{"domains":["ÿ.example"]}}'`
 		for query, want := range map[string]string{
-			"SELECT addrspec_check('jane@gmial.com').typo_suggestion":     "gmail.com\n",
-			"SELECT addrspec_check(CAST(NULL AS STRING)) IS NULL":         "true\n",
-			"SELECT addrspec_check(CAST(NULL AS BYTES)) IS NULL":          "true\n",
-			"SELECT addrspec_check('').valid":                             "false\n",
-			"SELECT addrspec_check(x'ff4078').valid":                      "false\n",
-			"SELECT addrspec_check(REPEAT('x', 1048577)).valid":           "false\n",
-			"SELECT addrspec_check(REPEAT('x', 1048577)).email IS NULL":   "true\n",
-			"SELECT CHAR_LENGTH(addrspec_check(REPEAT('x', 4097)).email)": "4097\n",
+			"SELECT addrspec_check('jane@gmial.com').typo_suggestion":                 "gmail.com\n",
+			"SELECT addrspec_check(CAST(NULL AS STRING)) IS NULL":                     "true\n",
+			"SELECT addrspec_check(CAST(NULL AS BYTES)) IS NULL":                      "true\n",
+			"SELECT addrspec_check('').valid":                                         "false\n",
+			"SELECT addrspec_check(x'ff4078').valid":                                  "false\n",
+			"SELECT addrspec_check(REPEAT('x', 1048577)).valid":                       "false\n",
+			"SELECT addrspec_check(REPEAT('x', 1048577)).email IS NULL":               "true\n",
+			"SELECT addrspec_verdict('jane@gmial.com', " + policy + ").rule":          "block.reasons[0]\n",
+			"SELECT addrspec_verdict(x'6140c3bf2e6578616d706c65', " + policy + ")":    "+I[review, domain, review.domains[0]]\n",
+			"SELECT addrspec_verdict(x'ff4078', " + policy + ")":                      "+I[block, invalid, null]\n",
+			"SELECT addrspec_verdict(REPEAT('x', 1048577), " + policy + ")":           "+I[block, invalid, null]\n",
+			"SELECT addrspec_verdict(CAST(NULL AS STRING), " + policy + ") IS NULL":   "true\n",
+			"SELECT addrspec_verdict('jane@gmial.com', CAST(NULL AS STRING)) IS NULL": "true\n",
+			"SELECT CHAR_LENGTH(addrspec_check(REPEAT('x', 4097)).email)":             "4097\n",
 		} {
 			require.Equal(t, want, run(t, "", with(job, "query", query)), query)
 		}
@@ -148,10 +166,34 @@ func TestFlinkSQL(t *testing.T) {
 func requireFlinkFacts(t *testing.T, job []string) {
 	t.Helper()
 	s := newSample(append(golden(t), vectors.Generate(6, 50_000)...), "\x00", "\x00")
-	file := filepath.Join(t.TempDir(), "addresses")
+	requireStructs(t, with(job, "facts"), s)
+}
+
+// requireFlinkVerdicts requires the verdicts of the vectors for which nothing is looked up, each
+// by the policy in its row.
+func requireFlinkVerdicts(t *testing.T, job []string) {
+	t.Helper()
+	cases, err := vectors.ReadPolicies("../vectors")
+	require.NoError(t, err)
+	var s sample
+	for _, c := range cases {
+		if c.Error == "" && c.Lookup() == 0 && !c.Disposable {
+			s.addresses, s.want = append(s.addresses, c.Email), append(s.want, string(c.Verdict))
+			s.input += c.Document + "\x00" + c.Email + "\x00"
+		}
+	}
+	require.Greater(t, len(s.addresses), 40)
+	requireStructs(t, with(job, "verdicts"), s)
+}
+
+// requireStructs passes the input in a file to a job that prints the number and the result of
+// each row.
+func requireStructs(t *testing.T, job []string, s sample) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "rows")
 	require.NoError(t, os.WriteFile(file, []byte(s.input), 0o600))
 	seen := 0
-	for line := range strings.Lines(run(t, "", with(job, "facts", file))) {
+	for line := range strings.Lines(run(t, "", with(job, file))) {
 		got, want := map[string]any{}, map[string]any{}
 		require.NoError(t, json.Unmarshal([]byte(line), &got))
 		n := int(got["n"].(float64))

@@ -2,7 +2,7 @@
 
 The Go test names the jars (ADDRSPEC_JARS), the golden vectors and generated addresses,
 each terminated by a zero byte (ADDRSPEC_ADDRESSES), and the results of core
-(ADDRSPEC_RESULTS). Python only drives Spark: the rows do not leave the JVM.
+(ADDRSPEC_RESULTS), and the vectors of policies (ADDRSPEC_POLICIES). Python only drives Spark: the rows do not leave the JVM.
 """
 
 import json
@@ -21,6 +21,8 @@ FACTS = (
     "gibberish BOOLEAN, gibberish_score DOUBLE, domain STRING, mx BOOLEAN, disposable BOOLEAN, public BOOLEAN, "
     "relay BOOLEAN, typo BOOLEAN, typo_suggestion STRING"
 )
+VERDICT = "action STRING, reason STRING, rule STRING"
+POLICY = """'{"block": {"reasons": ["disposable", "typo"]}, "review": {"domains": ["bücher.example"]}}'"""
 
 
 def addresses():
@@ -45,6 +47,7 @@ class Spark(unittest.TestCase):
         )
         cls.spark.sparkContext.setLogLevel("OFF")
         cls.spark.udf.registerJavaFunction("addrspec_check", "io.github.addrspec.spark.AddrspecCheck", FACTS)
+        cls.spark.udf.registerJavaFunction("addrspec_verdict", "io.github.addrspec.spark.AddrspecVerdict", VERDICT)
         cls.spark.udf.registerJavaFunction("nothing", "NoOp", "STRING")
         # Addresses that differ; the rows in between are null.
         email = F.when(F.col("id") % 100 > 0, F.concat(F.lit("jane.doe"), "id", F.lit("@gmial.com")))
@@ -83,9 +86,34 @@ class Spark(unittest.TestCase):
             self.assertEqual(facts[5]["email"], bad[5])
         self.assertFalse(self.spark.sql("SELECT addrspec_check(x'ff4078').valid v").first()["v"])
 
+    def test_verdicts_of_the_vectors(self):
+        """Each row has a policy of its own, and its verdict without lookups."""
+        cases = [json.loads(line) for line in Path(os.environ["ADDRSPEC_POLICIES"]).read_text(encoding="utf-8").splitlines()]
+        cases = [c for c in cases if "error" not in c and c["mx"] is None and c["address"] is None and not c["disposable"]]
+        self.assertGreater(len(cases), 40)
+        rows = [(n, c["policy"], c["email"]) for n, c in enumerate(cases)]
+        self.spark.createDataFrame(rows, "n INT, policy STRING, email STRING").repartition(8).createOrReplaceTempView("cases")
+        got = {row["n"]: row["v"].asDict() for row in self.spark.sql("SELECT n, addrspec_verdict(email, policy) v FROM cases").collect()}
+        self.assertEqual([got[n] for n in range(len(cases))], [c["verdict"] for c in cases])
+
+    def test_verdicts_of_bad_rows(self):
+        bad = [None, "", "no address", "x" * (LONGEST + 1), "é" * (LONGEST // 2 + 1), "x" * LONGEST, "josé@bücher.example"]
+        self.spark.createDataFrame(list(enumerate(bad)), "n INT, email STRING").createOrReplaceTempView("bad")
+        want = [None, *[("block", "invalid", None)] * 5, ("review", "domain", "review.domains[0]")]
+        for column in ("email", "CAST(email AS BINARY)"):
+            rows = self.spark.sql(f"SELECT addrspec_verdict({column}, {POLICY}) v FROM bad ORDER BY n").collect()
+            self.assertEqual([row["v"] and tuple(row["v"]) for row in rows], want)
+        self.assertIsNone(self.spark.sql("SELECT addrspec_verdict('a@b.example', CAST(NULL AS STRING)) v").first()["v"])
+
+    def test_wrong_policy(self):
+        why = r'block\.reasons\[0\]: "typpo" is no reason; did you mean "typo"\?'
+        with self.assertRaisesRegex(Exception, why):
+            self.spark.sql("""SELECT addrspec_verdict(email, '{"block": {"reasons": ["typpo"]}}') FROM people""").collect()
+
     def test_wrong_type(self):
-        with self.assertRaisesRegex(Exception, "the address must be a STRING or BINARY, not Integer"):
-            self.spark.sql("SELECT addrspec_check(CAST(id AS INT)) FROM people").collect()
+        for call in "addrspec_check(CAST(id AS INT))", f"addrspec_verdict(CAST(id AS INT), {POLICY})":
+            with self.assertRaisesRegex(Exception, "the address must be a STRING or BINARY, not Integer"):
+                self.spark.sql(f"SELECT {call} FROM people").collect()
 
     def test_a_million_rows(self):
         counted = self.spark.sql(
@@ -97,8 +125,12 @@ class Spark(unittest.TestCase):
 
     def test_rate(self):
         self.seconds("addrspec_check(email)")  # loads code
-        nothing, facts = self.seconds("nothing(email)"), self.seconds("addrspec_check(email)")
-        print(f"Spark SQL: {ROWS:,} rows; no-op {ROWS / nothing:,.0f} rows/s, facts {ROWS / facts:,.0f} rows/s", flush=True)
+        domains = ",".join(f'"customer-{n}.example"' for n in range(10_000))
+        large = """'{"block": {"domains": [%s]}}'""" % domains
+        calls = {"no-op": "nothing(email)", "facts": "addrspec_check(email)", "verdicts": f"addrspec_verdict(email, {POLICY})",
+                 "verdicts by 10,000 domains": f"addrspec_verdict(email, {large})"}
+        rates = (f"{name} {ROWS / self.seconds(call):,.0f} rows/s" for name, call in calls.items())
+        print(f"Spark SQL: {ROWS:,} rows; " + ", ".join(rates), flush=True)
 
     def seconds(self, what):
         start = time.perf_counter()

@@ -19,8 +19,9 @@ import org.apache.flink.util.CloseableIterator;
  * Checks addresses in a Flink of its own, with two parallel tasks.
  *
  * <p>{@code Job facts FILE} prints the number and the facts of each address in a file, where each ends
- * with a zero byte; {@code Job query SQL} prints the rows of a query; {@code Job million} checks a
- * million rows, and prints rows per second beside a function that does nothing.
+ * with a zero byte; {@code Job verdicts FILE} the number and the verdict of each policy and address, two
+ * such texts; {@code Job query SQL} prints the rows of a query; {@code Job million} checks a million
+ * rows, and prints rows per second beside a function that does nothing.
  */
 public final class Job {
   private static final int ROWS = 1_000_000;
@@ -33,6 +34,7 @@ public final class Job {
     env.setRuntimeMode(RuntimeExecutionMode.BATCH); // the rows end, so a sum is one row
     tables = StreamTableEnvironment.create(env);
     tables.executeSql("CREATE TEMPORARY FUNCTION addrspec_check AS 'io.github.addrspec.flink.AddrspecCheck'");
+    tables.executeSql("CREATE TEMPORARY FUNCTION addrspec_verdict AS 'io.github.addrspec.flink.AddrspecVerdict'");
     tables.executeSql("CREATE TEMPORARY FUNCTION nothing AS 'NoOp'");
     tables.createTemporaryView("numbers", env.fromSequence(0, ROWS - 1), Schema.newBuilder().columnByExpression("id", "f0").build());
     tables.executeSql("CREATE TEMPORARY VIEW people AS"
@@ -43,6 +45,7 @@ public final class Job {
     Job job = new Job();
     switch (args[0]) {
       case "facts": job.facts(Path.of(args[1])); break;
+      case "verdicts": job.verdicts(Path.of(args[1])); break;
       case "query": job.print(args[1]); break;
       default: job.million();
     }
@@ -54,8 +57,23 @@ public final class Job {
       rows.add(Row.of(rows.size(), address.getBytes(ISO_8859_1)));
     }
     tables.createTemporaryView("given", env.fromData(rows, Types.ROW_NAMED(new String[] {"n", "email"}, Types.INT, Types.PRIMITIVE_ARRAY(Types.BYTE))));
+    printStructs("SELECT n, addrspec_check(email) AS f FROM given");
+  }
+
+  private void verdicts(Path file) throws Exception {
+    List<Row> rows = new ArrayList<>();
+    String[] texts = Files.readString(file).split("\0", -1);
+    for (int n = 0; n + 2 < texts.length; n += 2) {
+      rows.add(Row.of(n / 2, texts[n], texts[n + 1]));
+    }
+    tables.createTemporaryView("given", env.fromData(rows, Types.ROW_NAMED(new String[] {"n", "policy", "email"}, Types.INT, Types.STRING, Types.STRING)));
+    printStructs("SELECT n, addrspec_verdict(email, policy) AS f FROM given");
+  }
+
+  /** Prints the rows of a query, a number n and a row f, as JSON. */
+  private void printStructs(String query) throws Exception {
     ObjectMapper json = new ObjectMapper();
-    try (CloseableIterator<Row> results = tables.executeSql("SELECT n, addrspec_check(email) AS f FROM given").collect()) {
+    try (CloseableIterator<Row> results = tables.executeSql(query).collect()) {
       while (results.hasNext()) {
         Row result = results.next();
         Row facts = result.getFieldAs("f");
@@ -80,16 +98,18 @@ public final class Job {
         + " domain STRING, mx BOOLEAN, disposable BOOLEAN, `public` BOOLEAN, relay BOOLEAN, typo BOOLEAN,"
         + " typo_suggestion STRING>) WITH ('connector' = 'blackhole')");
     tables.executeSql("CREATE TEMPORARY TABLE texts (t STRING) WITH ('connector' = 'blackhole')");
-    insert("texts", "nothing"); // loads code
-    double nothing = insert("texts", "nothing");
-    double facts = insert("facts", "addrspec_check");
-    System.out.printf("Flink: %,d rows; no-op %,.0f rows/s, facts %,.0f rows/s%n", ROWS, ROWS / nothing, ROWS / facts);
+    insert("texts", "nothing(email)"); // loads code
+    double nothing = insert("texts", "nothing(email)");
+    double facts = insert("facts", "addrspec_check(email)");
+    tables.executeSql("CREATE TEMPORARY TABLE verdicts (v ROW<action STRING, reason STRING, rule STRING>) WITH ('connector' = 'blackhole')");
+    double verdicts = insert("verdicts", "addrspec_verdict(email, '{\"block\": {\"reasons\": [\"disposable\", \"typo\"]}}')");
+    System.out.printf("Flink: %,d rows; no-op %,.0f rows/s, facts %,.0f rows/s, verdicts %,.0f rows/s%n", ROWS, ROWS / nothing, ROWS / facts, ROWS / verdicts);
   }
 
-  /** Returns the seconds that a function takes for all rows. */
-  private double insert(String table, String function) throws Exception {
+  /** Returns the seconds that a call of a function takes for all rows. */
+  private double insert(String table, String call) throws Exception {
     long start = System.nanoTime();
-    tables.executeSql("INSERT INTO " + table + " SELECT " + function + "(email) FROM people").await();
+    tables.executeSql("INSERT INTO " + table + " SELECT " + call + " FROM people").await();
     return (System.nanoTime() - start) / 1e9;
   }
 }

@@ -2,6 +2,7 @@ package io.github.addrspec.spark;
 
 import io.github.addrspec.Addrspec;
 import io.github.addrspec.Facts;
+import java.util.function.Function;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.api.java.UDF1;
@@ -26,24 +27,29 @@ public final class AddrspecCheck implements UDF1<Object, Row> {
   /** The type of the result. */
   public static final DataType TYPE = StructType.fromDDL(DDL);
 
-  private static final class Holder {
+  /** Starts the checker when it is first used. */
+  static final class Holder {
     static final Addrspec ADDRSPEC = new Addrspec();
   }
 
   @Override
   public Row call(Object address) {
-    if (address != null && !(address instanceof String) && !(address instanceof byte[])) {
-      throw new ClassCastException("the address must be a STRING or BINARY, not " + address.getClass().getSimpleName());
-    }
     try {
-      return address == null ? null : row(check(address));
+      return address == null ? null : row(either(address, Holder.ADDRSPEC::check, Holder.ADDRSPEC::check));
     } catch (IllegalArgumentException tooLong) {
       return RowFactory.create(null, false, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
     }
   }
 
-  private static Facts check(Object address) {
-    return address instanceof String ? Holder.ADDRSPEC.check((String) address) : Holder.ADDRSPEC.check((byte[]) address);
+  /** Applies the function for the type of an address. */
+  static <T> T either(Object address, Function<String, T> text, Function<byte[], T> bytes) {
+    if (address instanceof String) {
+      return text.apply((String) address);
+    }
+    if (address instanceof byte[]) {
+      return bytes.apply((byte[]) address);
+    }
+    throw new ClassCastException("the address must be a STRING or BINARY, not " + address.getClass().getSimpleName());
   }
 
   private static Row row(Facts f) {
