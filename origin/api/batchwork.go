@@ -48,7 +48,7 @@ func decide(ctx context.Context, view *host.View, p *host.Policy, items []item) 
 	subjects, of := make([]host.Subject, 0, len(items)), make([]*item, 0, len(items))
 	for n := range items {
 		if i := &items[n]; i.finished() && i.lookup.err == nil {
-			subjects, of = append(subjects, subjectOf(&i.facts, i.lookup.found)), append(of, i)
+			subjects, of = append(subjects, host.Subject{Facts: &i.facts, Found: i.lookup.found.Found()}), append(of, i)
 		}
 	}
 	buffer := make([]byte, 0, len(of)*usualVerdict)

@@ -207,15 +207,6 @@ func TestVerdictIsAppended(t *testing.T) {
 	}
 }
 
-// The module knows where mail for an address literal goes: nothing is looked up for it.
-func TestSubjectOf(t *testing.T) {
-	require.Zero(t, subjectOf(&host.Facts{}, host.Lookup{}).Found)
-	f := &host.Facts{Host: "a.example"}
-	require.Equal(t, host.LookedUp|host.HasMX, subjectOf(f, host.Lookup{MX: true}).Found)
-	require.Equal(t, host.LookedUp|host.AddressLookedUp|host.FoundAddressRecord, subjectOf(f, host.Lookup{AddressRecord: true}).Found)
-	require.Equal(t, host.LookedUp|host.AddressLookedUp, subjectOf(f, host.Lookup{}).Found)
-}
-
 // BenchmarkVerdict measures a batch of 64 addresses with their charge, without a policy, with
 // ten rules, and with 10,000 domains.
 func BenchmarkVerdict(b *testing.B) {

@@ -71,7 +71,7 @@ func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
 	if x.policy == nil {
 		return done, nil
 	}
-	verdict, err := x.view.Verdict(ctx, nil, x.policy, subjectOf(&x.facts, found))
+	verdict, err := x.view.Verdict(ctx, nil, x.policy, host.Subject{Facts: &x.facts, Found: found.Found()})
 	if err != nil {
 		return outcome{}, x.moduleProblem(ctx, err)
 	}
@@ -158,16 +158,6 @@ func (x *exchange) find(ctx context.Context, domain string, details bool) (host.
 // lookupOf returns what the module needs of a resolver's result.
 func lookupOf(r mx.Result) host.Lookup {
 	return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}
-}
-
-// subjectOf returns what a policy decides about. The domain of an address literal was not
-// looked up.
-func subjectOf(facts *host.Facts, found host.Lookup) host.Subject {
-	s := host.Subject{Facts: facts}
-	if facts.Host != "" {
-		s.Found = found.Found()
-	}
-	return s
 }
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -83,23 +82,11 @@ func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 const maxPolicyFile = 4 << 20
 
 func (c *policySetCmd) read(std streams) (string, error) {
-	in := std.in
 	if c.File != "-" {
-		file, err := os.Open(c.File)
-		if err != nil {
-			return "", err
-		}
-		defer file.Close()
-		in = file
+		return readLimited(c.File, maxPolicyFile)
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxPolicyFile+1))
-	if err == nil && len(text) > maxPolicyFile {
-		err = errors.New("it is too long for a policy")
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", c.file(), err)
-	}
-	return string(text), nil
+	text, err := io.ReadAll(io.LimitReader(std.in, maxPolicyFile))
+	return string(text), err
 }
 
 // file returns the name of the file for errors.

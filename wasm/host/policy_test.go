@@ -74,6 +74,9 @@ func TestPolicyVectors(t *testing.T) {
 func TestFound(t *testing.T) {
 	require.Equal(t, []Found{LookedUp, HasMX, AddressLookedUp, FoundAddressRecord},
 		[]Found{Found(policy.LookedUp), Found(policy.HasMX), Found(policy.AddressLookedUp), Found(policy.HasAddress)})
+	require.Equal(t, LookedUp|HasMX, Lookup{MX: true}.Found())
+	require.Equal(t, LookedUp|AddressLookedUp|FoundAddressRecord, Lookup{AddressRecord: true}.Found())
+	require.Equal(t, LookedUp|AddressLookedUp, Lookup{}.Found())
 }
 
 func TestPolicyError(t *testing.T) {
@@ -311,6 +314,18 @@ func TestWantsAddress(t *testing.T) {
 		require.Equal(t, want, p.WantsAddress(), document)
 	}
 	require.False(t, (*Policy)(nil).WantsAddress())
+}
+
+// An address literal has no domain, so it has no exchange whatever is passed, and mail goes
+// to it.
+func TestLiteralNeedsNoLookup(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), 1)
+	p := newPolicy(t, engine, `{"block":{"reasons":["no_mail"]},"review":{"reasons":["no_mx"]}}`)
+	for _, found := range []Found{0, Lookup{}.Found(), Lookup{MX: true}.Found()} {
+		got, err := engine.View().Verdict(t.Context(), nil, p, subject(t, engine, "jane@[192.0.2.1]", found))
+		require.NoError(t, err)
+		require.Equal(t, `{"action":"review","reason":"no_mx","rule":"review.reasons[0]"}`, string(got))
+	}
 }
 
 // BenchmarkVerdict compares a verdict with the check before it.
