@@ -4,7 +4,7 @@
 //	p, err := policy.Parse([]byte(`{"block": {"reasons": ["disposable", "gibberish>=0.8"]}}`))
 //	in := policy.Of(&facts, checker.Form(&facts)) // facts of a core.Checker
 //	verdict := p.Evaluate(&in)
-//	fmt.Println(verdict.Action, verdict.Reason, verdict.Rule())
+//	fmt.Println(verdict.Action, verdict.Reason(), verdict.Rule())
 //
 // A policy is a JSON document with the members allow, block and review. Each has domains;
 // block and review have reasons too:
