@@ -105,6 +105,7 @@ type Dashboard struct {
 	forms     *slots          // of forms that are arriving, by network
 	documents *slots          // likewise, of forms with documents of policies
 	rendering chan struct{}   // one element for each page that is being rendered
+	deciding  chan struct{}   // likewise, for each document of a policy that the module reads
 	unsent    unsent          // pages that are being sent
 	checks    *slots
 	exports   *slots
@@ -122,9 +123,9 @@ func New(c Config) (*Dashboard, error) {
 		Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(),
 		requests: make(chan struct{}, maxRequests), reading: make(chan struct{}, maxRequests), forms: newSlots(maxForms, maxFormsEach, 0, errBusyNetwork),
 		documents: newSlots(maxDocuments, maxDocumentsEach, 0, errBusyNetwork), policySlots: newSlots(maxPolicyPages, maxPolicyPagesEach, 0, errBusyAccount),
-		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
-		unsent:    unsent{limit: maxUnsent},
-		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),
+		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), deciding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		unsent: unsent{limit: maxUnsent},
+		checks: newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),
 		tests: newSlots(maxTests, maxTestsEach, 0, errBusyAccount), atProvider: newSlots(maxSignIns, maxSignInsEach, 0, errBusyNetwork),
 	}
 	d.api = &apiClient{c.API, c.Ledger, newAPISecrets(c.Ledger), c.Log}

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -438,6 +439,25 @@ func TestPagesOfPoliciesAreBounded(t *testing.T) {
 	require.Empty(t, s.policySlots.owners)
 	require.Empty(t, s.requests)
 	require.Empty(t, s.documents.owners)
+}
+
+// Documents are read in turn, and a client that leaves meanwhile waits for none.
+func TestDocumentsOfPoliciesAreReadInTurn(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", blocking)
+	for range cap(s.deciding) {
+		s.deciding <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v := &visit{Dashboard: s.Dashboard, r: httptest.NewRequestWithContext(ctx, "POST", path, nil)}
+	require.ErrorIs(t, v.storePolicy("sign-up", "{}", 1), errBusy)
+	require.ErrorIs(t, v.decideInTurn(func() error { return nil }), errBusy)
+	require.Equal(t, http.StatusOK, b.get(path).status, "pages do not wait for it")
+	<-s.deciding
+	require.Equal(t, http.StatusOK, b.submit(path+"/test", url.Values{"email": {"a@b"}, "document": {"{}"}}).status)
+	require.Len(t, s.deciding, cap(s.deciding)-1, "it has left its turn")
 }
 
 // Large forms that arrive slowly keep nobody from sending a small one.

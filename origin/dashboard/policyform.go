@@ -251,7 +251,8 @@ func (d *Dashboard) testPolicy(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := test.decide(v, document, found); err != nil {
+	err = v.decideInTurn(func() error { return test.decide(v, document, found) })
+	if err != nil {
 		return page.refused(v, document, err)
 	}
 	page.Test = test
