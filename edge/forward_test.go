@@ -90,9 +90,12 @@ func TestTypoSuggestionAddress(t *testing.T) {
 	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t), "--typo-suggestion", "address")
 	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_TYPO_SUGGESTION=address")
-	r := get("/v1/email/Jane+x@gmial.com")
-	direct := o.send(t, r.With("X-API-Key: "+o.account(t, "direct@suggest.test"), "X-Request-Id: s"))
-	edge := w.send(t, r.With("X-API-Key: "+o.account(t, "edge@suggest.test"), "X-Request-Id: s"))
-	require.Contains(t, edge.body, `"typo_suggestion":"Jane+x@gmail.com"`)
-	require.Equal(t, direct.essence(), edge.essence())
+	key := [2]string{o.accountWithPolicy(t, "direct@suggest.test", ""), o.accountWithPolicy(t, "edge@suggest.test", "")}
+	for _, query := range []string{"", "?policy=strict"} {
+		r := get("/v1/email/Jane+x@gmial.com" + query)
+		direct := o.send(t, r.With("X-API-Key: "+key[0], "X-Request-Id: s"))
+		edge := w.send(t, r.With("X-API-Key: "+key[1], "X-Request-Id: s"))
+		require.Contains(t, edge.body, `"typo_suggestion":"Jane+x@gmail.com"`)
+		require.Equal(t, direct.essence(), edge.essence())
+	}
 }

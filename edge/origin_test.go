@@ -19,6 +19,7 @@ const secret = origintest.EdgeSecret
 
 // A process is a program under test: its address and its output.
 type process struct {
+	pid      int
 	hostPort string
 	log      *origintest.Log
 }
@@ -30,6 +31,7 @@ func startProcess(t testing.TB, cmd *exec.Cmd, attach func(*exec.Cmd, *os.File))
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	running, err := origintest.Start(cmd, attach)
 	require.NoError(t, err, p.log)
+	p.pid = running.PID()
 	t.Cleanup(func() { _ = running.Terminate(hung) })
 	return p, running.FirstLine
 }

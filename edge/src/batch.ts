@@ -8,7 +8,11 @@ import type { Lookup, Plan } from "./plan.ts";
 import { count, type Tally } from "./tally.ts";
 
 /** Plans the batch of these distinct addresses; arrival is when its request arrived, in ms. */
-export function planBatch(check: Check, { emails, details }: BatchInput, arrival: number): Plan {
+export function planBatch(
+  check: Check,
+  { emails, details, policy }: BatchInput,
+  arrival: number,
+): Plan {
   const checked = emails.map((email) => check(email, details ? DETAILS : 0));
   const { domains, tally } = groupByDomain(checked);
   const positions = new Map(domains.map(({ name }, n) => [name, n]));
@@ -18,14 +22,15 @@ export function planBatch(check: Check, { emails, details }: BatchInput, arrival
     tally,
     domains,
     details: details || undefined,
-    finish(lookups) {
+    policy,
+    finish(lookups, decide) {
       const items = checked.map(
         (facts): Item => ({
           facts,
           lookup: lookups[positions.get(facts.host) ?? -1] ?? defaultLookup(facts),
         }),
       );
-      return { status: 200, body: envelope(items, Date.now() - arrival) };
+      return { status: 200, body: envelope(items, Date.now() - arrival, decide) };
     },
   };
 }

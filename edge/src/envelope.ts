@@ -1,7 +1,7 @@
 /** Writes the response to a batch, with the fields in the contract's order. */
 
 import type { Facts } from "./instance.ts";
-import type { Lookup } from "./plan.ts";
+import type { Decide, Lookup } from "./plan.ts";
 import { SENTENCES } from "./problems.ts";
 import { join, quotedEmail, result } from "./result.ts";
 
@@ -12,7 +12,11 @@ export interface Item {
 }
 
 /** Returns the JSON of the response; its results are the finished items. */
-export function envelope(items: readonly Item[], milliseconds: number): Uint8Array<ArrayBuffer> {
+export function envelope(
+  items: readonly Item[],
+  milliseconds: number,
+  decide?: Decide,
+): Uint8Array<ArrayBuffer> {
   const finished = items.filter(({ lookup }) => lookup.mx !== null);
   const failed = finished.filter(({ lookup }) => typeof lookup.mx === "string").length;
   const valid = finished.filter(
@@ -24,12 +28,12 @@ export function envelope(items: readonly Item[], milliseconds: number): Uint8Arr
     + `,"invalid_count":${total - valid - failed},"error_count":${failed},"usage_points":${total}`
     + `,"processing_time_ms":${Math.max(0, Math.round(milliseconds))},"results":[`;
   const results = finished.flatMap((item, n) =>
-    n > 0 ? [",", ...piecesOf(item)] : piecesOf(item),
+    n > 0 ? [",", ...piecesOf(item, decide)] : piecesOf(item, decide),
   );
   return join([head, ...results, "]}"]);
 }
 
-function piecesOf({ facts, lookup }: Item): (string | Uint8Array)[] {
+function piecesOf({ facts, lookup }: Item, decide?: Decide): (string | Uint8Array)[] {
   const { mx } = lookup;
   const email = ['{"email":', quotedEmail(facts)];
   if (typeof mx === "string") {
@@ -41,5 +45,6 @@ function piecesOf({ facts, lookup }: Item): (string | Uint8Array)[] {
       `,"status":"error","result":null,"error":{"code":"${mx}","message":"${message}"}}`,
     ];
   }
-  return [...email, ',"status":"success","result":', result(facts, lookup), ',"error":null}'];
+  const json = result(facts, lookup, decide);
+  return [...email, ',"status":"success","result":', json, ',"error":null}'];
 }

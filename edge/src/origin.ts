@@ -12,16 +12,24 @@ import { readAll } from "./body.ts";
 import type { Config } from "./config.ts";
 import { type KeyHeaders, keyHeadersOf, problemOf } from "./pass-through.ts";
 import type { Lookup, MX, Plan } from "./plan.ts";
+import type { Policy } from "./policies.ts";
 import { problemResponse, unavailable } from "./problem.ts";
 import type { Fetch, WorkerResponse } from "./response.ts";
 import { withTimeout } from "./timeout.ts";
 
 /**
- * The origin's decision: the lookups of the domains, that it must get the client's request
- * whole, or the problem as a response to the client.
+ * The origin's decision: the lookups of the domains; the policy that the plan needs, with which
+ * to ask again; that the origin must get the client's request whole; or the problem as a
+ * response to the client.
  */
 export type Admission =
-  | { readonly lookups: readonly Lookup[]; readonly keyHeaders: KeyHeaders }
+  | {
+      readonly lookups: readonly Lookup[];
+      readonly keyHeaders: KeyHeaders;
+      /** That of the request, if it is in force; undefined if none is. */
+      readonly policy: Policy | undefined;
+    }
+  | { readonly policyInForce: Policy }
   | "forward"
   | { readonly problem: WorkerResponse };
 
@@ -31,8 +39,8 @@ export interface RequestContext {
   readonly id: string;
   /** The header Origin, which a browser adds; null without one. */
   readonly pageOrigin: string | null;
-  /** The worker can forward the request whole. */
-  readonly mayForward: boolean;
+  /** The policy that the worker would decide by, if one is in force. */
+  readonly policy: Policy | undefined;
   /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
   readonly signal: AbortSignal | null;
 }
@@ -43,10 +51,17 @@ export type Log = (message: string) => void;
 /** More than any reply of the origin, which has less than 1 KiB for each of 64 lookups. */
 const MAX_REPLY = 128 << 10;
 
+/**
+ * More than any document of a policy that the origin sends, 256 KiB: others are longer, and
+ * then the client's request is forwarded.
+ */
+const MAX_DOCUMENT = 512 << 10;
+
 /** Headers of every 200 and 204 of the endpoint; another service would not send them. */
 const REQUIRED = ["X-Usage-Current", "X-Usage-Limit"];
 
-const decoder = new TextDecoder();
+// ignoreBOM keeps a byte order mark, which no policy and no JSON begins with.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class Origin {
   readonly #config: Config;
@@ -65,8 +80,15 @@ export class Origin {
       return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
         const url = `${this.#config.origin}/v1/edge/admit`;
         const response = await this.#fetch(url, this.#request(plan, context, signal));
-        if (context.mayForward && isForward(response)) return "forward";
-        return this.#admission(plan, response);
+        if (!mayHavePolicy(plan)) return this.#admission(plan, response, undefined);
+        switch (response.headers.get("X-Edge-MX")) {
+          case "forward": // the document is too long
+            return "forward";
+          case "policy":
+            return { policyInForce: await policyIn(response) };
+          default:
+            return this.#admission(plan, response, context.policy);
+        }
       });
     } catch (error) {
       if (!context.signal?.aborted) this.#log(`origin: ${describe(error)}`);
@@ -76,7 +98,7 @@ export class Origin {
 
   #request(
     plan: Plan,
-    { key, id, pageOrigin, mayForward }: RequestContext,
+    { key, id, pageOrigin, policy }: RequestContext,
     signal: AbortSignal | null,
   ): RequestInit {
     const headers = {
@@ -85,7 +107,7 @@ export class Origin {
       "X-API-Key": key,
       "X-Request-Id": id,
       ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
-      ...(mayForward ? { "X-Edge-Forward": "true" } : {}),
+      ...(mayHavePolicy(plan) ? { "X-Edge-Policy": policyHeader(plan, policy) } : {}),
     };
     const brief = mayBeBrief(plan) || undefined;
     const { operation, points, tally, domains, details } = plan;
@@ -93,14 +115,18 @@ export class Origin {
     return { method: "POST", headers, body, redirect: "manual", signal };
   }
 
-  async #admission(plan: Plan, response: Response): Promise<Admission> {
+  async #admission(plan: Plan, response: Response, asked: Policy | undefined): Promise<Admission> {
     const keyHeaders = keyHeadersOf(response.headers);
-    const isOurs = REQUIRED.every((name) => name in keyHeaders);
+    const confirmed = response.headers.get("X-Edge-Policy");
+    const policy = confirmed === null ? undefined : asked;
+    const isOurs =
+      REQUIRED.every((name) => name in keyHeaders)
+      && (plan.points === 0 || isInForce(plan, policy, confirmed));
     const brief = isOurs ? briefMX(plan, response) : undefined;
-    if (brief !== undefined) return { lookups: [{ mx: brief }], keyHeaders };
+    if (brief !== undefined) return { lookups: [{ mx: brief }], keyHeaders, policy };
     const body = decoder.decode(await readAll(response, MAX_REPLY));
     const lookups = isOurs && response.status === 200 ? lookupsOf(plan, body) : undefined;
-    if (lookups !== undefined) return { lookups, keyHeaders };
+    if (lookups !== undefined) return { lookups, keyHeaders, policy };
     const passed = problemOf(response, body, keyHeaders);
     if (passed !== undefined) return { problem: passed };
     const hint = HINTS[response.status] ?? "";
@@ -124,9 +150,24 @@ function mayBeBrief({ operation, domains, details }: Plan): boolean {
   return operation === "single" && domains.length === 1 && details === undefined;
 }
 
-/** Reports whether the key has a default policy, which the worker does not have. */
-function isForward({ status, headers }: Response): boolean {
-  return status === 204 && headers.get("X-Edge-MX") === "forward";
+/** Reports whether a policy may decide: input that the worker refuses has no verdict, but needs the policy that it names. */
+function mayHavePolicy({ points, policy }: Plan): boolean {
+  return points > 0 || policy !== undefined;
+}
+
+function policyHeader({ policy: name = "*" }: Plan, policy: Policy | undefined): string {
+  return policy === undefined ? name : `${name} ${policy.digest}`;
+}
+
+/** Returns the policy that the origin sent in place of an admission. */
+async function policyIn(response: Response): Promise<Policy> {
+  const digest = response.headers.get("X-Edge-Policy") ?? "";
+  return { digest, document: decoder.decode(await readAll(response, MAX_DOCUMENT)) };
+}
+
+/** Reports whether the origin has confirmed the policy; none is right if the client named none. */
+function isInForce(plan: Plan, policy: Policy | undefined, confirmed: string | null): boolean {
+  return confirmed === null ? plan.policy === undefined : confirmed === policy?.digest;
 }
 
 /** Returns the MX in the header of a brief reply; undefined if it is not one. */
@@ -138,7 +179,10 @@ function briefMX(plan: Plan, { status, headers }: Response): boolean | undefined
 
 /** Returns the lookup of each domain; undefined unless the body has a valid one for each. */
 function lookupsOf(plan: Plan, body: string): Lookup[] | undefined {
-  const { mx, disposable, exchange } = (parseObject(body) ?? {}) as Record<string, unknown>;
+  const { mx, disposable, address, exchange } = (parseObject(body) ?? {}) as Record<
+    string,
+    unknown
+  >;
   const isMX = (entry: unknown) =>
     typeof entry === "boolean"
     || (plan.operation === "batch"
@@ -148,10 +192,12 @@ function lookupsOf(plan: Plan, body: string): Lookup[] | undefined {
   const count = plan.domains.length;
   if (!isListOf(mx, count, isMX)) return undefined;
   if (disposable !== undefined && !isListOf(disposable, count, isFlag)) return undefined;
+  if (address !== undefined && !isListOf(address, count, isFlag)) return undefined;
   if (exchange !== undefined && !isListOf(exchange, count, isValue)) return undefined;
   return mx.map((entry, n) => ({
     mx: entry as MX,
     disposable: disposable?.[n] === true,
+    address: address?.[n] === true,
     // The origin's bytes: their strings need no escape, and no number is in them.
     exchange: exchange?.[n] == null ? undefined : JSON.stringify(exchange[n]),
   }));

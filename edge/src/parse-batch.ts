@@ -5,6 +5,7 @@
  */
 
 import { isJSON } from "./media-type.ts";
+import { isPolicyName } from "./policies.ts";
 
 /** The maximum number of distinct addresses in a batch. */
 export const MAX_UNIQUE = 64;
@@ -24,23 +25,27 @@ export interface BatchInput {
   readonly emails: readonly string[];
   /** Whether results have the member details. */
   readonly details: boolean;
+  /** The name of the policy that it asks for. */
+  readonly policy?: string | undefined;
 }
 
 /**
  * Returns the content of a body that is exactly {"emails": [strings]}, with 1 to 64 distinct
- * strings, or has "details": true or false besides; undefined for any other body.
+ * strings, or has "details": true or false and "policy": "name" besides; undefined for any
+ * other body.
  */
 export function parseBatch(headers: Headers, body: Uint8Array): BatchInput | undefined {
   if (!isJSON(headers.get("Content-Type")) || ORIGIN_HEADERS.some((name) => headers.has(name))) {
     return undefined;
   }
-  const { emails, details = false, ...others } = membersOf(parse(body));
+  const { emails, details = false, policy, ...others } = membersOf(parse(body));
   if (!isStrings(emails) || typeof details !== "boolean" || Object.keys(others).length > 0) {
     return undefined;
   }
+  if (policy !== undefined && !isPolicyName(policy)) return undefined;
   const distinct = [...new Set(emails)];
   if (distinct.length < 1 || distinct.length > MAX_UNIQUE) return undefined;
-  return { emails: distinct, details };
+  return { emails: distinct, details, policy };
 }
 
 /** Parses JSON; returns undefined where the origin may return another value. */
@@ -49,7 +54,8 @@ function parse(body: Uint8Array): unknown {
     const text = strict.decode(body);
     if (SURROGATE.test(text)) return undefined;
     // JSON.parse hides a repeated member: it keeps the last.
-    if (['"emails"', '"details"'].some((name) => isRepeated(text, name))) return undefined;
+    if (['"emails"', '"details"', '"policy"'].some((name) => isRepeated(text, name)))
+      return undefined;
     return JSON.parse(text);
   } catch {
     return undefined;

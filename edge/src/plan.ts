@@ -1,3 +1,4 @@
+import type { Facts } from "./instance.ts";
 import { type Problem, problemResponse } from "./problem.ts";
 import type { WorkerResponse } from "./response.ts";
 import type { Tally } from "./tally.ts";
@@ -12,7 +13,12 @@ export interface Lookup {
   readonly disposable?: boolean | undefined;
   /** The value of exchange in the details, as JSON. */
   readonly exchange?: string | undefined;
+  /** It has an address record and no MX records; only known for a policy that may ask for it. */
+  readonly address?: boolean | undefined;
 }
+
+/** Returns the verdict on an address as UTF-8 JSON, given what was found about its domain. */
+export type Decide = (facts: Facts, lookup: Lookup) => Uint8Array;
 
 /** A domain whose MX records are looked up. */
 export interface Domain {
@@ -38,11 +44,14 @@ export interface Plan {
   readonly domains: readonly Domain[];
   /** The client asked for details, which need the exchanges. */
   readonly details?: true | undefined;
-  /** Returns the response, given the lookups of the domains in their order. */
-  finish(lookups: readonly Lookup[]): WorkerResponse;
+  /** The name of the policy that the client asked for; undefined for the key's default. */
+  readonly policy?: string | undefined;
+  /** Returns the response, given the lookups of the domains in their order; decide is undefined without a policy. */
+  finish(lookups: readonly Lookup[], decide?: Decide): WorkerResponse;
 }
 
-/** Plans a single validation that ends with this problem if the key and the rate are accepted. */
-export function planProblem(problem: Problem): Plan {
-  return { operation: "single", points: 0, domains: [], finish: () => problemResponse(problem) };
+/** Plans a single validation that ends with this problem if the key, the rate and the policy are accepted. */
+export function planProblem(problem: Problem, policy?: string): Plan {
+  const finish = () => problemResponse(problem);
+  return { operation: "single", points: 0, domains: [], policy, finish };
 }

@@ -2,15 +2,24 @@
 
 import { concat } from "./body.ts";
 import type { Facts, Place } from "./instance.ts";
-import type { Lookup } from "./plan.ts";
+import type { Decide, Lookup } from "./plan.ts";
 
 const encoder = new TextEncoder();
 const TRUE = encoder.encode("true");
 const FALSE = encoder.encode("false");
+const VERDICT = encoder.encode(',"verdict":');
+const END = encoder.encode("}");
 const EMAIL_AT = '{"email":'.length;
 
-/** Returns the result. It is written over the JSON of the facts if it fits. */
-export function result(facts: Facts, lookup: Lookup): Uint8Array<ArrayBuffer> {
+/** Returns the result, with a verdict if there is a policy. */
+export function result(facts: Facts, lookup: Lookup, decide?: Decide): Uint8Array<ArrayBuffer> {
+  const json = resolved(facts, lookup);
+  if (decide === undefined) return json;
+  return concat([json.subarray(0, -1), VERDICT, decide(facts, lookup), END]);
+}
+
+/** Returns the result without a verdict. It is written over the JSON of the facts if it fits. */
+function resolved(facts: Facts, lookup: Lookup): Uint8Array<ArrayBuffer> {
   let { json } = facts; // the last value first, since one of another length moves what follows
   if (facts.exchange !== undefined && lookup.exchange !== undefined) {
     json = write(json, facts.exchange, encoder.encode(lookup.exchange));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DETAILS } from "./instance.ts";
-import { queryDetails } from "./single.ts";
+import { queryDetails, queryPolicy } from "./single.ts";
 
 test("queryDetails returns the flag", () => {
   const flags = new Map([
@@ -34,4 +34,35 @@ test("queryDetails refuses other values, and two", () => {
   ]) {
     assert.equal(queryDetails(query), undefined, query);
   }
+});
+
+test("queryPolicy returns the name", () => {
+  const long = "a".repeat(64);
+  for (const [query, name] of [
+    ["", undefined],
+    ["?Policy=p&policyx=p&x=policy=p&%70olicy=p", undefined],
+    ["?policy=p", "p"],
+    ["?x=1&policy=sign-up_2&y", "sign-up_2"],
+    [`?policy=${long}`, long],
+  ] as const) {
+    assert.equal(queryPolicy(query), name, query);
+  }
+});
+
+test("queryPolicy refuses what is no name, and two", () => {
+  for (const value of [
+    "",
+    "=",
+    "=A",
+    "=a&policy=a",
+    "=a&policy",
+    "=%61",
+    "=a=",
+    "=a;",
+    "=..",
+    "='",
+  ]) {
+    assert.equal(queryPolicy(`?policy${value}`), null, value);
+  }
+  assert.equal(queryPolicy(`?policy=${"a".repeat(65)}`), null);
 });

@@ -3,6 +3,7 @@
 import type { Check } from "./engine.ts";
 import { DETAILS, type Facts, isClassed, TooLong } from "./instance.ts";
 import { type Plan, planProblem } from "./plan.ts";
+import { isPolicyName } from "./policies.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
 import { result } from "./result.ts";
@@ -15,8 +16,15 @@ const BROKEN_PERCENT =
 
 /** Plans the validation of the address in the path, which is percent-encoded. */
 export function planSingle(check: Check, encoded: string, query: string): Plan {
-  const facts = factsOrProblem(check, encoded, query);
-  if (isProblem(facts)) return planProblem(facts);
+  if (encoded === "") return planProblem(problem("MISSING_EMAIL", SENTENCES.noAddress));
+  const email = percentDecode(encoded);
+  if (email === undefined) return planProblem(problem("INVALID_EMAIL_FORMAT", BROKEN_PERCENT));
+  const flags = queryDetails(query);
+  if (flags === undefined) return planProblem(problem("INVALID_REQUEST", SENTENCES.wrongDetails));
+  const policy = queryPolicy(query);
+  if (policy === null) return planProblem(problem("INVALID_REQUEST", SENTENCES.wrongPolicy));
+  const facts = factsOrProblem(check, email, flags);
+  if (isProblem(facts)) return planProblem(facts, policy);
   const tally: Tally = {};
   count(tally, facts);
   const { host } = facts;
@@ -27,16 +35,15 @@ export function planSingle(check: Check, encoded: string, query: string): Plan {
       ? { tally, domains: [] }
       : { domains: [{ name: host, addresses: 1, classed: isClassed(facts) || undefined, tally }] }),
     details: facts.exchange === undefined ? undefined : true,
-    finish: ([lookup = { mx: false }]) => ({ status: 200, body: result(facts, lookup) }),
+    policy,
+    finish: ([lookup = { mx: false }], decide) => ({
+      status: 200,
+      body: result(facts, lookup, decide),
+    }),
   };
 }
 
-function factsOrProblem(check: Check, encoded: string, query: string): Facts | Problem {
-  if (encoded === "") return problem("MISSING_EMAIL", SENTENCES.noAddress);
-  const email = percentDecode(encoded);
-  if (email === undefined) return problem("INVALID_EMAIL_FORMAT", BROKEN_PERCENT);
-  const flags = queryDetails(query);
-  if (flags === undefined) return problem("INVALID_REQUEST", SENTENCES.wrongDetails);
+function factsOrProblem(check: Check, email: string | Uint8Array, flags: number): Facts | Problem {
   try {
     const facts = check(email, flags);
     if (facts.refusal === null) return facts;
@@ -58,9 +65,12 @@ export function queryDetails(query: string): number | undefined {
   return { "details=true": DETAILS, "details=false": 0 }[values[0] ?? ""];
 }
 
-/** Reports whether the query has a parameter. */
-export function asksFor(query: string, name: string): boolean {
-  return parameters(query, name).length > 0;
+/** Returns the policy that the query asks for; undefined for none, null if it is malformed. */
+export function queryPolicy(query: string): string | undefined | null {
+  const [given, ...more] = parameters(query, "policy");
+  if (given === undefined) return undefined;
+  const name = given.slice("policy=".length);
+  return more.length === 0 && isPolicyName(name) ? name : null;
 }
 
 /** Returns the parameters of a query with a name, as they were sent. */

@@ -3,9 +3,8 @@
  * the module itself, and the origin checks the key and the rate, looks up MX
  * records and charges. It first decides what to do with a request, as a value
  * (route.ts, plan.ts), and then does it. What differs between platforms is in
- * entry/. Each request makes at most one round trip to the origin, or two if the key has
- * a default policy: the origin has the policies, so requests that need a verdict are
- * forwarded to it whole.
+ * entry/. Each request makes one round trip to the origin at most, or two if it has a policy
+ * that the worker does not have yet (policies.ts).
  */
 
 import { malformed } from "./bad-request.ts";
@@ -21,16 +20,18 @@ import {
   readHookResponse,
   readResponse,
 } from "./forward.ts";
+import { FACT, FOUND, PolicyRefused } from "./instance.ts";
 import { readKey } from "./key.ts";
 import { type Log, Origin } from "./origin.ts";
 import { parseBatch } from "./parse-batch.ts";
-import { type Plan, planProblem } from "./plan.ts";
+import { type Decide, type Lookup, type Plan, planProblem } from "./plan.ts";
+import { Policies, type Policy } from "./policies.ts";
 import { isProblem, problem, problemResponse, unavailable } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
 import { requestID } from "./request-id.ts";
 import { type Fetch, respond, type WorkerResponse } from "./response.ts";
 import { notFound, routeOf } from "./route.ts";
-import { asksFor, planSingle, singleTarget } from "./single.ts";
+import { planSingle, singleTarget } from "./single.ts";
 import { targetOf } from "./target.ts";
 import { withTimeout } from "./timeout.ts";
 import { Updater } from "./updater.ts";
@@ -84,6 +85,7 @@ export class Worker {
   readonly #fetch: Fetch;
   readonly #log: Log;
   readonly #origin: Origin;
+  readonly #policies = new Policies();
 
   constructor({ engine, config, fetch = platformFetch, log = platformLog }: Dependencies) {
     this.lists = config.lists && new Updater({ engine, fetch, log, ...config.lists });
@@ -144,14 +146,14 @@ export class Worker {
   ): Promise<WorkerResponse> {
     const key = readKey(request.headers);
     if (isProblem(key)) return problemResponse(key);
-    const whole = (target: string) =>
-      this.#forwardOperation({ ...request, method: "GET", target, body: null });
-    const named = asksFor(query, "policy") ? singleTarget(encoded, query) : "";
-    if (named !== "") return whole(named);
+    const whole = () => {
+      const target = singleTarget(encoded, query);
+      return this.#forwardOperation({ ...request, method: "GET", target, body: null });
+    };
     const plan =
       this.#plan(() => planSingle(this.#check, encoded, query))
       ?? planProblem(problem("INTERNAL_ERROR", SENTENCES.checksFailed));
-    return this.#execute(plan, key, request, () => whole(singleTarget(encoded, query)));
+    return this.#execute(plan, key, request, whole);
   }
 
   async #batch(request: IdentifiedRequest): Promise<WorkerResponse> {
@@ -227,20 +229,54 @@ export class Worker {
     }
   }
 
-  /** Executes a plan, or calls whole if the key has a policy that decides about its results. */
+  /**
+   * Executes a plan, or calls whole if it needs a policy that the worker cannot use. If the
+   * origin sends a policy, it has charged nothing yet, and the worker asks again.
+   */
   async #execute(
     plan: Plan,
     key: string,
     { id, headers, signal }: IdentifiedRequest,
     whole: () => Promise<WorkerResponse>,
   ): Promise<WorkerResponse> {
-    const pageOrigin = headers.get("Origin");
-    const mayForward = plan.points > 0; // a problem has no verdict
-    const admission = await this.#origin.admit(plan, { key, id, pageOrigin, signal, mayForward });
-    if (admission === "forward") return whole();
+    const context = { key, id, pageOrigin: headers.get("Origin"), signal };
+    const ask = (policy: Policy | undefined) => this.#origin.admit(plan, { ...context, policy });
+    let admission = await ask(this.#policies.last(key, plan.policy));
+    if (admission !== "forward" && "policyInForce" in admission) {
+      const { policyInForce } = admission;
+      if (!this.#accepts(policyInForce)) return whole();
+      this.#policies.keep(key, plan.policy, policyInForce);
+      admission = await ask(policyInForce);
+    }
+    if (admission === "forward" || "policyInForce" in admission) return whole(); // it was changed again
     if ("problem" in admission) return admission.problem;
-    const response = plan.finish(admission.lookups);
+    const decide = admission.policy && this.#decideBy(admission.policy);
+    const response = plan.finish(admission.lookups, decide);
     return { ...response, headers: { ...response.headers, ...admission.keyHeaders } };
+  }
+
+  /** Reports whether the module takes the policy, which may be of a later release. */
+  #accepts({ document }: Policy): boolean {
+    try {
+      this.#engine.verdict(document, { set: 0, more: 0, host: "" });
+      return true;
+    } catch (error) {
+      if (error instanceof PolicyRefused) {
+        this.#log(
+          "a policy is of another release, so its requests are forwarded; update the worker",
+        );
+      } else {
+        this.#logDefect(error);
+      }
+      return false;
+    }
+  }
+
+  #decideBy({ document }: Policy): Decide {
+    return (facts, lookup) => {
+      const set = lookup.disposable === true ? facts.set | FACT.disposable : facts.set;
+      return this.#engine.verdict(document, { ...facts, set }, foundIn(lookup));
+    };
   }
 
   /** Forwards an operation that the worker does not handle by itself. */
@@ -285,6 +321,13 @@ async function readStart(body: Body, signal: AbortSignal | null, limit = MAX_BAT
 function truncated(body: Body, shape: "A" | "B" = "B"): WorkerResponse {
   body.cancel();
   return problemResponse(problem("INVALID_REQUEST", SENTENCES.brokeOff(String(body.size))), shape);
+}
+
+/** Returns what a lookup found, for a verdict. The module does not use it for an address literal. */
+function foundIn({ mx, address }: Lookup): number {
+  if (mx === true) return FOUND.lookedUp | FOUND.mx;
+  const none = FOUND.lookedUp | FOUND.addressLookedUp;
+  return address === true ? none | FOUND.addressRecord : none;
 }
 
 function nameOf(error: unknown): string {

@@ -45,6 +45,8 @@ const textNoAddress = "The path has no address: send GET /v1/email/{email}, the 
 
 const textWrongDetails = "The query parameter details must be true or false, given once: ?details=true."
 
+const textWrongPolicy = "The query parameter policy must be the name of one of the account's policies, given once: 1 to 64 of a-z, 0-9, - and _."
+
 const textAddressTooLong = "The address is far longer than an address can be (254 bytes)."
 
 const textNotValid = "The address is not valid."

@@ -23,7 +23,7 @@ type freeLedger struct{ account int64 }
 
 func (l freeLedger) Ready(context.Context) error { return nil }
 
-func (l freeLedger) DefaultPolicy(context.Context, string, string) string { return "" }
+func (l freeLedger) PeekPolicy(context.Context, string, string, string) *ledger.Policy { return nil }
 
 func (l freeLedger) Begin(ctx context.Context, _, _ string) (Request, ledger.Decision, error) {
 	return freeRequest{l, ctx}, ledger.Decision{}, ctx.Err()

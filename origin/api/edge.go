@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
@@ -26,8 +27,9 @@ import (
 //	X-API-Key or Authorization    the caller's key
 //	X-Request-Id                  the request's id
 //	Origin                        the request's, if it has one
-//	X-Edge-Forward                "true" if the worker can forward its client's request whole
-//	                              instead
+//	X-Edge-Policy                 the name of the policy that the client asked for, or * for the
+//	                              key's default; then a space and the digest of the document
+//	                              that the worker would decide by, if it has one
 //
 // Request body, JSON:
 //
@@ -67,32 +69,81 @@ import (
 //	         true or false, in the same order. Its addresses are counted as disposable
 //	exchange, only with details: in the same order, the value of exchange in the details,
 //	         or null
+//	address, only if one is true and the policy may ask for it: in the same order, whether
+//	         the domain has no MX records, but an address record
 //
-// A worker does not have the policies of accounts. Where the key has one by default, the
-// response is 204 with X-Edge-MX: forward, before a token is taken or the body read, and the
-// worker forwards its client's request. A worker that does not send X-Edge-Forward gets 503.
+// The worker gives the verdict, by the document of the policy. The header X-Edge-Policy of the
+// response has the document's digest, SHA-256 in hexadecimal: that which the worker has sent,
+// as a confirmation that this policy of this key's account is in force. It is missing if the
+// request has no policy. If the worker has sent another digest or none, the response is the
+// document itself, with X-Edge-MX: policy, before a token is taken or the body read; the worker
+// asks again with its digest. So no charge precedes a document that the worker cannot use. For a
+// document of more than maxEdgePolicy bytes the response is 204 with X-Edge-MX: forward, and the
+// worker forwards its client's request whole; it may do so with any. Where the key has a policy,
+// a request without X-Edge-Policy is 503.
 //
-// 403 INVALID_EDGE_SECRET, 400 INVALID_REQUEST, 413 and 415 are for the worker.
+// 403 INVALID_EDGE_SECRET, 400 INVALID_REQUEST, 413 and 415 are for the worker, but 400 with
+// X-Edge-Policy: none is for the caller: the account has no such policy.
 // Every other problem (401, 402, 429, 500, 503) is the caller's response in its
 // final shape, which the worker passes on. If the worker disconnects before the
 // charge, nothing is charged.
-var edge = &operation{name: "edge", guard: (*Server).guardEdge, instead: (*Server).forwardEdge, style: batchStyle, read: readEdge}
+var edge = &operation{name: "edge", guard: (*Server).guardEdge, instead: (*Server).sendPolicy, style: batchStyle, read: readEdge}
 
 const (
 	edgePath         = "/v1/edge/admit"
 	headerEdgeSecret = "X-Edge-Secret"
 	headerEdgeMX     = "X-Edge-Mx"
 
-	headerEdgeForward = "X-Edge-Forward"
-	edgeForward       = "forward" // the value of X-Edge-MX
+	headerEdgePolicy = "X-Edge-Policy"
+
+	// Values of X-Edge-MX in place of the MX.
+	edgeDocument = "policy"  // the body is the document of the policy
+	edgeForward  = "forward" // the worker must forward its client's request
+
+	edgeNoPolicy = "none" // the value of X-Edge-Policy for a policy that the account does not have
 )
 
-// forwardEdge responds to a worker that must forward its client's request.
-func (s *Server) forwardEdge(r *http.Request, secret, page string) (response, bool) {
-	if r.Header.Get(headerEdgeForward) != "true" || s.Ledger.DefaultPolicy(r.Context(), secret, page) == "" {
-		return response{}, false
+// maxEdgePolicy is the length in bytes of the longest document that a worker gets. As an
+// instance of the module has 16 policies, they are within the bound of wasm/host.
+const maxEdgePolicy = 256 << 10
+
+// An edgePolicy is what a worker's request says about the policy.
+type edgePolicy struct {
+	name   string // "" for the key's default
+	digest string // of the document that the worker has; may be empty
+}
+
+// edgePolicyOf reads X-Edge-Policy; given is false without one.
+func edgePolicyOf(h http.Header) (asked edgePolicy, given bool) {
+	value := h.Get(headerEdgePolicy)
+	asked.name, asked.digest, _ = strings.Cut(value, " ")
+	if asked.name == "*" {
+		asked.name = ""
 	}
-	return response{status: http.StatusNoContent, edgeMX: edgeForward}, true
+	return asked, value != ""
+}
+
+// sendPolicy responds to a worker that does not have the policy of its request. If it has, the
+// request goes on with that, whatever becomes of it in the database.
+func (s *Server) sendPolicy(r *http.Request, secret, page string) (resp response, found *host.Policy, done bool) {
+	asked, given := edgePolicyOf(r.Header)
+	if !given {
+		return response{}, nil, false
+	}
+	stored := s.Ledger.PeekPolicy(r.Context(), secret, page, asked.name)
+	if stored == nil {
+		return response{}, nil, false
+	}
+	p, err := s.accept(r.Context(), stored)
+	switch {
+	case err != nil:
+		return response{}, nil, false // confirmPolicy fails likewise
+	case p.Digest() == asked.digest:
+		return response{}, p, false
+	case len(stored.Document) > maxEdgePolicy:
+		return response{status: http.StatusNoContent, edgeMX: edgeForward}, nil, true
+	}
+	return response{status: http.StatusOK, body: []byte(stored.Document), edgeMX: edgeDocument, edgePolicy: p.Digest()}, nil, true
 }
 
 // guardEdge checks the edge secret. It compares hashes in constant time, and with
@@ -112,21 +163,37 @@ func (s *Server) guardEdge(h http.Header) *problem {
 
 func readEdge(x *exchange, r *http.Request) (job, *problem) {
 	request, p := x.readEdgeRequest(r)
-	if p == nil && request.Points > 0 {
-		p = x.refusePolicy()
+	if p == nil {
+		p = x.confirmPolicy(r.Header, request.Points)
 	}
 	j := job{style: request.style(), price: request.Points}
 	j.work = func(x *exchange, ctx context.Context) (outcome, *problem) { return x.finishEdge(ctx, &request) }
 	return j, p
 }
 
-// refusePolicy returns a problem if the request needs a verdict, which a worker cannot give.
-// It has not sent X-Edge-Forward, or the key got its policy since.
-func (x *exchange) refusePolicy() *problem {
-	if p := x.loadPolicy(""); p != nil || x.policy == nil {
-		return p
+// confirmPolicy confirms the policy of the request, by whose document the worker decides. It
+// returns a problem if the worker does not have it: the policy is newer than sendPolicy's look,
+// or the worker knows no policies. Input that the worker refuses has no verdict, but the policy
+// that it names must exist.
+func (x *exchange) confirmPolicy(h http.Header, points int64) *problem {
+	asked, _ := edgePolicyOf(h)
+	if points == 0 && asked.name == "" {
+		return nil
 	}
-	return unavailable("The key has a default policy, which the edge worker did not apply; nothing was charged. Try again shortly.")
+	var p *problem
+	if x.policy == nil {
+		p = x.loadPolicy(asked.name)
+	}
+	switch {
+	case p != nil && p.status == http.StatusBadRequest:
+		x.edgePolicy = edgeNoPolicy
+	case p == nil && x.policy != nil && points > 0:
+		if x.policy.Digest() != asked.digest {
+			return unavailable("The edge worker does not have the policy that is in force now; nothing was charged. Try again shortly.")
+		}
+		x.edgePolicy = asked.digest
+	}
+	return p
 }
 
 func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcome, *problem) {
@@ -139,7 +206,7 @@ func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcom
 		return outcome{}, x.moduleProblem(ctx, err)
 	}
 	done := request.outcome(resolved)
-	if request.Brief && request.Operation == opSingle && len(resolved) == 1 && !request.Details && !resolved[0].disposable {
+	if request.Brief && request.Operation == opSingle && len(resolved) == 1 && !request.Details && !resolved[0].disposable && !resolved[0].address {
 		x.edgeMX, done.body = strconv.FormatBool(lookups[0].found.MX), nil
 	}
 	return done, nil
@@ -149,6 +216,7 @@ func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcom
 type resolvedDomain struct {
 	lookup
 	disposable bool
+	address    bool   // it has an address record and no MX records, of which the policy may ask
 	exchange   string // the value of exchange; "" without details
 }
 
@@ -156,7 +224,7 @@ type resolvedDomain struct {
 func (x *exchange) resolveDomains(ctx context.Context, request *edgeRequest, lookups []lookup) ([]resolvedDomain, error) {
 	view, resolved := x.Engine.View(), make([]resolvedDomain, len(lookups))
 	for n, l := range lookups {
-		resolved[n].lookup = l
+		resolved[n].lookup, resolved[n].address = l, x.policy.WantsAddress() && l.found.AddressRecord
 		d := &request.Domains[n]
 		if !l.finished || l.err != nil || !request.Details && (d.Classed || !host.MayBeTemporary(d.Name, l.found.Exchanges)) {
 			continue
@@ -181,7 +249,7 @@ func (x *exchange) lookUpDomains(ctx context.Context, request *edgeRequest) ([]l
 	}
 	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	known, err := x.lookUpAll(ctx, request.names(), request.Details)
+	known, err := x.lookUpAll(ctx, request.names(), request.Details || x.policy.WantsAddress())
 	if err != nil {
 		return nil, x.workProblem(ctx, err)
 	}
@@ -197,7 +265,7 @@ func (x *exchange) lookUpDomains(ctx context.Context, request *edgeRequest) ([]l
 func (x *exchange) lookUpSingle(ctx context.Context, request *edgeRequest) ([]lookup, *problem) {
 	lookups := make([]lookup, len(request.Domains))
 	for n, d := range request.Domains {
-		found, err := x.lookUp(ctx, d.Name, request.Details)
+		found, err := x.lookUp(ctx, d.Name, request.Details || x.policy.WantsAddress())
 		if err != nil {
 			return nil, lookupProblem(err)
 		}
@@ -207,15 +275,20 @@ func (x *exchange) lookUpSingle(ctx context.Context, request *edgeRequest) ([]lo
 }
 
 func appendEdgeResponse(dst []byte, resolved []resolvedDomain, details bool) []byte {
-	partial, disposable := false, false
+	partial, disposable, address := false, false, false
 	for n := range resolved {
 		partial = partial || !resolved[n].finished
 		disposable = disposable || resolved[n].disposable
+		address = address || resolved[n].address
 	}
 	dst = appendEach(append(dst, `{"mx":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return r.lookup.append(dst) })
 	dst = strconv.AppendBool(append(dst, `],"partial":`...), partial)
 	if disposable {
 		dst = appendEach(append(dst, `,"disposable":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return strconv.AppendBool(dst, r.disposable) })
+		dst = append(dst, ']')
+	}
+	if address {
+		dst = appendEach(append(dst, `,"address":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return strconv.AppendBool(dst, r.address) })
 		dst = append(dst, ']')
 	}
 	if details {

@@ -73,7 +73,7 @@ func (f *fakeLedger) step(name string, o outcomeOf) (ledger.Decision, error) {
 
 func (f *fakeLedger) Ready(context.Context) error { return nil }
 
-func (f *fakeLedger) DefaultPolicy(context.Context, string, string) string { return "" }
+func (f *fakeLedger) PeekPolicy(context.Context, string, string, string) *ledger.Policy { return nil }
 
 func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledger.Decision, error) {
 	f.origin = origin

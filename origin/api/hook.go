@@ -233,7 +233,7 @@ func (c *hookCall) pay(view *host.View, facts *host.Facts) (resp response, err e
 		if err != nil {
 			return response{}, err
 		}
-		resp = c.serveKey(c.operation(view, facts), c.request, secret, "")
+		resp = c.serveKey(c.operation(view, facts), c.request, secret, "", nil)
 		if resp.status != http.StatusUnauthorized {
 			break
 		}

@@ -19,8 +19,9 @@ type operation struct {
 
 	// guard is called before all other steps; it may be nil.
 	guard func(*Server, http.Header) *problem
-	// instead may respond before a token is taken and the body is read; it may be nil.
-	instead func(s *Server, r *http.Request, secret, page string) (response, bool)
+	// instead may respond before a token is taken and the body is read, or return the
+	// policy of the request; it may be nil.
+	instead func(s *Server, r *http.Request, secret, page string) (resp response, found *host.Policy, done bool)
 	// style is the style of problems, unless the job has another.
 	style *problemStyle
 	// read reads and checks the input: 415, 413, 400. A job returned with a
@@ -67,7 +68,7 @@ var (
 //	route                       404, 405 (route.go)
 //	guard                       403, the edge endpoint only
 //	key, without a lookup      401
-//	instead                     204, the edge endpoint only
+//	instead                     200, 204, the edge endpoint only
 //	Begin: ledger, key, rate    503, 401, 429 (401 also for a wrong Origin)
 //	read: memory, input, policy 429, 503; 415, 413, 400
 //	Claim: record, points       409, 422, replay, then 402 or 429
@@ -90,20 +91,22 @@ func (s *Server) serve(op *operation, r *http.Request) response {
 	if p != nil {
 		return p.response(op.style.inputShape)
 	}
-	page := pageOrigin(r.Header)
+	page, found := pageOrigin(r.Header), (*host.Policy)(nil)
 	if op.instead != nil {
-		if resp, done := op.instead(s, r, secret, page); done {
+		resp, p, done := op.instead(s, r, secret, page)
+		if done {
 			return resp
 		}
+		found = p
 	}
-	return s.serveKey(op, r, secret, page)
+	return s.serveKey(op, r, secret, page, found)
 }
 
 // serveKey runs the steps from Begin on, for a key and the Origin of the page that uses
-// it.
-func (s *Server) serveKey(op *operation, r *http.Request, secret, page string) response {
+// it. The policy may be nil.
+func (s *Server) serveKey(op *operation, r *http.Request, secret, page string, p *host.Policy) response {
 	request, decision, err := s.Ledger.Begin(r.Context(), secret, page)
-	x := &exchange{Server: s, start: time.Now(), op: op, style: op.style, request: request, caller: r.Context(), allowOrigin: decision.AllowOrigin}
+	x := &exchange{Server: s, start: time.Now(), op: op, style: op.style, request: request, caller: r.Context(), allowOrigin: decision.AllowOrigin, policy: p}
 	if p := x.judge(decision, err, 0); p != nil {
 		return x.respond(success{}, p)
 	}
@@ -130,6 +133,7 @@ type exchange struct {
 	facts       host.Facts      // of its address
 	policy      *host.Policy    // nil for none
 	edgeMX      string          // for a worker that wants a brief response; else empty
+	edgePolicy  string          // confirms the policy of a worker's request; may be empty
 	buffer      *responseBuffer // the response may be in it; nil if it has its own
 }
 
@@ -219,12 +223,19 @@ func (x *exchange) loadPolicy(name string) *problem {
 	case stored == nil:
 		return nil
 	}
-	accepted, err := stored.Accepted(func() (any, error) { return x.Engine.NewPolicy(x.request.Context(), stored.Document) })
-	if err != nil {
+	if x.policy, err = x.accept(x.request.Context(), stored); err != nil {
 		return x.policyProblem(stored, err)
 	}
-	x.policy = accepted.(*host.Policy)
 	return nil
+}
+
+// accept returns the policy of a stored document.
+func (s *Server) accept(ctx context.Context, stored *ledger.Policy) (*host.Policy, error) {
+	accepted, err := stored.Accepted(func() (any, error) { return s.Engine.NewPolicy(ctx, stored.Document) })
+	if err != nil {
+		return nil, err
+	}
+	return accepted.(*host.Policy), nil
 }
 
 // policyProblem returns the problem of a stored policy that cannot be used, such as one that
@@ -350,7 +361,7 @@ func (x *exchange) respond(done success, p *problem) response {
 		resp.clientClosed = resp.clientClosed || resp.status == http.StatusServiceUnavailable && x.clientClosed()
 	}
 	x.reserveResponse(len(resp.body))
-	resp.usage, resp.quota, resp.allowOrigin = x.usage, x.quota, x.allowOrigin
+	resp.usage, resp.quota, resp.allowOrigin, resp.edgePolicy = x.usage, x.quota, x.allowOrigin, x.edgePolicy
 	return resp
 }
 
@@ -398,9 +409,10 @@ type Ledger interface {
 	// Begin checks the key, its browser origins and the rate. With the decision
 	// Good it returns a Request, whose End must be called.
 	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
-	// DefaultPolicy returns the name of the policy of requests with the key that name
-	// none, "" for none. It takes no token.
-	DefaultPolicy(ctx context.Context, secret, origin string) string
+	// PeekPolicy returns the policy that a request would have which names it, or the key's
+	// default for "". It returns nil for none, or if Begin would refuse the request, and
+	// takes no token.
+	PeekPolicy(ctx context.Context, secret, origin, name string) *ledger.Policy
 	// Ready returns an error if requests cannot be charged at the moment.
 	Ready(ctx context.Context) error
 }

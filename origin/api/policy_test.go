@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -161,6 +162,126 @@ func TestVerdictsOfBatches(t *testing.T) {
 		require.Equal(t, (size+1)/4, strings.Count(body, `"verdict":{"action":"block","reason":"invalid","rule":null}},"error":null}`), size)
 		require.Equal(t, size-size/4, strings.Count(body, `"verdict"`), size)
 	}
+}
+
+// admit sends a worker's request, with X-Edge-Policy unless that is "".
+func (o *office) admit(key, policy, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, edgePath, strings.NewReader(body))
+	r.Header.Set("X-API-Key", key)
+	r.Header.Set("Content-Type", contentJSON)
+	r.Header.Set(headerEdgeSecret, "secret")
+	if policy != "" {
+		r.Header.Set(headerEdgePolicy, policy)
+	}
+	return o.fakes.send(r)
+}
+
+// edgeHeaders returns the status and what the headers of a response say to a worker.
+func edgeHeaders(w *httptest.ResponseRecorder) string {
+	return fmt.Sprint(w.Code, " ", w.Header().Get(headerEdgeMX), " ", w.Header().Get(headerEdgePolicy))
+}
+
+const admitOne = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
+
+// A worker gets the document that it lacks, before a charge, and each request confirms the
+// digest of that in force, for the key's account only.
+func TestWorkerDecidesByThePolicyInForce(t *testing.T) {
+	o := newOffice(t, map[string]string{"hard": blocksRoles, "soft": allowsRoles})
+	byDefault, _, err := o.ledger.CreateKey(t.Context(), o.account, "default", ledger.KeyTerms{Policy: "soft"})
+	require.NoError(t, err)
+	hard, soft := fmt.Sprintf("%x", sha256.Sum256([]byte(blocksRoles))), fmt.Sprintf("%x", sha256.Sum256([]byte(allowsRoles)))
+
+	for _, header := range []string{"hard", "hard ", "hard " + soft, "hard nonsense", "hard " + hard + " "} {
+		w := o.admit(o.key, header, "its body is not read")
+		require.Equal(t, "200 policy "+hard, edgeHeaders(w), header)
+		require.Equal(t, blocksRoles, w.Body.String())
+		require.Empty(t, w.Header().Get("X-Usage-Current"))
+	}
+	require.Equal(t, "200 policy "+soft, edgeHeaders(o.admit(byDefault, "*", admitOne)))
+	require.Equal(t, "200 policy "+hard, edgeHeaders(o.admit(byDefault, "hard "+soft, admitOne)))
+	require.Zero(t, ledgertest.Used(t, o.ledger, "owner@example.com"))
+
+	require.Equal(t, "204 true "+hard, edgeHeaders(o.admit(o.key, "hard "+hard, admitOne)))
+	require.Equal(t, "204 true "+soft, edgeHeaders(o.admit(byDefault, "* "+soft, admitOne)))
+	require.Equal(t, "204 true ", edgeHeaders(o.admit(o.key, "*", admitOne)))
+	require.Equal(t, "204 true ", edgeHeaders(o.admit(o.key, "* "+hard, admitOne)), "the key has no default any more")
+	require.EqualValues(t, 4, ledgertest.Used(t, o.ledger, "owner@example.com"))
+
+	stranger, _ := ledgertest.NewAccountOn(t, o.ledger, "stranger@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
+	require.Equal(t, "400  none", edgeHeaders(o.admit(stranger, "hard "+hard, admitOne)), "a digest gives nobody a policy")
+	require.Equal(t, "204 true ", edgeHeaders(o.admit(stranger, "* "+hard, admitOne)))
+
+	o.set("hard", allowsRoles)
+	require.Equal(t, "200 policy "+soft, edgeHeaders(o.admit(o.key, "hard "+hard, admitOne)))
+	require.Equal(t, "204 true "+soft, edgeHeaders(o.admit(o.key, "hard "+soft, admitOne)), "two names of one document")
+}
+
+// A worker that does not have the policy, or cannot have it, gives no result without a verdict.
+func TestWorkerWithoutThePolicy(t *testing.T) {
+	longest := `{"block":{"domains":["a.example"` + strings.Repeat(" ", maxEdgePolicy-len(`{"block":{"domains":["a.example"]}}`)) + `]}}`
+	o := newOffice(t, map[string]string{"hard": blocksRoles, "longest": longest, "long": strings.Replace(longest, " ", "  ", 1), "later": `{"block": {"reasons": ["secret@mail.example"]}}`})
+	byDefault, _, err := o.ledger.CreateKey(t.Context(), o.account, "default", ledger.KeyTerms{Policy: "hard"})
+	require.NoError(t, err)
+	require.Equal(t, "503  ", edgeHeaders(o.admit(byDefault, "", admitOne)), "of an earlier release")
+	require.Equal(t, maxEdgePolicy, o.admit(o.key, "longest", admitOne).Body.Len())
+	require.Equal(t, "204 forward ", edgeHeaders(o.admit(o.key, "long", admitOne)))
+	require.Equal(t, "500  ", edgeHeaders(o.admit(o.key, "later", admitOne)))
+
+	const nothing = `{"operation":"single","points":0}`
+	require.Equal(t, "200  ", edgeHeaders(o.admit(byDefault, "", nothing)), "input that is refused has no verdict")
+	require.Equal(t, "400  none", edgeHeaders(o.admit(o.key, "other", nothing)), "but its policy must exist")
+	for _, c := range []struct{ body, want string }{
+		{admitOne, `{"status":400,"error":"The account has no policy other;`},
+		{`{"operation":"batch","points":1}`, `{"success":false,"error":{"code":"INVALID_REQUEST","message":"The account has no policy other;`},
+	} {
+		w := o.admit(o.key, "other", c.body)
+		require.Equal(t, "400  none", edgeHeaders(w))
+		require.Contains(t, w.Body.String(), c.want)
+	}
+	require.Equal(t, "400  ", edgeHeaders(o.admit(o.key, "other", `{"operation":"single","points":2}`)), "the worker's own mistake")
+	require.Zero(t, ledgertest.Used(t, o.ledger, "owner@example.com"))
+}
+
+// A worker's request goes on with the policy that it began with. One that is new since is not
+// passed over, and nothing charged.
+func TestWorkersRequestKeepsItsPolicy(t *testing.T) {
+	o := newOffice(t, map[string]string{"hard": blocksRoles})
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(blocksRoles)))
+	real := o.Ledger
+	o.Ledger = replacing{real, func() { o.set("hard", allowsRoles) }}
+	require.Equal(t, "204 true "+digest, edgeHeaders(o.admit(o.key, "hard "+digest, admitOne)))
+	o.set("hard", blocksRoles)
+	o.Ledger = replacing{real, func() { require.NoError(t, o.ledger.DeletePolicy(t.Context(), o.account, "hard")) }}
+	require.Equal(t, "204 true "+digest, edgeHeaders(o.admit(o.key, "hard "+digest, admitOne)))
+	require.EqualValues(t, 2, ledgertest.Used(t, o.ledger, "owner@example.com"))
+	o.Ledger = replacing{real, func() { o.set("hard", blocksRoles) }}
+	require.Equal(t, "503  ", edgeHeaders(o.admit(o.key, "hard", admitOne)))
+	require.EqualValues(t, 2, ledgertest.Used(t, o.ledger, "owner@example.com"))
+}
+
+// A replacing ledger calls replace after it has looked for a policy.
+type replacing struct {
+	Ledger
+	replace func()
+}
+
+func (r replacing) PeekPolicy(ctx context.Context, secret, origin, name string) *ledger.Policy {
+	defer r.replace()
+	return r.Ledger.PeekPolicy(ctx, secret, origin, name)
+}
+
+// FuzzEdgePolicy checks how X-Edge-Policy is read.
+func FuzzEdgePolicy(f *testing.F) {
+	for _, header := range []string{"", "*", "hard", "* ", " ", "hard  ", "** x", "* * *", "\x00", strings.Repeat("a", 100)} {
+		f.Add(header)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		asked, given := edgePolicyOf(http.Header{headerEdgePolicy: {header}})
+		require.Equal(t, header != "", given)
+		require.NotEqual(t, "*", asked.name)
+		require.NotContains(t, asked.name, " ")
+		require.LessOrEqual(t, len(asked.name)+len(asked.digest), len(header))
+	})
 }
 
 // A document is accepted once for many requests, and again when it has changed.

@@ -131,8 +131,6 @@ func queryPolicy(query string) (name string, p *problem) {
 	return "", invalidRequest.with(textWrongPolicy)
 }
 
-const textWrongPolicy = "The query parameter policy must be the name of one of the account's policies, given once: 1 to 64 of a-z, 0-9, - and _."
-
 // queryValue returns the value of a parameter and how often the query has it. Names and
 // values are compared as they were sent, without percent-decoding, so that origin and worker
 // cannot decode them differently.

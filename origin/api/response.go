@@ -30,6 +30,7 @@ type response struct {
 	preflight    string // the methods allowed to pages in a browser
 	allowOrigin  string // the origin whose pages may read the response
 	edgeMX       string // the brief response to a worker
+	edgePolicy   string // of a response to a worker: the digest of the policy's document
 	clientClosed bool   // the client closed its side of the connection before the response
 	afterSend    func() // called once the response is sent; may be nil
 }
@@ -77,6 +78,9 @@ func (a *response) setExtras(f *fields) {
 	}
 	if a.edgeMX != "" {
 		f.set(headerEdgeMX, a.edgeMX)
+	}
+	if a.edgePolicy != "" {
+		f.set(headerEdgePolicy, a.edgePolicy)
 	}
 	if a.replayed {
 		f.set(headerReplayed, "true")

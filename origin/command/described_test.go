@@ -1,6 +1,8 @@
 package command
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -172,8 +174,11 @@ func TestEdgeDescription(t *testing.T) {
 	_, account := ledgertest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
 	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
-	_, err = s.ledger.SetPolicy(t.Context(), account, "strict", "{}")
-	require.NoError(t, err)
+	for name, document := range map[string]string{"strict": "{}", "long": `{"block": {"domains": [` + strings.Repeat(" ", 256<<10) + `]}}`} {
+		_, err = s.ledger.SetPolicy(t.Context(), account, name, document)
+		require.NoError(t, err)
+	}
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte("{}")))
 	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", ledger.KeyTerms{Policy: "strict"})
 	require.NoError(t, err)
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
@@ -197,11 +202,14 @@ func TestEdgeDescription(t *testing.T) {
 		{key, strings.Repeat(" ", 1<<20+1), 413, ""},
 		{key, ask, 415, "Content-Type: text/plain"},
 		{key, strings.ReplaceAll(ask, "mail", "servfail"), 503, ""},
-		{strict, ask, 204, "X-Edge-Forward: true"},
-		{strict, "its body is not read", 204, "X-Edge-Forward: true"},
+		{strict, "its body is not read", 200, "X-Edge-Policy: *"},
+		{strict, ask, 200, "X-Edge-Policy: * " + digest},
+		{strict, brief, 204, "X-Edge-Policy: * " + digest},
+		{strict, ask, 204, "X-Edge-Policy: long"},
+		{strict, ask, 400, "X-Edge-Policy: other"},
 		{strict, ask, 503, ""}, // of an earlier release
 		{strict, `{"operation":"single","points":0}`, 200, ""},
-		{key, ask, 200, "X-Edge-Forward: true"},
+		{key, ask, 200, "X-Edge-Policy: *"},
 	} {
 		require.Equal(t, c.status, s.send(t, edgeRequest(c.key, c.body, c.header)), c.body)
 	}

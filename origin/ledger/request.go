@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -107,22 +108,31 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 }
 
 func (v *views) judge(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) (*Request, Decision) {
+	bucket, keyBucket, d := v.peek(s, origin, instant)
+	if d.Kind != Good {
+		return nil, d
+	}
+	s.account.bucket, s.key.bucket = bucket, keyBucket
+	return v.newRequest(ctx, s, at, origin, instant), d
+}
+
+// peek judges a request and returns the buckets after its token, which it does not take.
+func (v *views) peek(s *secretView, origin string, instant time.Time) (bucket, keyBucket int64, d Decision) {
 	now, a, k := v.clock.at(instant), s.account, s.key
 	if kind := v.judgeKey(s, now, origin); kind != Good {
-		return nil, Decision{Kind: kind}
+		return 0, 0, Decision{Kind: kind}
 	}
 	bucket, wait := takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
 	keyBucket, keyWait := takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
 	switch wait = max(wait, keyWait); {
 	case wait > 0:
-		return nil, a.decision(RateLimited, wait)
+		return 0, 0, a.decision(RateLimited, wait)
 	case a.inProgress >= maxInProgress:
-		return nil, a.decision(Busy, busyFor)
+		return 0, 0, a.decision(Busy, busyFor)
 	case a.unpaid.over(instant):
-		return nil, a.decision(UnpaidWork, busyFor)
+		return 0, 0, a.decision(UnpaidWork, busyFor)
 	}
-	a.bucket, k.bucket = bucket, keyBucket
-	return v.newRequest(ctx, s, at, origin, instant), a.decision(Good, 0)
+	return bucket, keyBucket, a.decision(Good, 0)
 }
 
 // newRequest returns an admitted request. Its token is spent, however the
@@ -153,35 +163,45 @@ func (s *secretView) quota(now time.Time) *Quota {
 	}
 }
 
-// DefaultPolicy returns the name of the default policy of a key, "" if it has none or Begin
-// would refuse it. Unlike Begin it takes no token.
-func (l *Ledger) DefaultPolicy(ctx context.Context, secret, origin string) string {
+// PeekPolicy returns the policy that a request would have which names it, or the key's default
+// for "". It returns nil if there is none, or if Begin would refuse the request. Unlike Begin
+// it takes no token.
+func (l *Ledger) PeekPolicy(ctx context.Context, secret, origin, name string) *Policy {
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
+	defer cancel()
 	at := digestOf(secret)
-	name, stale := l.views.defaultPolicy(at, origin)
-	if !stale || l.writer.failing() != nil {
-		return name
+	policy, changes, stale := l.views.peekPolicy(at, origin, name)
+	if stale && l.writer.failing() == nil {
+		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
+			return nil // Begin fails likewise
+		}
+		policy, changes, _ = l.views.peekPolicy(at, origin, name)
 	}
-	if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
-		return "" // Begin fails likewise
+	if CheckPolicyName(policy.name) != nil {
+		return nil
 	}
-	name, _ = l.views.defaultPolicy(at, origin)
-	return name
+	p, err := l.policies.find(ctx, policy, changes)
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
-// defaultPolicy returns the name of a key's default policy, and whether the view is missing
-// or too old to decide.
-func (v *views) defaultPolicy(at digest, origin string) (name string, stale bool) {
+// peekPolicy returns which policy a request would have, as of which change of the account's;
+// an empty name for none. If the view is missing or too old to decide, stale is true.
+func (v *views) peekPolicy(at digest, origin, name string) (policy policyKey, changes int64, stale bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	instant := v.clock.monotonic()
 	s := v.secrets[at]
-	if s == nil || v.age(s, instant) > maxAccept {
-		return "", true
+	if s == nil {
+		return policy, 0, true
 	}
-	if v.judgeKey(s, v.clock.at(instant), origin) != Good {
-		return "", false
+	age := v.age(s, instant)
+	if _, _, d := v.peek(s, origin, instant); age > maxAccept || d.Kind != Good {
+		return policy, 0, age > maxRefuse
 	}
-	return s.key.policy, false
+	return policyKey{s.account.id, cmp.Or(name, s.key.policy)}, s.account.policies, false
 }
 
 // Policy returns the policy of the request's account with a name, as it was when the request

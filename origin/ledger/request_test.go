@@ -383,7 +383,13 @@ func TestRequestsFollowPolicies(t *testing.T) {
 
 		f.mustPolicy("a", blocking)
 		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "a"}}))
-		require.Equal(t, "a", f.DefaultPolicy(f.ctx, f.secret, ""))
+		peek := func(name string) string {
+			if p := f.PeekPolicy(f.ctx, f.secret, "", name); p != nil {
+				return p.Document
+			}
+			return ""
+		}
+		require.Equal(t, blocking, peek(""))
 		require.Empty(t, document(before, ""), "it began without")
 		under := f.mustBegin()
 		defer under.End()
@@ -398,7 +404,9 @@ func TestRequestsFollowPolicies(t *testing.T) {
 		require.Equal(t, blocking, document(under, ""))
 		require.Equal(t, blocking, p.Document)
 		f.clock.advance(maxAccept + 1)
-		require.Equal(t, "b", f.DefaultPolicy(f.ctx, f.secret, ""))
+		require.Equal(t, allowing, peek(""))
+		require.Equal(t, allowing, peek("b"))
+		require.Empty(t, peek("a"))
 		after := f.mustBegin()
 		defer after.End()
 		require.Equal(t, allowing, document(after, ""))
@@ -407,6 +415,43 @@ func TestRequestsFollowPolicies(t *testing.T) {
 		require.Equal(t, "b", inspected.Quota.Policy)
 		_, err = after.Policy("a")
 		require.ErrorIs(t, err, ErrNoPolicy)
+	})
+}
+
+// PeekPolicy takes no token, and finds nothing, without a query, for a request that Begin
+// refuses.
+func TestPeekPolicyTakesNoToken(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		var counter storetest.Counter
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)}, WithStore(counter.Wrap))
+		f.mustPolicy("a", blocking)
+		other, err := f.CreateAccount(f.ctx, "other@example.com", unlimitedTerms)
+		require.NoError(t, err)
+		stranger, _, err := f.CreateKey(f.ctx, other.ID, "other", KeyTerms{})
+		require.NoError(t, err)
+		bound, _, err := f.CreateKey(f.ctx, f.account, "bound", KeyTerms{Origins: []string{"https://shop.example"}, Policy: "a"})
+		require.NoError(t, err)
+		for range 3 {
+			require.Equal(t, blocking, f.PeekPolicy(f.ctx, f.secret, "", "a").Document)
+			require.Equal(t, blocking, f.PeekPolicy(f.ctx, bound, "https://shop.example", "").Document)
+		}
+		require.Nil(t, f.PeekPolicy(f.ctx, f.secret, "", ""), "the key has no default")
+		require.Nil(t, f.PeekPolicy(f.ctx, bound, "", ""), "not from this page")
+		require.Nil(t, f.PeekPolicy(f.ctx, stranger, "", "a"), "the policy of another account")
+		require.Nil(t, f.PeekPolicy(f.ctx, NewSecret(), "", "a"))
+
+		require.Equal(t, Good, f.request(1).Kind, "no token was taken")
+		f.mustPolicy("b", allowing)
+		counter.Take()
+		require.Nil(t, f.PeekPolicy(f.ctx, f.secret, "", "b"), "the token of this second is used")
+		for _, name := range []string{"A", strings.Repeat("a", 65), "a\x00"} {
+			require.Nil(t, f.PeekPolicy(f.ctx, stranger, "", name))
+		}
+		require.Zero(t, counter.Take().Statements["read_policy"])
+		f.clock.advance(time.Second)
+		require.Equal(t, allowing, f.PeekPolicy(f.ctx, f.secret, "", "b").Document)
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
+		require.Nil(t, f.PeekPolicy(f.ctx, f.secret, "", "b"))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"strings"
 )
@@ -30,6 +31,9 @@ func (e *Engine) NewPolicy(ctx context.Context, document string) (*Policy, error
 // WantsAddress reports whether the policy may have the reason no_mail, for which a domain
 // without MX needs a lookup of its address record. A nil policy wants nothing.
 func (p *Policy) WantsAddress() bool { return p != nil && p.wantsAddress }
+
+// Digest returns the SHA-256 of the document in hexadecimal.
+func (p *Policy) Digest() string { return hex.EncodeToString(p.hash[:]) }
 
 // policyOf returns a policy with what every request needs of its document, which may be long:
 // searching one with 10,000 domains takes as long as three checks. An escape in the document
