@@ -143,7 +143,17 @@ func (s *Server) sendPolicy(r *http.Request, secret, page string) (resp response
 	case len(stored.Document) > maxEdgePolicy:
 		return response{status: http.StatusNoContent, edgeMX: edgeForward}, nil, true
 	}
-	return response{status: http.StatusOK, body: []byte(stored.Document), edgeMX: edgeDocument, edgePolicy: p.Digest()}, nil, true
+	return s.document(r.Context(), stored, p), nil, true
+}
+
+// document responds with the document of a policy. No token limits how many are being sent to
+// workers, so they count as the account's memory.
+func (s *Server) document(ctx context.Context, stored *ledger.Policy, p *host.Policy) response {
+	memory, size := &reservation{budget: s.Memory, account: stored.Account}, int64(len(stored.Document))
+	if err := memory.grow(ctx, size, size); err != nil {
+		return bodyProblem(err, 0).response(enveloped)
+	}
+	return response{status: http.StatusOK, body: []byte(stored.Document), edgeMX: edgeDocument, edgePolicy: p.Digest(), afterSend: func() { memory.set(0) }}
 }
 
 // guardEdge checks the edge secret. It compares hashes in constant time, and with

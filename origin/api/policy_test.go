@@ -353,3 +353,37 @@ func BenchmarkVerdict(b *testing.B) {
 		})
 	}
 }
+
+// Documents that are being sent to workers count as the account's memory until they are sent:
+// they need no token, so their number has no other limit.
+func TestDocumentsForWorkersAreBounded(t *testing.T) {
+	long := `{"block":{"domains":["a.example"` + strings.Repeat(" ", maxEdgePolicy/2) + `]}}`
+	o := newOffice(t, map[string]string{"long": long})
+	o.Memory = NewMemoryBudget(MinBodyMemory)
+	own := o.Memory.reservation(o.account)
+	own.set(MinBodyMemory/budgetShares - int64(len(long)) + 1)
+	w := o.admit(o.key, "long", admitOne)
+	require.Equal(t, "429  ", edgeHeaders(w))
+	require.Contains(t, w.Body.String(), `"detail":"Rate limit exceeded: the headers, bodies and responses`)
+	own.set(MinBodyMemory/budgetShares - int64(len(long)))
+	require.Equal(t, http.StatusOK, o.admit(o.key, "long", admitOne).Code)
+
+	own.set(0)
+	during := int64(0)
+	r := httptest.NewRequest(http.MethodPost, edgePath, nil)
+	r.Header = http.Header{"X-Api-Key": {o.key}, headerEdgeSecret: {"secret"}, headerEdgePolicy: {"long"}}
+	o.ServeHTTP(watchedWriter{httptest.NewRecorder(), func() { during = o.Memory.Used() }}, r)
+	require.EqualValues(t, len(long), during)
+	require.Zero(t, o.Memory.Used())
+}
+
+// A watchedWriter calls before ahead of each Write.
+type watchedWriter struct {
+	http.ResponseWriter
+	before func()
+}
+
+func (w watchedWriter) Write(b []byte) (int, error) {
+	w.before()
+	return w.ResponseWriter.Write(b)
+}
