@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -339,10 +340,16 @@ func (c *Client) Usage(ctx context.Context) (u Usage, err error) {
 	if err != nil {
 		return u, err
 	}
-	if json.Unmarshal(got.body, &u) != nil || u.Points.Refill.IsZero() {
+	if json.Unmarshal(got.body, &u) != nil || u.Points.Refill.IsZero() || !mayBePolicyName(u.Policy) {
 		return Usage{}, &badResponseError{"the response to GET /v1/usage is not the usage of an account"}
 	}
 	return u, nil
+}
+
+// mayBePolicyName reports whether a policy can have the name, or there is none. Another one must
+// not get into a command line to go on with: it could change the terminal, or name a file.
+func mayBePolicyName(name string) bool {
+	return len(name) <= maxPolicyName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // withRefill adds to an outOfPointsError error when the points refill, and returns any

@@ -239,10 +239,17 @@ func TestForeignResponses(t *testing.T) {
 }
 
 func TestForeignUsage(t *testing.T) {
-	for _, body := range []string{"", "<html>", "{}", `{"points":{"refill":7}}`} {
+	const named = `{"points":{"refill":"2026-12-01T00:00:00Z"},"policy":"%s"}`
+	for _, body := range []string{"", "<html>", "{}", `{"points":{"refill":7}}`, fmt.Sprintf(named, `\u001b[2J`), fmt.Sprintf(named, "./file"), fmt.Sprintf(named, strings.Repeat("a", maxPolicyName+1))} {
 		c, _ := newFake(t, func(seen) (*http.Response, error) { return response(200, body) })
 		_, err := c.Usage(context.Background())
 		require.ErrorAs(t, err, new(*badResponseError), body)
+	}
+	for _, name := range []string{"", "sign-up_2"} {
+		c, _ := newFake(t, func(seen) (*http.Response, error) { return response(200, fmt.Sprintf(named, name)) })
+		u, err := c.Usage(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, name, u.Policy)
 	}
 }
 
