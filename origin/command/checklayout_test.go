@@ -3,10 +3,15 @@ package command
 import (
 	"encoding/csv"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,6 +84,39 @@ func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
 			require.Equal(t, local, through, name)
 			require.Equal(t, verdictCounts(t, summary), verdictCounts(t, problem), name)
 		}
+	}
+}
+
+// A run has the policy to its end with which it began, or none, though the key gets another one
+// after the run has asked for it.
+func TestKeyChangesItsPolicyDuringARun(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t))
+	_, account := s.limitedKey(t, ledger.Unlimited)
+	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", `{"block": {"domains": ["mail.example"]}}`)
+	require.NoError(t, err)
+	for before, after := range map[string]string{"": "sign-up", "sign-up": ""} {
+		key, created, err := s.ledger.CreateKey(t.Context(), account, "key", ledger.KeyTerms{Policy: before})
+		require.NoError(t, err)
+		proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.hostPort})
+		proxy.ModifyResponse = func(r *http.Response) error {
+			if r.Request.Method == http.MethodPost {
+				return nil
+			}
+			require.NoError(t, s.ledger.ChangeKey(t.Context(), account, created.ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Policy: after}}))
+			require.Eventually(t, func() bool { // the service has its own view of the key
+				_, body := s.send(t, http.MethodGet, "/v1/email/jane@mail.example", key, "", nil)
+				return strings.Contains(body, "verdict") == (after != "")
+			}, hung, 20*time.Millisecond)
+			return nil
+		}
+		through := httptest.NewServer(proxy)
+		defer through.Close()
+		var out, problem strings.Builder
+		code := run(t.Context(), []string{"check", "--server", through.URL, "--key", key, "--to", "ndjson"}, streams{strings.NewReader("jane@mail.example\n"), &out, &problem})
+		require.Zero(t, code, problem.String())
+		require.Equal(t, before != "", strings.Contains(out.String(), `"verdict":{"action":"block"`), out.String())
+		require.Equal(t, before != "", strings.Contains(out.String(), "verdict"), out.String())
 	}
 }
 

@@ -151,7 +151,7 @@ func (c *checkCmd) setRemote(ctx context.Context, run *check.Run, addresses int6
 	if addresses >= 0 || prompt.IsTerminal(messages) {
 		r.announce(messages, addresses)
 	}
-	checker.Client, run.Checker = r.client, checker
+	checker.Client, checker.Plain, run.Checker = r.client, c.Policy == "", checker
 	run.Input, run.Workers = client.Batches(run.Input), client.Concurrency
 	return o, nil
 }
@@ -190,7 +190,7 @@ func decideBy(ctx context.Context, policy string, engine func() (*host.Engine, e
 
 // adopt makes the key's default policy that of the run, if there is no other, and returns the
 // flags with which a resumed run has it too. Columns and verdicts are then the same to its
-// end, whatever becomes of the key.
+// end, whatever becomes of the key. A run without a policy has no verdicts to its end.
 func (c *checkCmd) adopt(checker *client.Checker, policy string) (resume []string) {
 	if c.Policy != "" || policy == "" {
 		return nil

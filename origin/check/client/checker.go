@@ -18,6 +18,7 @@ type Checker struct {
 
 	Policy  string       // of the account, which decides in place of the key's default; "" for none
 	Decider *check.Local // decides here, by a policy that the service does not have; nil for none
+	Plain   bool         // leave out the verdict of the key's default policy
 }
 
 // Check sends the addresses of the records and sets their outcomes.
@@ -57,7 +58,10 @@ func (c *Checker) outcomeOf(i Item) (o check.Outcome, reported *result.Result, e
 	if err != nil {
 		return o, nil, err
 	}
-	o = check.Outcome{Flags: r.Flags(), MX: mxOf(&r), Verdict: r.Verdict}
+	o = check.Outcome{Flags: r.Flags(), MX: mxOf(&r)}
+	if !c.Plain {
+		o.Verdict = r.Verdict
+	}
 	if r.Details != nil && r.Details.Refusal != nil {
 		o.Refusal = *r.Details.Refusal
 	}
@@ -66,14 +70,14 @@ func (c *Checker) outcomeOf(i Item) (o check.Outcome, reported *result.Result, e
 }
 
 // trim returns the text of a result without the details that only Reasons or Decider asked
-// for, and without the verdict of the key's default policy where Decider decides.
+// for, and without the verdict of the key's default policy where Decider decides or nothing.
 func (c *Checker) trim(r *result.Result, text []byte) []byte {
 	end := len(text) - 1
 	if r.Verdict.Action != "" {
 		end = bytes.LastIndex(text, []byte(verdictMember))
 	}
 	facts, rest := text[:end], text[end:]
-	if c.Decider != nil {
+	if c.Decider != nil || c.Plain {
 		rest = rest[len(rest)-1:]
 	}
 	if !c.Details {

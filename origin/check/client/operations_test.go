@@ -64,6 +64,12 @@ func TestBatchWithVerdict(t *testing.T) {
 		require.Equal(t, result.Verdict{Action: "block", Reason: "disposable", Rule: "block.reasons[0]"}, outcomes[0].Verdict)
 	}
 	require.JSONEq(t, `{"emails":["a@mail.example"],"policy":"sign-up"}`, f.requests[3].body)
+	for _, checker := range []*Checker{{Client: c, Plain: true}, {Client: c, Plain: true, Reasons: true}, {Client: c, Plain: true, Details: true}} {
+		outcomes := make([]check.Outcome, 1)
+		require.NoError(t, checker.Check(t.Context(), []check.Record{{Email: "a@mail.example"}}, outcomes))
+		require.Equal(t, resultOf("a@mail.example", checker.Details), string(outcomes[0].JSON))
+		require.Zero(t, outcomes[0].Verdict)
+	}
 }
 
 // No member of a verdict or of details can take the place of the verdict.
