@@ -248,12 +248,13 @@ func TestMCPRefusesAPolicy(t *testing.T) {
 	t.Parallel()
 	session, log := connectMCP(t, "--offline")
 	for document, says := range map[string]string{
-		`{"block": {"reasons": ["no_mx", "role", "disposible"]}}`:         `policy: block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
-		`{"block": {"domains": ["a.*.example"]}}`:                         `policy: block.domains[0]: `,
-		`{"allow": {"reasons": ["role"]}}`:                                `policy: allow.reasons: `,
-		`{"block": 7}`:                                                    `policy: block: `,
-		`{"blok": {}}`:                                                    `policy: the document: "blok" is no member of a policy; did you mean "block"?`,
-		`{"block": {"reasons": ["` + strings.Repeat("x", 64<<10) + `"]}}`: `policy: it has 65562 bytes, and in a call it may have 65536`,
+		`{"block": {"reasons": ["no_mx", "role", "disposible"]}}`: `policy: block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
+		`{"block": {"domains": ["a.*.example"]}}`:                 `policy: block.domains[0]: `,
+		`{"allow": {"reasons": ["role"]}}`:                        `policy: allow.reasons: `,
+		`{"block": {"reasons": ["role"]}, "block": {}}`:           `policy: block: the member is there twice`,
+		`{"block": 7}`: `policy: block: `,
+		`{"blok": {}}`: `policy: the document: "blok" is no member of a policy; did you mean "block"?`,
+		`{"block": {"reasons": ["` + strings.Repeat("x", 64<<10) + `"]}}`:                     `policy: it has 65562 bytes, and in a call it may have 65536`,
 		`{"block": {"domains": ` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}}`: `policy: block.domains[0]: `,
 		`"sign-up"`: `has type "string"`,
 		`[]`:        `has type "array"`,

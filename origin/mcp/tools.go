@@ -97,8 +97,8 @@ func (t *tools) describe(name, title, text string) *sdk.Tool {
 	}}
 }
 
-func (t *tools) checkEmail(ctx context.Context, _ *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, facts, error) {
-	o, err := t.one(ctx, in.policyInput, false, in.Email)
+func (t *tools) checkEmail(ctx context.Context, r *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, facts, error) {
+	o, err := t.one(ctx, policyOf(r), false, in.Email)
 	if err != nil {
 		return nil, facts{}, err
 	}
@@ -106,8 +106,8 @@ func (t *tools) checkEmail(ctx context.Context, _ *sdk.CallToolRequest, in email
 	return says(summary(&f)), f, err
 }
 
-func (t *tools) explain(ctx context.Context, _ *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, explanation, error) {
-	o, err := t.one(ctx, in.policyInput, true, in.Email)
+func (t *tools) explain(ctx context.Context, r *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, explanation, error) {
+	o, err := t.one(ctx, policyOf(r), true, in.Email)
 	if err != nil {
 		return nil, explanation{}, err
 	}
@@ -119,9 +119,9 @@ func (t *tools) explain(ctx context.Context, _ *sdk.CallToolRequest, in emailInp
 	return says(summary(&f) + why.text()), explanation{f, why}, err
 }
 
-func (t *tools) checkEmails(ctx context.Context, _ *sdk.CallToolRequest, in emailsInput) (*sdk.CallToolResult, batch, error) {
+func (t *tools) checkEmails(ctx context.Context, r *sdk.CallToolRequest, in emailsInput) (*sdk.CallToolResult, batch, error) {
 	emails := distinct(in.Emails)
-	outcomes, err := t.check(ctx, in.policyInput, false, emails)
+	outcomes, err := t.check(ctx, policyOf(r), false, emails)
 	if err != nil {
 		return nil, batch{}, err
 	}
@@ -225,6 +225,13 @@ func (t *tools) check(ctx context.Context, p policyInput, details bool, emails [
 		return nil, fmt.Errorf("the check failed: %w", err)
 	}
 	return outcomes, nil
+}
+
+// policyOf returns the policy of a call as it was sent. The input that the SDK passes was decoded
+// before, so that of members with the same name, an error in a policy, the last would decide.
+func policyOf(r *sdk.CallToolRequest) (p policyInput) {
+	_ = json.Unmarshal(r.Params.Arguments, &p) // the SDK has validated it
+	return p
 }
 
 // checker returns what checks the addresses of a call with this policy. By the schema it is
