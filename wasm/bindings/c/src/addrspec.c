@@ -1,0 +1,275 @@
+#include "addrspec.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module.h"
+#include "result.h"
+
+/* What wasm2c calls the module's functions. */
+#define CALL(name) Z_moduleZ_addrspec_##name
+
+/* The slots of an instance; the longest policy; the flag of word 0 that is disposable. */
+enum { SLOTS = 16, LONGEST_POLICY = 2625536, DISPOSABLE = 1 << 5 };
+
+/* A policy in a slot and when it was used. data is NULL if there is none. */
+struct slot {
+    char *data;
+    size_t length;
+    unsigned long used;
+};
+
+struct addrspec_checker {
+    Z_module_instance_t module;
+    bool started;
+    uint32_t in, out, report;
+    addrspec_record record;
+    struct slot slots[SLOTS];
+    unsigned long clock;
+    void *lists; /* a copy of those that replaced the module's own, for the next instance */
+    size_t lists_size;
+    char versions[256], decision[96];
+    addrspec_verdict verdict;
+    addrspec_code code;
+    char message[256];
+};
+
+/* A call of the module. Each returns an i32. */
+struct call {
+    addrspec_checker *checker;
+    u32 (*one)(Z_module_instance_t *, u32);
+    u32 (*two)(Z_module_instance_t *, u32, u32);
+    u32 a, b;
+    int32_t value;
+};
+
+static addrspec_code fail(addrspec_checker *c, addrspec_code code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->message, sizeof c->message, format, arguments);
+    va_end(arguments);
+    return c->code = code;
+}
+
+/* Types of functions are the same for all instances. */
+__attribute__((constructor)) static void prepare(void) { Z_module_init_module(); }
+
+static void instantiate(void *argument) {
+    addrspec_checker *c = argument;
+    Z_module_instantiate(&c->module);
+    c->in = CALL(in_ptr)(&c->module);
+    c->out = CALL(out_ptr)(&c->module);
+    c->report = CALL(report_ptr)(&c->module);
+}
+
+static void discard(addrspec_checker *c) {
+    Z_module_free(&c->module);
+    memset(&c->module, 0, sizeof c->module);
+    for (int n = 0; n < SLOTS; n++) free(c->slots[n].data);
+    memset(c->slots, 0, sizeof c->slots);
+    c->started = false;
+}
+
+static void run(void *argument) {
+    struct call *call = argument;
+    Z_module_instance_t *module = &call->checker->module;
+    call->value = (int32_t)(call->one != NULL ? call->one(module, call->a) : call->two(module, call->a, call->b));
+}
+
+/* Calls the module. An instance that trapped or reports a defect of its own is discarded. */
+static addrspec_code call(addrspec_checker *c, struct call *call) {
+    enum { DEFECT = -3 };
+    call->checker = c;
+    int trap = addrspec_catch(run, call);
+    if (trap == 0 && call->value != DEFECT) return ADDRSPEC_OK;
+    discard(c);
+    return fail(c, ADDRSPEC_ERROR_INTERNAL, "the module failed (%d); the next call starts another instance", trap);
+}
+
+/* Writes a piece to the input. */
+static void put(addrspec_checker *c, const void *data, size_t length) {
+    if (length > 0) memcpy(c->module.w2c_memory.data + c->in, data, length);
+}
+
+static const uint8_t *output(addrspec_checker *c) { return c->module.w2c_memory.data + c->out; }
+
+/* Passes a document in pieces of the size of the input, and at last an empty one. */
+static addrspec_code pass(addrspec_checker *c, struct call *each, const char *data, size_t length) {
+    u32 *size = each->one != NULL ? &each->a : &each->b;
+    for (bool last = false; !last; data += *size, length -= *size) {
+        *size = length < ADDRSPEC_MAX_ADDRESS ? (u32)length : ADDRSPEC_MAX_ADDRESS;
+        last = length == 0;
+        put(c, data, *size);
+        addrspec_code code = call(c, each);
+        if (code != ADDRSPEC_OK || each->value != 0) return code;
+    }
+    return ADDRSPEC_OK;
+}
+
+/* Fails with the sentence of the report. */
+static addrspec_code refused(addrspec_checker *c, addrspec_code code, const char *what) {
+    addrspec_text sentence = addrspec_report_sentence(c->module.w2c_memory.data + c->report, output(c));
+    return fail(c, code, "%s%.*s", what, (int)sentence.length, sentence.data);
+}
+
+static addrspec_code install(addrspec_checker *c, const void *blob, size_t size) {
+    struct call lists = {.one = CALL(lists)};
+    addrspec_code code = pass(c, &lists, blob, size);
+    if (code != ADDRSPEC_OK || lists.value == 0) return code;
+    if (lists.value == -4) return refused(c, ADDRSPEC_ERROR_LISTS, "the lists were refused: ");
+    return fail(c, ADDRSPEC_ERROR_LISTS, "the lists were refused: they are larger than 4 MiB");
+}
+
+/* Begins a call: there is an instance, and no error. */
+static bool begin(addrspec_checker *c) {
+    if (c == NULL) return false;
+    c->code = ADDRSPEC_OK;
+    c->message[0] = '\0';
+    if (c->started) return true;
+    c->record.known = false;
+    if (addrspec_catch(instantiate, c) != 0) {
+        discard(c);
+        return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for an instance of the module"), false;
+    }
+    c->started = true;
+    return c->lists == NULL || install(c, c->lists, c->lists_size) == ADDRSPEC_OK;
+}
+
+addrspec_checker *addrspec_new(void) {
+    addrspec_checker *c = calloc(1, sizeof *c);
+    if (c == NULL || begin(c)) return c;
+    addrspec_free(c);
+    return NULL;
+}
+
+void addrspec_free(addrspec_checker *c) {
+    if (c == NULL) return;
+    discard(c);
+    addrspec_record_free(&c->record);
+    free(c->lists);
+    free(c);
+}
+
+const addrspec_result *addrspec_check(addrspec_checker *c, const void *address, size_t length, unsigned flags) {
+    struct call check = {.two = CALL(check), .a = (u32)length, .b = flags};
+    if (!begin(c)) return NULL;
+    c->record.known = false;
+    if (address == NULL && length > 0) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the address is NULL"), NULL;
+    if (length > ADDRSPEC_MAX_ADDRESS) return fail(c, ADDRSPEC_ERROR_TOO_LONG, "the address has more than 1 MiB"), NULL;
+    if (flags > (ADDRSPEC_FULL_SUGGESTION | ADDRSPEC_DETAILS)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the flags %u are not defined", flags), NULL;
+    put(c, address, length);
+    if (call(c, &check) != ADDRSPEC_OK) return NULL;
+    if (addrspec_record_read(&c->record, c->module.w2c_memory.data + c->report, output(c), (size_t)check.value)) return &c->record.result;
+    return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for the result"), NULL;
+}
+
+addrspec_code addrspec_check_many(addrspec_checker *c, const addrspec_address *addresses, size_t count, unsigned flags,
+                                  addrspec_each *each, void *context) {
+    if (!begin(c)) return addrspec_error_code(c);
+    if (each == NULL || (addresses == NULL && count > 0)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the addresses or the function is NULL");
+    for (size_t n = 0; n < count; n++) {
+        const addrspec_result *result = addrspec_check(c, addresses[n].data, addresses[n].length, flags);
+        if (result == NULL) return c->code;
+        if (!each(context, n, result)) break;
+    }
+    return ADDRSPEC_OK;
+}
+
+/* Loads a policy into a slot, which then keeps a copy of its document. */
+static addrspec_code load(addrspec_checker *c, size_t slot, const char *policy, size_t length) {
+    struct call each = {.two = CALL(policy), .a = (u32)slot};
+    struct slot *s = &c->slots[slot];
+    char *data = malloc(length + 1);
+    free(s->data);
+    memset(s, 0, sizeof *s);
+    if (data == NULL) return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for a policy");
+    addrspec_code code = pass(c, &each, policy, length);
+    if (code == ADDRSPEC_OK && each.value != 0) code = refused(c, ADDRSPEC_ERROR_POLICY, "");
+    if (code != ADDRSPEC_OK) return free(data), code;
+    memcpy(data, policy, length);
+    *s = (struct slot){data, length, 0};
+    return ADDRSPEC_OK;
+}
+
+/* Finds the slot of a policy, which replaces the one that was used least recently. */
+static addrspec_code find_slot(addrspec_checker *c, const char *policy, size_t length, size_t *slot) {
+    size_t least = 0;
+    for (*slot = 0; *slot < SLOTS; ++*slot) {
+        const struct slot *s = &c->slots[*slot];
+        if (s->data != NULL && s->length == length && memcmp(s->data, policy, length) == 0) break;
+        if (s->used < c->slots[least].used) least = *slot;
+    }
+    if (*slot == SLOTS && load(c, *slot = least, policy, length) != ADDRSPEC_OK) return c->code;
+    c->slots[*slot].used = ++c->clock;
+    return ADDRSPEC_OK;
+}
+
+/* Writes what a policy needs of the last check to the input, and returns how many bytes. */
+static u32 put_subject(addrspec_checker *c, const addrspec_found *found) {
+    size_t host = strlen(c->record.result.host);
+    uint32_t words[4] = {c->record.words[0] | (found->disposable ? (uint32_t)DISPOSABLE : 0), c->record.words[1],
+                         (uint32_t)found->mx | (uint32_t)found->address_record << 2, (uint32_t)host};
+    put(c, words, sizeof words);
+    memcpy(c->module.w2c_memory.data + c->in + sizeof words, c->record.result.host, host);
+    return (u32)(sizeof words + host);
+}
+
+static bool defined(addrspec_known known) { return known == ADDRSPEC_UNKNOWN || known == ADDRSPEC_NO || known == ADDRSPEC_YES; }
+
+/* Copies the verdict, which follows its length. */
+static const addrspec_verdict *read_verdict(addrspec_checker *c, int32_t size) {
+    static const char before[] = "{\"action\":\"";
+    size_t length = (size_t)size - 4;
+    if (size < (int32_t)sizeof before + 4 || length >= sizeof c->decision) return fail(c, ADDRSPEC_ERROR_INTERNAL, "addrspec_verdict returned %d", (int)size), NULL;
+    memcpy(c->decision, output(c) + 4, length);
+    c->decision[length] = '\0';
+    c->verdict = (addrspec_verdict){c->decision, c->decision[sizeof before - 1]};
+    return &c->verdict;
+}
+
+const addrspec_verdict *addrspec_decide(addrspec_checker *c, const char *policy, size_t length, const addrspec_found *found) {
+    static const addrspec_found nothing = {ADDRSPEC_UNKNOWN, ADDRSPEC_UNKNOWN, false};
+    struct call verdict = {.two = CALL(verdict)};
+    size_t slot;
+    if (!begin(c)) return NULL;
+    if (found == NULL) found = &nothing;
+    if (policy == NULL || !defined(found->mx) || !defined(found->address_record)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the policy is NULL, or found has a value that is not defined"), NULL;
+    if (!c->record.known) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "there is no result to decide about: check an address first"), NULL;
+    if (length > LONGEST_POLICY) return fail(c, ADDRSPEC_ERROR_POLICY, "the policy has more than %d bytes", LONGEST_POLICY), NULL;
+    if (find_slot(c, policy, length, &slot) != ADDRSPEC_OK) return NULL;
+    verdict.a = (u32)slot;
+    verdict.b = put_subject(c, found);
+    return call(c, &verdict) == ADDRSPEC_OK ? read_verdict(c, verdict.value) : NULL;
+}
+
+addrspec_code addrspec_load_lists(addrspec_checker *c, const void *blob, size_t size) {
+    if (!begin(c)) return addrspec_error_code(c);
+    if (blob == NULL || size == 0) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the lists are empty");
+    void *copy = malloc(size);
+    if (copy == NULL) return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for the lists");
+    memcpy(copy, blob, size);
+    if (install(c, blob, size) != ADDRSPEC_OK) return free(copy), c->code;
+    free(c->lists);
+    c->lists = copy;
+    c->lists_size = size;
+    return ADDRSPEC_OK;
+}
+
+static u32 info(Z_module_instance_t *module, u32 unused) {
+    (void)unused;
+    return CALL(info)(module);
+}
+
+const char *addrspec_versions(addrspec_checker *c) {
+    struct call versions = {.one = info};
+    if (!begin(c) || call(c, &versions) != ADDRSPEC_OK) return NULL;
+    snprintf(c->versions, sizeof c->versions, "%.*s", (int)versions.value, (const char *)output(c));
+    return c->versions;
+}
+
+addrspec_code addrspec_error_code(const addrspec_checker *c) { return c == NULL ? ADDRSPEC_ERROR_MEMORY : c->code; }
+
+const char *addrspec_error_message(const addrspec_checker *c) { return c == NULL ? "there is no memory for a checker" : c->message; }

@@ -1,0 +1,31 @@
+/* Makes a result of what the module writes: wasm/ABI.md of the project specifies it. */
+#ifndef ADDRSPEC_RESULT_H
+#define ADDRSPEC_RESULT_H
+
+#include <stdint.h>
+
+#include "addrspec.h"
+
+typedef struct addrspec_text {
+    const char *data;
+    size_t length;
+} addrspec_text;
+
+/* The result of the last check, if known, and the memory that its texts are in. */
+typedef struct addrspec_record {
+    bool known;
+    uint32_t words[2]; /* words 0 and 1 of the report, which a policy needs */
+    addrspec_result result;
+    char *texts;
+    size_t room;
+} addrspec_record;
+
+/* Reads a JSON of size bytes at output, and its report. false: no memory, or no result. */
+bool addrspec_record_read(addrspec_record *record, const uint8_t *report, const uint8_t *output, size_t size);
+
+void addrspec_record_free(addrspec_record *record);
+
+/* Returns the sentence of a report on lists or a policy. */
+addrspec_text addrspec_report_sentence(const uint8_t *report, const uint8_t *output);
+
+#endif
