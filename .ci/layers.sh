@@ -80,6 +80,22 @@ server_tools() {
 	[ -z "$missing" ] || debian $missing
 }
 
+# What the library in C and what is built on it need: wasm2c, compilers for its platforms and
+# what runs their programs.
+native_tools() {
+	missing=
+	command -v wasm2c || missing="$missing wabt"
+	command -v cmake || missing="$missing cmake"
+	command -v clang || missing="$missing clang"
+	ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-* || missing="$missing libclang-rt-14-dev"
+	command -v valgrind || missing="$missing valgrind"
+	command -v aarch64-linux-gnu-gcc || missing="$missing gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+	command -v qemu-aarch64 || missing="$missing qemu-user"
+	command -v x86_64-w64-mingw32-gcc || missing="$missing gcc-mingw-w64-x86-64"
+	command -v wine64 || [ -x /usr/lib/wine/wine64 ] || missing="$missing wine64"
+	[ -z "$missing" ] || debian $missing
+}
+
 # What lints openapi.json and makes clients of it, for origin/rig/contract/clients.
 client_tools() {
 	go -C origin/rig/contract/clients/go mod download && tool -n oapi-codegen
@@ -98,7 +114,7 @@ prepare() {
 # an environment variable that it reads changes, and knows nothing of tools.
 installed() {
 	for name in node psql chromium chromium-browser google-chrome nginx caddy promtool python3 cargo rustc java javac mvn \
-		cc gcc g++ cmake make pkg-config valgrind deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
+		cc gcc g++ clang cmake make pkg-config valgrind wasm2c aarch64-linux-gnu-gcc qemu-aarch64 x86_64-w64-mingw32-gcc wine64 deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
 		command -v $name || true
 	done
 	node --version 2>&1 || true
@@ -246,7 +262,7 @@ packages_with() { git grep -l "$1" -- '*_test.go' | sed 's|/[^/]*$||' | sort -u 
 test_ci() {
 	step 'testing what ./build.sh test leaves out; up to 45 minutes'
 	settings
-	prepare edge_tools runtime_tools browser_tools server_tools client_tools hook_tools &
+	prepare edge_tools runtime_tools browser_tools server_tools native_tools client_tools hook_tools &
 	prepared=$!
 	quietly 'build the module' build_module || failed=1
 	if fetched staticcheck -version; then quietly staticcheck in_modules tool staticcheck ./... || failed=1; fi

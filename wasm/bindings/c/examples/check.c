@@ -29,7 +29,7 @@ struct options {
 
 /* Addresses to be checked, which the chunk owns. */
 struct chunk {
-    addrspec_text addresses[CHUNK];
+    addrspec_address addresses[CHUNK];
     size_t count;
 };
 
@@ -38,27 +38,26 @@ static void die(const char *why) {
     exit(1);
 }
 
-static void print(addrspec_facts *facts) {
-    fwrite(facts->json.data, 1, facts->json.length, stdout);
+static void fail(const addrspec_checker *checker) { die(addrspec_error_message(checker)); }
+
+static bool print(void *unused, size_t index, const addrspec_result *result) {
+    (void)unused;
+    (void)index;
+    fwrite(result->json, 1, result->json_length, stdout);
     putchar('\n');
-    addrspec_facts_free(facts);
+    return true;
 }
 
 static void check_one_by_one(addrspec_checker *checker, const struct chunk *chunk, unsigned flags) {
-    addrspec_error error;
     for (size_t n = 0; n < chunk->count; n++) {
-        addrspec_facts *facts;
-        const addrspec_text *address = &chunk->addresses[n];
-        if (addrspec_check(checker, address->data, address->length, flags, &facts, &error) != ADDRSPEC_OK) die(error.message);
-        print(facts);
+        const addrspec_result *result = addrspec_check(checker, chunk->addresses[n].data, chunk->addresses[n].length, flags);
+        if (result == NULL) fail(checker);
+        print(NULL, n, result);
     }
 }
 
 static void check_many(addrspec_checker *checker, const struct chunk *chunk, unsigned flags) {
-    static addrspec_facts *facts[CHUNK];
-    addrspec_error error;
-    if (addrspec_check_many(checker, chunk->addresses, chunk->count, flags, facts, &error) != ADDRSPEC_OK) die(error.message);
-    for (size_t n = 0; n < chunk->count; n++) print(facts[n]);
+    if (addrspec_check_many(checker, chunk->addresses, chunk->count, flags, print, NULL) != ADDRSPEC_OK) fail(checker);
 }
 
 /* Checks the addresses of the chunk and empties it. */
@@ -95,20 +94,22 @@ static addrspec_known fact(const char *text) {
     return *text == '\0' ? ADDRSPEC_UNKNOWN : *text == '1' ? ADDRSPEC_YES : ADDRSPEC_NO;
 }
 
-/* Prints a verdict for each five texts of the input. */
+/* Prints the verdict on an address, or why the document is no policy. */
+static void decide(addrspec_checker *checker, char *const texts[5], const ssize_t lengths[5]) {
+    addrspec_found found = {fact(texts[2]), fact(texts[3]), *texts[4] == '1'};
+    if (addrspec_check(checker, texts[1], (size_t)lengths[1] - 1, 0) == NULL) fail(checker);
+    const addrspec_verdict *verdict = addrspec_decide(checker, texts[0], (size_t)lengths[0] - 1, &found);
+    if (verdict == NULL && addrspec_error_code(checker) != ADDRSPEC_ERROR_POLICY) fail(checker);
+    puts(verdict != NULL ? verdict->json : addrspec_error_message(checker));
+}
+
+/* Decides about each five texts of the input. */
 static void decide_input(addrspec_checker *checker) {
     char *texts[5] = {NULL};
     size_t sizes[5] = {0};
     ssize_t lengths[5];
-    for (int n = 0; (lengths[n] = getdelim(&texts[n], &sizes[n], '\0', stdin)) > 0; n = (n + 1) % 5) {
-        addrspec_verdict verdict;
-        addrspec_error error;
-        if (n < 4) continue;
-        addrspec_found found = {fact(texts[2]), fact(texts[3]), *texts[4] == '1'};
-        addrspec_code code = addrspec_decide(checker, texts[1], (size_t)lengths[1] - 1, texts[0], (size_t)lengths[0] - 1, &found, &verdict, &error);
-        if (code != ADDRSPEC_OK && code != ADDRSPEC_ERROR_POLICY) die(error.message);
-        puts(code == ADDRSPEC_OK ? verdict.json : error.message);
-    }
+    for (int n = 0; (lengths[n] = getdelim(&texts[n], &sizes[n], '\0', stdin)) > 0; n = (n + 1) % 5)
+        if (n == 4) decide(checker, texts, lengths);
     for (int n = 0; n < 5; n++) free(texts[n]);
 }
 
@@ -142,12 +143,12 @@ static int read_options(int count, char **args, struct options *options) {
 
 /* Returns a checker with the lists in a file, or with those inside. */
 static addrspec_checker *new_checker(const char *lists) {
-    addrspec_error error;
-    addrspec_options options = {0};
-    char *blob = lists == NULL ? NULL : read_file(lists, &options.lists_size);
-    options.lists = blob;
-    addrspec_checker *checker = addrspec_checker_new(&options, &error);
-    if (checker == NULL) die(error.message);
+    size_t size;
+    addrspec_checker *checker = addrspec_new();
+    if (checker == NULL) fail(checker);
+    if (lists == NULL) return checker;
+    char *blob = read_file(lists, &size);
+    if (addrspec_load_lists(checker, blob, size) != ADDRSPEC_OK) fail(checker);
     free(blob);
     return checker;
 }
@@ -164,6 +165,6 @@ int main(int count, char **args) {
     if (options.policies) decide_input(checker);
     else if (first < count) check(checker, &chunk, &options);
     else check_input(checker, &chunk, &options);
-    addrspec_checker_free(checker);
+    addrspec_free(checker);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -120,7 +120,7 @@ static addrspec_code install(addrspec_checker *c, const void *blob, size_t size)
     addrspec_code code = pass(c, &lists, blob, size);
     if (code != ADDRSPEC_OK || lists.value == 0) return code;
     if (lists.value == -4) return refused(c, ADDRSPEC_ERROR_LISTS, "the lists were refused: ");
-    return fail(c, ADDRSPEC_ERROR_LISTS, "the lists were refused: they are larger than 4 MiB");
+    return fail(c, ADDRSPEC_ERROR_LISTS, "the lists are larger than 4 MiB");
 }
 
 /* Begins a call: there is an instance, and no error. */
