@@ -189,6 +189,15 @@ func requireSBOM(t *testing.T, r *release) {
 	if npm := "addrspec-" + r.version + ".tgz"; exists(r.inOut(npm)) {
 		requireBundled(t, bom, "file/"+npm)
 	}
+	for file, want := range map[string]string{
+		"addrspec-" + r.version + ".crate":                 "pkg:cargo/wasmi@",
+		"addrspec-" + r.version + ".jar":                   "pkg:maven/com.dylibso.chicory/runtime@",
+		"addrspec-" + r.version + "-py3-none-any.whl":      "pkg:pypi/wasmtime",
+		"addrspec-c-" + r.version + ".tar.gz":              "pkg:github/WebAssembly/wabt@",
+		"addrspec-c-" + r.version + "-linux-x86_64.tar.gz": "pkg:github/WebAssembly/wabt@",
+	} {
+		requireNeeds(t, bom, have, "file/"+file, want)
+	}
 	for _, d := range *bom.Dependencies {
 		require.True(t, d.Ref == "addrspec" || have[d.Ref].BOMRef != "", d.Ref)
 		if d.Dependencies == nil {
@@ -196,6 +205,19 @@ func requireSBOM(t *testing.T, r *release) {
 		}
 		for _, ref := range *d.Dependencies {
 			require.Contains(t, have, ref)
+		}
+	}
+}
+
+// requireNeeds requires that the bill lists a library for a file, if the release has it.
+func requireNeeds(t *testing.T, bom cdx.BOM, have map[string]cdx.Component, file, library string) {
+	t.Helper()
+	if _, ok := have[file]; !ok {
+		return
+	}
+	for _, d := range *bom.Dependencies {
+		if d.Ref == file {
+			require.True(t, slices.ContainsFunc(*d.Dependencies, func(ref string) bool { return strings.HasPrefix(ref, library) }), "%s: %v", file, *d.Dependencies)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func sortedComponents(libraries map[string]cdx.Component) *[]cdx.Component {
 
 // dependencies returns what each file depends on, and that the release has all files.
 func dependencies(main string, libraries map[string]cdx.Component, depends map[string][]string) *[]cdx.Dependency {
-	files := slices.Sorted(maps.Keys(depends))
+	files := slices.DeleteFunc(slices.Sorted(maps.Keys(depends)), func(ref string) bool { return libraries[ref].Type != cdx.ComponentTypeFile })
 	list := []cdx.Dependency{{Ref: main, Dependencies: &files}}
 	for _, ref := range slices.Sorted(maps.Keys(libraries)) {
 		on := slices.Compact(slices.Sorted(slices.Values(depends[ref])))
@@ -193,8 +193,9 @@ func (r *release) importedModules(packages ...string) ([]*debug.Module, error) {
 	return sortedModules(found), nil
 }
 
-// addPackages adds the packages of the languages. Each contains the module; that of npm
-// also contains parts of other packages, which its bundler names.
+// addPackages adds the packages of the languages. Each contains the module, or what was
+// translated from it; that of npm also contains parts of other packages, which its bundler
+// names; the others name what they need in files of their own.
 func (r *release) addPackages(libraries map[string]cdx.Component, depends map[string][]string) error {
 	return filepath.WalkDir(r.out, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -236,6 +237,7 @@ func (r *release) addPackage(libraries map[string]cdx.Component, depends map[str
 	if p.hasModule {
 		depends[c.BOMRef] = append(depends[c.BOMRef], "file/addrspec.wasm")
 	}
+	addRequirements(libraries, depends, c.BOMRef, p.requires)
 	for _, name := range p.bundled {
 		ref, err := r.addNPM(libraries, name)
 		if err != nil {
@@ -251,6 +253,7 @@ type packageContents struct {
 	isPackage bool
 	hasModule bool     // addrspec.wasm of this release
 	bundled   []string // packages of npm, parts of which esbuild put into it
+	requires  requirements
 }
 
 // bundledFrom matches the comments in which esbuild names the file that the following
@@ -272,6 +275,9 @@ func (r *release) readPackage(file string) (p packageContents, err error) {
 				return fmt.Errorf("%s in %s is not the module of this release: its package.sh took an old one", name, filepath.Base(file))
 			}
 		}
+		if err := p.requires.read(name, data); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(file), err)
+		}
 		if hasSuffix(name, ".js", ".mjs", ".cjs") {
 			for _, match := range bundledFrom.FindAllSubmatch(data, -1) {
 				names[string(match[1])] = true
@@ -280,6 +286,12 @@ func (r *release) readPackage(file string) (p packageContents, err error) {
 		return nil
 	})
 	p.bundled = slices.Sorted(maps.Keys(names))
+	if p.requires.module != "" {
+		p.hasModule = true
+		if p.requires.module != module && err == nil {
+			err = fmt.Errorf("the C in %s is not of the module of this release: its package.sh took an old one", filepath.Base(file))
+		}
+	}
 	return p, err
 }
 

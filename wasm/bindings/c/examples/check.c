@@ -9,14 +9,16 @@
  * lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
  * address, which end with a zero byte: the document of a policy, the address, and of mx, the
  * address record and disposable exchanges 1, 0 or nothing, as far as they were looked up; it
- * prints the verdict, or why the document is no policy. getdelim needs POSIX.
+ * prints the verdict, or why the document is no policy.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <addrspec.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 /* How many addresses are in memory at once. */
 enum { CHUNK = 1000 };
@@ -76,18 +78,37 @@ static void add(struct chunk *chunk, const char *data, size_t length) {
     chunk->addresses[chunk->count++].length = length;
 }
 
+/* A text of the input, which grows as needed. */
+struct text {
+    char *data;
+    size_t length, room;
+};
+
+/* Reads up to an end or the end of the input, and puts a zero byte behind. false: there is no
+   more. */
+static bool read_text(struct text *text, int end) {
+    int byte;
+    text->length = 0;
+    while ((byte = getchar()) != EOF) {
+        if (text->length + 1 >= text->room) text->data = realloc(text->data, text->room = 2 * text->room + 256);
+        if (text->data == NULL) die("there is no memory");
+        if (byte == end) break;
+        text->data[text->length++] = (char)byte;
+    }
+    if (byte == EOF && text->length == 0) return false;
+    text->data[text->length] = '\0';
+    return true;
+}
+
 static void check_input(addrspec_checker *checker, struct chunk *chunk, const struct options *options) {
-    char *line = NULL;
-    size_t size = 0;
-    int end = options->zero ? '\0' : '\n';
-    for (ssize_t length; (length = getdelim(&line, &size, end, stdin)) > 0;) {
-        if (line[length - 1] == end) length--;
-        if (!options->zero && length > 0 && line[length - 1] == '\r') length--;
-        if (length > 0) add(chunk, line, (size_t)length);
+    struct text line = {NULL, 0, 0};
+    while (read_text(&line, options->zero ? '\0' : '\n')) {
+        if (!options->zero && line.length > 0 && line.data[line.length - 1] == '\r') line.length--;
+        if (line.length > 0) add(chunk, line.data, line.length);
         if (chunk->count == CHUNK) check(checker, chunk, options);
     }
     check(checker, chunk, options);
-    free(line);
+    free(line.data);
 }
 
 static addrspec_known fact(const char *text) {
@@ -95,22 +116,20 @@ static addrspec_known fact(const char *text) {
 }
 
 /* Prints the verdict on an address, or why the document is no policy. */
-static void decide(addrspec_checker *checker, char *const texts[5], const ssize_t lengths[5]) {
-    addrspec_found found = {fact(texts[2]), fact(texts[3]), *texts[4] == '1'};
-    if (addrspec_check(checker, texts[1], (size_t)lengths[1] - 1, 0) == NULL) fail(checker);
-    const addrspec_verdict *verdict = addrspec_decide(checker, texts[0], (size_t)lengths[0] - 1, &found);
+static void decide(addrspec_checker *checker, const struct text texts[5]) {
+    addrspec_found found = {fact(texts[2].data), fact(texts[3].data), *texts[4].data == '1'};
+    if (addrspec_check(checker, texts[1].data, texts[1].length, 0) == NULL) fail(checker);
+    const addrspec_verdict *verdict = addrspec_decide(checker, texts[0].data, texts[0].length, &found);
     if (verdict == NULL && addrspec_error_code(checker) != ADDRSPEC_ERROR_POLICY) fail(checker);
     puts(verdict != NULL ? verdict->json : addrspec_error_message(checker));
 }
 
 /* Decides about each five texts of the input. */
 static void decide_input(addrspec_checker *checker) {
-    char *texts[5] = {NULL};
-    size_t sizes[5] = {0};
-    ssize_t lengths[5];
-    for (int n = 0; (lengths[n] = getdelim(&texts[n], &sizes[n], '\0', stdin)) > 0; n = (n + 1) % 5)
-        if (n == 4) decide(checker, texts, lengths);
-    for (int n = 0; n < 5; n++) free(texts[n]);
+    struct text texts[5] = {{NULL, 0, 0}};
+    for (int n = 0; read_text(&texts[n], '\0'); n = (n + 1) % 5)
+        if (n == 4) decide(checker, texts);
+    for (int n = 0; n < 5; n++) free(texts[n].data);
 }
 
 /* Returns the bytes of a file, which the caller frees. */
@@ -156,6 +175,10 @@ static addrspec_checker *new_checker(const char *lists) {
 int main(int count, char **args) {
     static struct chunk chunk;
     struct options options = {0};
+#ifdef _WIN32 /* no byte of the input and the output is changed */
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
     int first = read_options(count, args, &options);
     addrspec_checker *checker = new_checker(options.lists);
     for (int n = first; n < count; n++) {

@@ -10,10 +10,10 @@
 #include "result.h"
 
 /* What wasm2c calls the module's functions. */
-#define CALL(name) Z_moduleZ_addrspec_##name
+#define CALL(name) Z_addrspecZ_addrspec_##name
 
-/* The slots of an instance; the longest policy; the flag of word 0 that is disposable. */
-enum { SLOTS = 16, LONGEST_POLICY = 2625536, DISPOSABLE = 1 << 5 };
+/* The slots of an instance; the longest policy and the largest lists; the flag of word 0 that is disposable. */
+enum { SLOTS = 16, LONGEST_POLICY = 2625536, LARGEST_LISTS = 4 << 20, DISPOSABLE = 1 << 5 };
 
 /* A policy in a slot and when it was used. data is NULL if there is none. */
 struct slot {
@@ -23,7 +23,7 @@ struct slot {
 };
 
 struct addrspec_checker {
-    Z_module_instance_t module;
+    Z_addrspec_instance_t module;
     bool started;
     uint32_t in, out, report;
     addrspec_record record;
@@ -34,39 +34,47 @@ struct addrspec_checker {
     char versions[256], decision[96];
     addrspec_verdict verdict;
     addrspec_code code;
-    char message[256];
+    char message[512];
 };
 
 /* A call of the module. Each returns an i32. */
 struct call {
     addrspec_checker *checker;
-    u32 (*one)(Z_module_instance_t *, u32);
-    u32 (*two)(Z_module_instance_t *, u32, u32);
+    u32 (*one)(Z_addrspec_instance_t *, u32);
+    u32 (*two)(Z_addrspec_instance_t *, u32, u32);
     u32 a, b;
     int32_t value;
 };
 
+/* Removes the last character of a text, of which a part may be missing (RFC 3629). */
+static void cut(char *text) {
+    size_t length = strlen(text);
+    while (length > 0 && ((unsigned char)text[--length] & 0xC0) == 0x80) continue;
+    text[length] = '\0';
+}
+
 static addrspec_code fail(addrspec_checker *c, addrspec_code code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(c->message, sizeof c->message, format, arguments);
+    int length = vsnprintf(c->message, sizeof c->message, format, arguments);
     va_end(arguments);
+    if (length >= (int)sizeof c->message) cut(c->message);
     return c->code = code;
 }
 
 /* Types of functions are the same for all instances. */
-__attribute__((constructor)) static void prepare(void) { Z_module_init_module(); }
+__attribute__((constructor)) static void prepare(void) { Z_addrspec_init_module(); }
 
 static void instantiate(void *argument) {
     addrspec_checker *c = argument;
-    Z_module_instantiate(&c->module);
+    Z_addrspec_instantiate(&c->module);
     c->in = CALL(in_ptr)(&c->module);
     c->out = CALL(out_ptr)(&c->module);
     c->report = CALL(report_ptr)(&c->module);
 }
 
 static void discard(addrspec_checker *c) {
-    Z_module_free(&c->module);
+    Z_addrspec_free(&c->module);
     memset(&c->module, 0, sizeof c->module);
     for (int n = 0; n < SLOTS; n++) free(c->slots[n].data);
     memset(c->slots, 0, sizeof c->slots);
@@ -75,18 +83,32 @@ static void discard(addrspec_checker *c) {
 
 static void run(void *argument) {
     struct call *call = argument;
-    Z_module_instance_t *module = &call->checker->module;
+    Z_addrspec_instance_t *module = &call->checker->module;
     call->value = (int32_t)(call->one != NULL ? call->one(module, call->a) : call->two(module, call->a, call->b));
 }
 
-/* Calls the module. An instance that trapped or reports a defect of its own is discarded. */
+/* Discards an instance that trapped or reports a defect of its own. */
+static addrspec_code defect(addrspec_checker *c, int trap) {
+    bool starved = c->module.w2c_memory.starved;
+    discard(c);
+    if (starved) return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for the module");
+    return fail(c, ADDRSPEC_ERROR_INTERNAL, "the module failed (%d); the next call starts another instance", trap);
+}
+
 static addrspec_code call(addrspec_checker *c, struct call *call) {
     enum { DEFECT = -3 };
     call->checker = c;
     int trap = addrspec_catch(run, call);
-    if (trap == 0 && call->value != DEFECT) return ADDRSPEC_OK;
-    discard(c);
-    return fail(c, ADDRSPEC_ERROR_INTERNAL, "the module failed (%d); the next call starts another instance", trap);
+    return trap == 0 && call->value != DEFECT ? ADDRSPEC_OK : defect(c, trap);
+}
+
+static size_t output_limit(const addrspec_checker *c) { return c->module.w2c_memory.size - c->out; }
+
+/* Calls a function of the module that returns the size of its output. */
+static addrspec_code call_for_output(addrspec_checker *c, struct call *each) {
+    addrspec_code code = call(c, each);
+    if (code != ADDRSPEC_OK || (each->value >= 0 && (size_t)each->value <= output_limit(c))) return code;
+    return defect(c, each->value);
 }
 
 /* Writes a piece to the input. */
@@ -111,7 +133,9 @@ static addrspec_code pass(addrspec_checker *c, struct call *each, const char *da
 
 /* Fails with the sentence of the report. */
 static addrspec_code refused(addrspec_checker *c, addrspec_code code, const char *what) {
-    addrspec_text sentence = addrspec_report_sentence(c->module.w2c_memory.data + c->report, output(c));
+    const uint8_t *report = c->module.w2c_memory.data + c->report;
+    if (!addrspec_record_fits(report, 0, output_limit(c))) return defect(c, 0);
+    addrspec_text sentence = addrspec_report_sentence(report, output(c));
     return fail(c, code, "%s%.*s", what, (int)sentence.length, sentence.data);
 }
 
@@ -119,8 +143,7 @@ static addrspec_code install(addrspec_checker *c, const void *blob, size_t size)
     struct call lists = {.one = CALL(lists)};
     addrspec_code code = pass(c, &lists, blob, size);
     if (code != ADDRSPEC_OK || lists.value == 0) return code;
-    if (lists.value == -4) return refused(c, ADDRSPEC_ERROR_LISTS, "the lists were refused: ");
-    return fail(c, ADDRSPEC_ERROR_LISTS, "the lists are larger than 4 MiB");
+    return refused(c, ADDRSPEC_ERROR_LISTS, "the lists were refused: ");
 }
 
 /* Begins a call: there is an instance, and no error. */
@@ -135,7 +158,9 @@ static bool begin(addrspec_checker *c) {
         return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for an instance of the module"), false;
     }
     c->started = true;
-    return c->lists == NULL || install(c, c->lists, c->lists_size) == ADDRSPEC_OK;
+    if (c->lists == NULL || install(c, c->lists, c->lists_size) == ADDRSPEC_OK) return true;
+    discard(c); /* an instance with other lists must not be used */
+    return false;
 }
 
 addrspec_checker *addrspec_new(void) {
@@ -161,8 +186,10 @@ const addrspec_result *addrspec_check(addrspec_checker *c, const void *address, 
     if (length > ADDRSPEC_MAX_ADDRESS) return fail(c, ADDRSPEC_ERROR_TOO_LONG, "the address has more than 1 MiB"), NULL;
     if (flags > (ADDRSPEC_FULL_SUGGESTION | ADDRSPEC_DETAILS)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the flags %u are not defined", flags), NULL;
     put(c, address, length);
-    if (call(c, &check) != ADDRSPEC_OK) return NULL;
-    if (addrspec_record_read(&c->record, c->module.w2c_memory.data + c->report, output(c), (size_t)check.value)) return &c->record.result;
+    if (call_for_output(c, &check) != ADDRSPEC_OK) return NULL;
+    const uint8_t *report = c->module.w2c_memory.data + c->report;
+    if (!addrspec_record_fits(report, (size_t)check.value, output_limit(c))) return defect(c, 0), NULL;
+    if (addrspec_record_read(&c->record, report, output(c), (size_t)check.value)) return &c->record.result;
     return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for the result"), NULL;
 }
 
@@ -242,12 +269,13 @@ const addrspec_verdict *addrspec_decide(addrspec_checker *c, const char *policy,
     if (find_slot(c, policy, length, &slot) != ADDRSPEC_OK) return NULL;
     verdict.a = (u32)slot;
     verdict.b = put_subject(c, found);
-    return call(c, &verdict) == ADDRSPEC_OK ? read_verdict(c, verdict.value) : NULL;
+    return call_for_output(c, &verdict) == ADDRSPEC_OK ? read_verdict(c, verdict.value) : NULL;
 }
 
 addrspec_code addrspec_load_lists(addrspec_checker *c, const void *blob, size_t size) {
     if (!begin(c)) return addrspec_error_code(c);
     if (blob == NULL || size == 0) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the lists are empty");
+    if (size > LARGEST_LISTS) return fail(c, ADDRSPEC_ERROR_LISTS, "the lists are larger than 4 MiB");
     void *copy = malloc(size);
     if (copy == NULL) return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for the lists");
     memcpy(copy, blob, size);
@@ -258,14 +286,14 @@ addrspec_code addrspec_load_lists(addrspec_checker *c, const void *blob, size_t 
     return ADDRSPEC_OK;
 }
 
-static u32 info(Z_module_instance_t *module, u32 unused) {
+static u32 info(Z_addrspec_instance_t *module, u32 unused) {
     (void)unused;
     return CALL(info)(module);
 }
 
 const char *addrspec_versions(addrspec_checker *c) {
     struct call versions = {.one = info};
-    if (!begin(c) || call(c, &versions) != ADDRSPEC_OK) return NULL;
+    if (!begin(c) || call_for_output(c, &versions) != ADDRSPEC_OK) return NULL;
     snprintf(c->versions, sizeof c->versions, "%.*s", (int)versions.value, (const char *)output(c));
     return c->versions;
 }

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "result.h"
 
 #include <stdlib.h>
@@ -17,6 +18,13 @@ static uint32_t word(const uint8_t *report, int n) {
 
 addrspec_text addrspec_report_sentence(const uint8_t *report, const uint8_t *output) {
     return (addrspec_text){(const char *)output + word(report, SENTENCE), word(report, SENTENCE + 1)};
+}
+
+bool addrspec_record_fits(const uint8_t *report, size_t size, size_t limit) {
+    static const int places[] = {HOST, CODE, SECTION, SENTENCE};
+    bool fits = size <= limit && word(report, EMAIL_END) <= size;
+    for (int n = 0; n < 4; n++) fits = fits && (uint64_t)word(report, places[n]) + word(report, places[n] + 1) <= limit;
+    return fits;
 }
 
 /* Makes room for the JSON twice, once decoded, and for the texts of the report. */
@@ -45,41 +53,41 @@ static const char *keep_place(char **at, const uint8_t *report, const uint8_t *o
     return keep(at, output + word(report, n), word(report, n + 1));
 }
 
+static int hexadecimal(char digit) { return digit <= '9' ? digit - '0' : (digit | 32) - 'a' + 10; }
+
 /* Returns the byte for the escape after a backslash, and moves *json behind it. Only bytes
    below space have four digits (RFC 8259 section 7). */
 static char escaped(const char **json) {
     static const char letters[] = "btnfr", bytes[] = "\b\t\n\f\r";
-    char letter = *(*json)++;
-    if (letter == 'u') {
-        char low = (*json)[3];
-        char byte = (char)(((*json)[2] - '0') * 16 + (low <= '9' ? low - '0' : (low | 32) - 'a' + 10));
-        *json += 4;
-        return byte;
+    char letter = **json;
+    if (letter == 'u' && strnlen(*json, 5) == 5) {
+        *json += 5;
+        return (char)(hexadecimal((*json)[-2]) * 16 + hexadecimal((*json)[-1]));
     }
     const char *found = strchr(letters, letter);
+    *json += letter != '\0';
     return found != NULL ? bytes[found - letters] : letter;
 }
 
-/* Decodes the string at json, or returns NULL for null. */
-static const char *decode(char **at, const char *json) {
-    char *text = *at, *to = text;
-    if (*json++ != '"') return NULL;
-    while (*json != '"') {
-        char byte = *json++;
-        *to++ = byte == '\\' ? escaped(&json) : byte;
+/* Decodes the string at *json and moves *json behind it, or returns NULL for null. */
+static const char *decode(char **at, const char **json) {
+    char *text = *at;
+    if (**json != '"') return NULL;
+    for (++*json; **json != '"' && **json != '\0'; ++*at) {
+        char byte = *(*json)++;
+        **at = byte == '\\' ? escaped(json) : byte;
     }
-    *to = '\0';
-    *at = to + 1;
+    *(*at)++ = '\0';
     return text;
 }
 
-/* Decodes the value of a member after *json, and moves it there. Inside a string every quote
-   is escaped, so that the name is found only where it is one. */
+/* Decodes the value of the next member with a name, behind which it moves *json. Inside a
+   string every quote is escaped, so that the name is found only where it is one. */
 static const char *member(char **at, const char **json, const char *name) {
     const char *found = strstr(*json, name);
     if (found == NULL) return NULL;
     *json = found + strlen(name);
-    return decode(at, *json);
+    return decode(at, json);
 }
 
 static void read_facts(addrspec_result *r, uint32_t facts, uint32_t more) {

@@ -20,12 +20,16 @@ typedef struct addrspec_record {
     size_t room;
 } addrspec_record;
 
-/* Reads a JSON of size bytes at output, and its report. false: no memory, or no result. */
+/* Whether a JSON of size bytes at output, and the texts that its report places there, are
+   within limit bytes. */
+bool addrspec_record_fits(const uint8_t *report, size_t size, size_t limit);
+
+/* Reads a JSON of size bytes at output, and its report, which fit. false: no memory. */
 bool addrspec_record_read(addrspec_record *record, const uint8_t *report, const uint8_t *output, size_t size);
 
 void addrspec_record_free(addrspec_record *record);
 
-/* Returns the sentence of a report on lists or a policy. */
+/* Returns the sentence of a report on lists or a policy, which fits. */
 addrspec_text addrspec_report_sentence(const uint8_t *report, const uint8_t *output);
 
 #endif

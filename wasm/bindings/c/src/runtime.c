@@ -6,24 +6,22 @@
 /* A page of WebAssembly, and the most that a checker has: 256 MiB. */
 enum { PAGE = 65536, MAX_PAGES = 4096 };
 
-/* Where the last addrspec_catch of this thread continues after a trap, and its cause. */
-struct catch {
-    jmp_buf place;
-    wasm_rt_trap_t cause;
-};
-static _Thread_local struct catch *caught;
+/* Where the last addrspec_catch of this thread continues after a trap, and its cause. The
+   cause is no local variable, since a longjmp leaves those undefined (C11 7.13.2.1). */
+static _Thread_local jmp_buf *caught;
+static _Thread_local wasm_rt_trap_t trap;
 
 int addrspec_catch(void (*function)(void *), void *argument) {
-    volatile struct catch here;
-    here.cause = 0;
-    caught = (struct catch *)&here;
-    if (setjmp(caught->place) == 0) function(argument);
-    return (int)here.cause;
+    jmp_buf place;
+    caught = &place;
+    if (setjmp(place) != 0) return (int)trap;
+    function(argument);
+    return 0;
 }
 
 void wasm_rt_trap(wasm_rt_trap_t cause) {
-    caught->cause = cause;
-    longjmp(caught->place, 1);
+    trap = cause;
+    longjmp(*caught, 1);
 }
 
 /* Two bits for each type and four for the number of parameters leave no two types equal. */
@@ -42,12 +40,13 @@ void wasm_rt_allocate_memory(wasm_rt_memory_t *memory, uint32_t pages, uint32_t 
     memory->pages = memory->data == NULL ? 0 : pages;
     memory->size = memory->pages * PAGE;
     memory->depth = 0;
+    memory->starved = false;
 }
 
 uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t pages) {
     uint32_t before = memory->pages;
-    if (pages > MAX_PAGES - before) return UINT32_MAX;
-    uint8_t *data = realloc(memory->data, (size_t)(before + pages) * PAGE);
+    uint8_t *data = pages > MAX_PAGES - before ? NULL : realloc(memory->data, (size_t)(before + pages) * PAGE);
+    memory->starved = data == NULL;
     if (data == NULL) return UINT32_MAX;
     memset(data + memory->size, 0, (size_t)pages * PAGE);
     memory->data = data;

@@ -12,6 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "addrspec: numbers of WebAssembly are little-endian, and src/ copies them unchanged"
+#endif
+#if defined(__FAST_MATH__) || (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
+#error "addrspec: the gibberish score needs IEEE 754: compile without -ffast-math and, on x86, with -msse2 -mfpmath=sse"
+#endif
+
+/* Names that no other library with a runtime of wasm2c has. */
+#define wasm_rt_trap addrspec_rt_trap
+#define wasm_rt_register_func_type addrspec_rt_register_func_type
+#define wasm_rt_allocate_memory addrspec_rt_allocate_memory
+#define wasm_rt_grow_memory addrspec_rt_grow_memory
+#define wasm_rt_free_memory addrspec_rt_free_memory
+#define wasm_rt_allocate_funcref_table addrspec_rt_allocate_funcref_table
+#define wasm_rt_free_funcref_table addrspec_rt_free_funcref_table
+
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define wasm_rt_memcpy memcpy
@@ -60,10 +76,11 @@ typedef struct wasm_rt_externref_table_t {
 } wasm_rt_externref_table_t;
 #define wasm_rt_externref_null_value NULL
 
-/* The memory: size bytes at data, or none. */
+/* The memory: size bytes at data, or none; whether it could not grow. */
 typedef struct wasm_rt_memory_t {
     uint8_t *data;
     uint32_t size, pages, depth;
+    bool starved;
 } wasm_rt_memory_t;
 
 /* Ends the call of addrspec_catch in this thread. */
