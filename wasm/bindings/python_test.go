@@ -111,7 +111,7 @@ func pythonWithWheel(t *testing.T) (python string) {
 	return filepath.Join(directory, "bin", "python3")
 }
 
-func readBytes(t *testing.T, name string) []byte {
+func readBytes(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(name)
 	require.NoError(t, err)

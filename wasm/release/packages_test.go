@@ -71,7 +71,12 @@ func TestPackagesHaveTheReleasedModule(t *testing.T) {
 		_, err = r.readPackage(archived(t, suffix, "addrspec/addrspec.wasm", []byte("old")))
 		require.ErrorContains(t, err, "its package.sh took an old one")
 	}
-	p, err := r.readPackage(r.inOut("addrspec.wasm"))
+	p, err := r.readPackage(archived(t, ".tar.gz", "addrspec/libaddrspec/module/NOTICE", []byte("of "+digestOf([]byte("module"))+"\n")))
+	require.NoError(t, err)
+	require.True(t, p.hasModule)
+	_, err = r.readPackage(archived(t, ".tar.gz", "addrspec/libaddrspec/module/NOTICE", []byte("of "+digestOf([]byte("old"))+"\n")))
+	require.ErrorContains(t, err, "its package.sh took an old one")
+	p, err = r.readPackage(r.inOut("addrspec.wasm"))
 	require.NoError(t, err)
 	require.False(t, p.isPackage)
 }
