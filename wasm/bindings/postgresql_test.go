@@ -441,6 +441,11 @@ func testSQLLists(t *testing.T, c *cluster) {
 	require.Equal(t, same, other.texts(normalized))
 	other.exec("SET " + alwaysParallel(other) + " = on")
 	require.Equal(t, s.want[:len(s.addresses)], other.texts(facts), "in a worker")
+	other.exec("RESET " + alwaysParallel(other))
+	other.exec("SET addrspec.lists = ''")
+	require.Equal(t, before, other.texts(facts))
+	other.exec("SET addrspec.lists = '" + newer + "'")
+	require.Equal(t, s.want[:len(s.addresses)], other.texts(facts))
 
 	damaged, large := file("damaged.blob", blob[:len(blob)-1]), file("large.blob", make([]byte, 4<<20+1))
 	other.exec("SET addrspec.lists = '" + damaged + "'")
