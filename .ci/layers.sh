@@ -121,7 +121,7 @@ installed() {
 		command -v $name || true
 	done
 	node --version 2>&1 || true
-	ls -l /usr/lib/postgresql/*/bin/postgres $(git ls-files '*package-lock.json' | sed 's|package-lock.json|node_modules/.&|') 2>&1 || true
+	ls -l /usr/lib/postgresql/*/bin/postgres /usr/lib/postgresql/*/lib/pgxs/src/makefiles/pgxs.mk /usr/include/sqlite3ext.h $(git ls-files '*package-lock.json' | sed 's|package-lock.json|node_modules/.&|') 2>&1 || true
 }
 
 formatted() {
