@@ -46,7 +46,8 @@ func installPostgreSQL(t testing.TB) *postgresql {
 	p.copySystem(t)
 	test, isTest := t.(*testing.T)
 	if !isTest {
-		p.library, p.sources = os.Getenv("ADDRSPEC_C"), "postgresql"
+		p.library, p.sources = os.Getenv("ADDRSPEC_C"), filepath.Join(p.root, "sources")
+		require.NoError(t, os.CopyFS(p.sources, os.DirFS("postgresql")))
 		require.NotEmpty(t, p.library, "set ADDRSPEC_C to the prefix of libaddrspec")
 	} else {
 		p.library = libaddrspec(test)
