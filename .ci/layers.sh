@@ -96,6 +96,9 @@ native_tools() {
 	command -v qemu-aarch64 || missing="$missing qemu-user"
 	command -v x86_64-w64-mingw32-gcc || missing="$missing gcc-mingw-w64-x86-64"
 	command -v wine64 || [ -x /usr/lib/wine/wine64 ] || missing="$missing wine64"
+	command -v phpize || missing="$missing php-cli php-dev"
+	ls /usr/sbin/php-fpm* || missing="$missing php-fpm"
+	[ -d /usr/share/php/Illuminate/Validation ] || missing="$missing php-symfony-validator php-illuminate-validation composer"
 	[ -z "$missing" ] || debian $missing
 }
 
@@ -117,7 +120,7 @@ prepare() {
 # an environment variable that it reads changes, and knows nothing of tools.
 installed() {
 	for name in node psql chromium chromium-browser google-chrome nginx caddy promtool python3 cargo rustc java javac mvn \
-		cc gcc g++ clang cmake make pkg-config valgrind wasm2c aarch64-linux-gnu-gcc qemu-aarch64 x86_64-w64-mingw32-gcc wine64 deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
+		cc gcc g++ clang cmake make pkg-config valgrind wasm2c aarch64-linux-gnu-gcc qemu-aarch64 x86_64-w64-mingw32-gcc wine64 php phpize composer deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
 		command -v $name || true
 	done
 	node --version 2>&1 || true
