@@ -99,7 +99,11 @@ native_tools() {
 	command -v phpize || missing="$missing php-cli php-dev"
 	ls /usr/sbin/php-fpm* || missing="$missing php-fpm"
 	[ -d /usr/share/php/Illuminate/Validation ] || missing="$missing php-symfony-validator php-illuminate-validation composer"
-	[ -z "$missing" ] || debian $missing
+	command -v gem && [ -d /usr/include/ruby-3.1.0 ] || missing="$missing ruby ruby-dev"
+	ruby -e 'require "active_model"; require "minitest"' || missing="$missing ruby-activemodel ruby-minitest"
+	[ -z "$missing" ] || debian $missing || return
+	# Ruby's headers for arm64, for a gem that is compiled for it.
+	[ -d /usr/include/aarch64-linux-gnu/ruby-3.1.0 ] || { dpkg --add-architecture arm64 && debian ruby3.1-dev:arm64; }
 }
 
 # What lints openapi.json and makes clients of it, for origin/rig/contract/clients.
@@ -120,7 +124,7 @@ prepare() {
 # an environment variable that it reads changes, and knows nothing of tools.
 installed() {
 	for name in node psql chromium chromium-browser google-chrome nginx caddy promtool python3 cargo rustc java javac mvn \
-		cc gcc g++ clang cmake make pkg-config valgrind wasm2c aarch64-linux-gnu-gcc qemu-aarch64 x86_64-w64-mingw32-gcc wine64 php phpize composer deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
+		cc gcc g++ clang cmake make pkg-config valgrind wasm2c aarch64-linux-gnu-gcc qemu-aarch64 x86_64-w64-mingw32-gcc wine64 php phpize composer ruby gem deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
 		command -v $name || true
 	done
 	node --version 2>&1 || true

@@ -113,6 +113,7 @@ var places = map[string]*regexp.Regexp{
 	"Cargo.lock":        regexp.MustCompile(`(?m)^\[\[package\]\]\nname = "addrspec"\nversion = "([^"]*)"`),
 	"package.json":      regexp.MustCompile(`^\{\s*"name": "addrspec",\s*"version": "([^"]*)"`),
 	"package-lock.json": regexp.MustCompile(`(?m)^ *"name": "addrspec",\s*"version": "([^"]*)"`),
+	"version.rb":        regexp.MustCompile(`(?m)^ *VERSION = "([^"]*)"`),
 	"composer.json":     regexp.MustCompile(`(?m)^ *"name": "addrspec/addrspec",\n.*\n *"version": "([^"]*)"`),
 	"pom.xml":           regexp.MustCompile(`<groupId>io\.github\.addrspec</groupId>\s*<artifactId>addrspec(?:-spark|-flink)?</artifactId>\s*<version>([^<]*)</version>`),
 	"addrspec.h":        regexp.MustCompile(`(?m)^#define ADDRSPEC_VERSION "([^"]*)"`),

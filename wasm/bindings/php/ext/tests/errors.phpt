@@ -64,7 +64,7 @@ TypeError 0: Addrspec\check_many(): Argument #1 ($emails) must be an array of st
 TypeError 0: Addrspec\check_many(): Argument #1 ($emails) must be of type array, string given
 ValueError 0: Addrspec\Checker::loadLists(): Argument #1 ($blob) cannot be empty
 Addrspec\ListsException 4: the lists were refused: %s
-Addrspec\ListsException 4: the lists were refused: they are larger than 4 MiB
+Addrspec\ListsException 4: the lists are larger than 4 MiB
 Addrspec\ListsException 4: the lists were refused: %s
 ReflectionException 0: Class Addrspec\Checker is an internal class marked as final that cannot be instantiated without invoking its constructor
 Error 0: Trying to clone an uncloneable object of class Addrspec\Checker
