@@ -2,6 +2,7 @@ package bindings_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -49,6 +50,18 @@ func TestPHPExtension(t *testing.T) {
 	single := with(many, "-1")
 	pack{many: many, single: single}.requireSameBytes(t)
 	policySample(t).requireSame(t, with(many, "-p"))
+}
+
+// PHP loads extensions globally: another with another version of the library must not get ours.
+func TestPHPExtensionHidesLibrary(t *testing.T) {
+	extension, err := elf.Open(shared(phpExtension(t)))
+	require.NoError(t, err)
+	defer extension.Close()
+	symbols, err := extension.DynamicSymbols()
+	require.NoError(t, err)
+	for _, symbol := range symbols {
+		require.False(t, symbol.Section != elf.SHN_UNDEF && strings.HasPrefix(symbol.Name, "addrspec_") && symbol.Name != "addrspec_module_entry" && symbol.Name != "addrspec_globals", symbol.Name)
+	}
 }
 
 // The extension's own tests, by PHP's runner; and in valgrind without PHP's own memory

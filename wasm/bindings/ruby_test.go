@@ -73,6 +73,21 @@ func TestRubyGem(t *testing.T) {
 // The gem's own tests.
 func TestRubyUnits(t *testing.T) { rubyTests(t, rubyGem(t), "test_addrspec.rb") }
 
+// The same under the address and undefined behaviour sanitizers. Leaks are Ruby's own.
+func TestRubyUnderSanitizers(t *testing.T) {
+	requireRuby31(t)
+	prefix, lib := libaddrspec(t), filepath.Join(t.TempDir(), "lib")
+	require.NoError(t, os.CopyFS(lib, os.DirFS("ruby/lib")))
+	const compile = `eval "$(ruby -r rbconfig -e 'puts %w[rubyhdrdir rubyarchhdrdir].map { |n| "#{n}=#{RbConfig::CONFIG[n]}" }')"
+gcc -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1 -fPIC -shared -w -I"$rubyhdrdir" -I"$rubyarchhdrdir" \
+	-I"$1/include" ruby/ext/addrspec/binding.c "$1/lib/libaddrspec.a" -lm -o "$2/addrspec/addrspec.so"`
+	find(t, "gcc")
+	build(t, ".", "sh", "-ec", compile, "sh", prefix, lib)
+	const preload = `export LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)"; exec "$@"`
+	environment := []string{"sh", "-ec", preload, "sh", "env", "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0", "RUBYLIB=" + lib}
+	rubyTests(t, environment, "test_addrspec.rb")
+}
+
 // The validator, by the real Active Model.
 func TestRubyValidator(t *testing.T) {
 	environment := rubyGem(t)

@@ -132,8 +132,8 @@ const (
 	maxFiles   = 10_000
 )
 
-// contents calls each with the files of a package: a wheel or jar, which are zip files,
-// or a compressed tar file of npm, cargo or another. It reports whether the file is one
+// contents calls each with the files of a package: a wheel or jar, which are zip files, a
+// gem, or a compressed tar file of npm, cargo or another. It reports whether the file is one
 // of these.
 func contents(path string, each func(name string, data []byte) error) (bool, error) {
 	switch {
@@ -141,6 +141,8 @@ func contents(path string, each func(name string, data []byte) error) (bool, err
 		return true, zipContents(path, each)
 	case hasSuffix(path, ".tgz", ".crate", ".tar.gz"):
 		return true, tarContents(path, each)
+	case hasSuffix(path, ".gem"):
+		return true, gemContents(path, each)
 	}
 	return false, nil
 }
@@ -182,11 +184,34 @@ func tarContents(path string, each func(string, []byte) error) error {
 		return err
 	}
 	defer f.Close()
-	zipped, err := gzip.NewReader(f)
+	return unzipTar(f, path, each)
+}
+
+// gemContents reads a gem, a tar file in which data.tar.gz has the files.
+func gemContents(path string, each func(string, []byte) error) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	archive := tar.NewReader(zipped)
+	defer f.Close()
+	return eachInTar(f, path, func(name string, data []byte) error {
+		if name != "data.tar.gz" {
+			return nil
+		}
+		return unzipTar(bytes.NewReader(data), path, each)
+	})
+}
+
+func unzipTar(in io.Reader, path string, each func(string, []byte) error) error {
+	zipped, err := gzip.NewReader(in)
+	if err != nil {
+		return err
+	}
+	return eachInTar(zipped, path, each)
+}
+
+func eachInTar(in io.Reader, path string, each func(string, []byte) error) error {
+	archive := tar.NewReader(in)
 	for range maxFiles {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {

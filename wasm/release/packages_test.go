@@ -56,6 +56,11 @@ func archived(t *testing.T, suffix, name string, data []byte) string {
 		write = writeZip
 	}
 	require.NoError(t, write(&buffer, []entry{{name, 0o644, data}}, time.Unix(1, 0)))
+	if suffix == ".gem" {
+		files := bytes.Clone(buffer.Bytes())
+		buffer.Reset()
+		require.NoError(t, writeTar(&buffer, []entry{{"metadata.gz", 0o444, nil}, {"data.tar.gz", 0o444, files}}, time.Unix(1, 0)))
+	}
 	require.NoError(t, os.WriteFile(path, buffer.Bytes(), 0o600))
 	return path
 }
@@ -64,7 +69,7 @@ func archived(t *testing.T, suffix, name string, data []byte) string {
 func TestPackagesHaveTheReleasedModule(t *testing.T) {
 	r := testRelease(t)
 	write(t, r.out, map[string]string{"addrspec.wasm": "module"})
-	for _, suffix := range []string{".whl", ".tgz"} {
+	for _, suffix := range []string{".whl", ".tgz", ".gem"} {
 		p, err := r.readPackage(archived(t, suffix, "addrspec/addrspec.wasm", []byte("module")))
 		require.NoError(t, err)
 		require.True(t, p.hasModule)
@@ -109,7 +114,7 @@ func FuzzContents(f *testing.F) {
 	f.Add(tarred.Bytes())
 	f.Add(zipped.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, suffix := range []string{".whl", ".crate"} {
+		for _, suffix := range []string{".whl", ".crate", ".gem"} {
 			path := filepath.Join(t.TempDir(), "x"+suffix)
 			require.NoError(t, os.WriteFile(path, data, 0o600))
 			_, _ = contents(path, func(_ string, content []byte) error {

@@ -14,7 +14,7 @@ Gem::Specification.new do |s|
   s.homepage = "https://github.com/addrspec/addrspec"
   s.license = "Apache-2.0"
   s.metadata = {"rubygems_mfa_required" => "true"}
-  s.files = Dir["lib/**/*.{rb,yml}", "README.md", "CHANGELOG.md", "LICENSE"].sort
+  s.files = Dir["lib/**/*.{rb,yml}", "README.md", "CHANGELOG.md", "LICENSE", "module/NOTICE"].sort
   if (platform = ENV["ADDRSPEC_PLATFORM"])
     s.platform = platform
     s.required_ruby_version = "~> 3.1.0"

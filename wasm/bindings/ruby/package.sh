@@ -56,6 +56,10 @@ compiled() {
 		cp "$work/$1.build/libaddrspec.a" "$prefix/lib"
 	fi
 	stage "$work/$1"
+	if [ -d "$work/c" ]; then
+		mkdir "$work/$1/module"
+		cp "$work/c/module/NOTICE" "$work/$1/module"
+	fi
 	"$2" -std=gnu11 -O2 -fPIC -fvisibility=hidden -shared -s -DNDEBUG -I"$3" -I"$headers" -I"$prefix/include" ext/addrspec/binding.c \
 		"$prefix/lib/libaddrspec.a" -lm -Wl,--exclude-libs,ALL -o "$work/$1/lib/addrspec/addrspec.so"
 	ADDRSPEC_PLATFORM=$1 pack "$work/$1" "addrspec-$version-$1.gem"

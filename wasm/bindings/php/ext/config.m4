@@ -15,8 +15,12 @@ if test "$PHP_ADDRSPEC" != "no"; then
     AC_MSG_ERROR([$ADDRSPEC_PREFIX has no include/addrspec.h and lib/libaddrspec.a])
   fi
   PHP_ADD_INCLUDE([$ADDRSPEC_PREFIX/include])
-  dnl The static library, so that the extension is one file that any worker can load.
+  dnl The static library, so that the extension is one file that any worker can load. PHP loads
+  dnl it globally; no other extension gets our copy of the library.
   ADDRSPEC_SHARED_LIBADD="$ADDRSPEC_PREFIX/lib/libaddrspec.a -lm"
+  if test "`uname -s`" = "Linux"; then
+    ADDRSPEC_SHARED_LIBADD="$ADDRSPEC_SHARED_LIBADD -Wl,--exclude-libs,ALL"
+  fi
   PHP_SUBST([ADDRSPEC_SHARED_LIBADD])
   PHP_NEW_EXTENSION([addrspec], [addrspec.c], [$ext_shared],, [-DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
   PHP_ADD_EXTENSION_DEP([addrspec], [json])
