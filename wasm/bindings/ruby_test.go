@@ -128,7 +128,7 @@ func TestRubySourceGemAlone(t *testing.T) {
 // A precompiled extension needs the C library alone, and shares nothing with others in its
 // process; that for arm64 is one for arm64.
 func TestRubyPrecompiledExtensions(t *testing.T) {
-	requireExtension := func(directory, platform string, machine elf.Machine) {
+	requireExtension := func(t *testing.T, directory, platform string, machine elf.Machine) {
 		unpacked := t.TempDir()
 		build(t, unpacked, "gem", "unpack", gem(t, directory, "-"+platform+".gem"))
 		found, err := filepath.Glob(filepath.Join(unpacked, "*", "lib", "addrspec", "addrspec.so"))
@@ -144,15 +144,15 @@ func TestRubyPrecompiledExtensions(t *testing.T) {
 		symbols, err := extension.DynamicSymbols()
 		require.NoError(t, err)
 		for _, symbol := range symbols {
-			if symbol.Section != elf.SHN_UNDEF {
+			if symbol.Section != elf.SHN_UNDEF && elf.ST_TYPE(symbol.Info) != elf.STT_SECTION {
 				require.Equal(t, "Init_addrspec", symbol.Name)
 			}
 		}
 	}
-	requireExtension(gems(t, "x86_64-linux"), "x86_64-linux", elf.EM_X86_64)
+	requireExtension(t, gems(t, "x86_64-linux"), "x86_64-linux", elf.EM_X86_64)
 	t.Run("arm64", func(t *testing.T) {
 		leftToAll(t, "it takes minutes to compile")
-		requireExtension(gems(t, "aarch64-linux"), "aarch64-linux", elf.EM_AARCH64)
+		requireExtension(t, gems(t, "aarch64-linux"), "aarch64-linux", elf.EM_AARCH64)
 	})
 }
 

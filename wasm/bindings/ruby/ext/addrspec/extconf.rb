@@ -8,17 +8,15 @@
 require "mkmf"
 
 $CFLAGS << " -fvisibility=hidden -DNDEBUG"
-$optflags = "-O2"
 if (prefix = with_config("addrspec-dir"))
   abort "#{prefix}/lib/libaddrspec.a is missing" unless File.exist?("#{prefix}/lib/libaddrspec.a")
   $INCFLAGS << " -I#{prefix}/include"
   $LOCAL_LIBS << " #{prefix}/lib/libaddrspec.a"
 else
-  # Debugging information of a file of 35 MB would take gigabytes. As in the Makefile of the
-  # library, a product and a sum stay two operations, so that results are the same everywhere.
-  $debugflags = ""
-  $optflags = "-O1 -ffp-contract=off"
-  $warnflags = "-w"
+  # As in the library's Makefile: a product and a sum stay two operations, so that results are
+  # the same everywhere. Debugging information of a file of 35 MB would take gigabytes. These
+  # follow the flags of Ruby, and so override them.
+  $CFLAGS << " -O1 -g0 -w -ffp-contract=off"
   $INCFLAGS << %w[include src module].map { |name| " -I$(srcdir)/libaddrspec/#{name}" }.join
   $VPATH << "$(srcdir)/libaddrspec/src" << "$(srcdir)/libaddrspec/module"
   $srcs = ["binding.c", "module.c"] + Dir["#{__dir__}/libaddrspec/src/*.c"].map { |name| File.basename(name) }.sort
