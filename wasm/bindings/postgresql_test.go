@@ -556,7 +556,7 @@ func testBackends(t *testing.T, c *cluster) {
 	all.Wait()
 	slices.Sort(grown)
 	t.Logf("a backend grew by %d to %d KiB", grown[0], grown[len(grown)-1])
-	require.Less(t, grown[len(grown)-1], 8<<10, "KiB")
+	require.Less(t, grown[len(grown)-1], 16<<10, "KiB") // pages that it shared until another backend ended count, too
 	db.exec("DROP TABLE many")
 }
 
