@@ -136,7 +136,8 @@ typedef struct addrspec_verdict {
 } addrspec_verdict;
 
 /* Returns the verdict of a policy, a JSON document, on the address of the last check, whose
-   result stays valid. found may be NULL. A checker remembers the last 16 policies. */
+   result stays valid. found may be NULL. A checker remembers the last 16 policies,
+   with documents of 4 MiB together. */
 ADDRSPEC_API const addrspec_verdict *addrspec_decide(addrspec_checker *checker, const char *policy, size_t length,
                                                      const addrspec_found *found);
 

@@ -12,8 +12,9 @@
 /* What wasm2c calls the module's functions. */
 #define CALL(name) Z_addrspecZ_addrspec_##name
 
-/* The slots of an instance; the longest policy and the largest lists; the flag of word 0 that is disposable. */
-enum { SLOTS = 16, LONGEST_POLICY = 2625536, LARGEST_LISTS = 4 << 20, DISPOSABLE = 1 << 5 };
+/* The slots of an instance and the bytes of their documents; the longest policy and the largest
+   lists; the flag of word 0 that is disposable. */
+enum { SLOTS = 16, POLICY_BYTES = 4 << 20, LONGEST_POLICY = 2625536, LARGEST_LISTS = 4 << 20, DISPOSABLE = 1 << 5 };
 
 /* A policy in a slot and when it was used. data is NULL if there is none. */
 struct slot {
@@ -205,6 +206,27 @@ addrspec_code addrspec_check_many(addrspec_checker *c, const addrspec_address *a
     return ADDRSPEC_OK;
 }
 
+/* Forgets the policy of a slot. The empty one in its place frees its memory. */
+static addrspec_code forget(addrspec_checker *c, size_t slot) {
+    struct call each = {.two = CALL(policy), .a = (u32)slot};
+    free(c->slots[slot].data);
+    memset(&c->slots[slot], 0, sizeof c->slots[slot]);
+    return pass(c, &each, "{}", 2);
+}
+
+/* Forgets the policies that were used least recently until there is room for a document. */
+static addrspec_code make_room(addrspec_checker *c, size_t length) {
+    for (;;) {
+        size_t total = length, least = SLOTS;
+        for (size_t n = 0; n < SLOTS; n++) {
+            total += c->slots[n].length;
+            if (c->slots[n].data != NULL && (least == SLOTS || c->slots[n].used < c->slots[least].used)) least = n;
+        }
+        if (total <= POLICY_BYTES || least == SLOTS) return ADDRSPEC_OK;
+        if (forget(c, least) != ADDRSPEC_OK) return c->code;
+    }
+}
+
 /* Loads a policy into a slot, which then keeps a copy of its document. */
 static addrspec_code load(addrspec_checker *c, size_t slot, const char *policy, size_t length) {
     struct call each = {.two = CALL(policy), .a = (u32)slot};
@@ -213,7 +235,8 @@ static addrspec_code load(addrspec_checker *c, size_t slot, const char *policy, 
     free(s->data);
     memset(s, 0, sizeof *s);
     if (data == NULL) return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for a policy");
-    addrspec_code code = pass(c, &each, policy, length);
+    addrspec_code code = make_room(c, length);
+    if (code == ADDRSPEC_OK) code = pass(c, &each, policy, length);
     if (code == ADDRSPEC_OK && each.value != 0) code = refused(c, ADDRSPEC_ERROR_POLICY, "");
     if (code != ADDRSPEC_OK) return free(data), code;
     memcpy(data, policy, length);

@@ -38,7 +38,7 @@
 /* Calls within calls are counted beside the memory, so that a trap ends a recursion before
    the thread's stack does. */
 #define WASM_RT_USE_STACK_DEPTH_COUNT 1
-#define WASM_RT_MAX_CALL_STACK_DEPTH 400
+#define WASM_RT_MAX_CALL_STACK_DEPTH 200
 #define wasm_rt_call_stack_depth (instance->w2c_memory.depth)
 
 /* The causes of a trap in the specification of WebAssembly. */

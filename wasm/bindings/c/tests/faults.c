@@ -2,6 +2,7 @@
    linker puts the functions __wrap_X of this file in place of X (--wrap). */
 #define _POSIX_C_SOURCE 200809L
 #include <addrspec.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -137,10 +138,29 @@ static void needs_little_stack(char *lists) {
     pthread_attr_t attributes;
     pthread_t thread;
     pthread_attr_init(&attributes);
-    EXPECT(pthread_attr_setstacksize(&attributes, 256 << 10) == 0);
+    EXPECT(pthread_attr_setstacksize(&attributes, 128 << 10) == 0);
     EXPECT(pthread_create(&thread, &attributes, use_little_stack, lists) == 0);
     pthread_join(thread, NULL);
     pthread_attr_destroy(&attributes);
+}
+
+/* Sixteen policies of 900 KB would take about 60 MB; the checker remembers four of them. The
+   sanitizers' malloc counts nothing. */
+static void remembers_few_long_policies(void) {
+    static char policy[900 << 10];
+    addrspec_checker *checker = addrspec_new();
+    for (int n = 0; n < 48; n++) {
+        const addrspec_verdict *verdict;
+        size_t length = (size_t)sprintf(policy, "{\"block\":{\"domains\":[\"d%d.example\"", n % 16);
+        for (int d = 0; d < 9990; d++) length += (size_t)sprintf(policy + length, ",\"%060d.%02d.example\"", d, n % 16);
+        length += (size_t)sprintf(policy + length, "]}}");
+        EXPECT(check(checker, n % 2 ? "a@d3.example" : "a@d4.example") != NULL);
+        EXPECT((verdict = addrspec_decide(checker, policy, length, NULL)) != NULL);
+        EXPECT(verdict != NULL && verdict->action == (n % 16 == (n % 2 ? 3 : 4) ? 'b' : 'a'));
+    }
+    struct mallinfo2 memory = mallinfo2();
+    EXPECT(memory.uordblks + memory.hblkhd < 48 << 20);
+    addrspec_free(checker);
 }
 
 int main(int count, char **args) {
@@ -153,5 +173,6 @@ int main(int count, char **args) {
     survives_without_memory(args[1], true);
     survives_a_fork();
     needs_little_stack(args[1]);
+    remembers_few_long_policies();
     return failures == 0 ? 0 : 1;
 }
