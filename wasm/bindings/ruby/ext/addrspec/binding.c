@@ -3,9 +3,9 @@
  *
  * A checker is used by one thread at a time because no method gives up the lock of its Ractor
  * (GVL) while a result of the library is in use: nothing between a call and the copy of its
- * result runs Ruby code or looks for interrupts. A check takes about a microsecond, less than
- * giving up the lock costs, so check_many keeps it too and looks for interrupts between
- * results. Ractors share no checker, so the extension is safe for them.
+ * result runs Ruby code or looks for interrupts. A check takes about as long as giving up the
+ * lock, two microseconds, so check_many keeps it too and looks for interrupts between results.
+ * Ractors share no checker, so the extension is safe for them.
  */
 #include <addrspec.h>
 #include <ruby.h>
