@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"debug/buildinfo"
@@ -270,10 +269,9 @@ func (r *release) readPackage(file string) (p packageContents, err error) {
 	}
 	names := map[string]bool{}
 	p.isPackage, err = contents(file, func(name string, data []byte) error {
-		asC := strings.HasSuffix(name, "/module/NOTICE") // of which module the C beside it was made
-		if strings.HasSuffix(name, "/addrspec.wasm") || name == "addrspec.wasm" || asC {
+		if strings.HasSuffix(name, "/addrspec.wasm") || name == "addrspec.wasm" {
 			p.hasModule = true
-			if digestOf(data) != module && !(asC && bytes.Contains(data, []byte(module))) {
+			if digestOf(data) != module {
 				return fmt.Errorf("%s in %s is not the module of this release: its package.sh took an old one", name, filepath.Base(file))
 			}
 		}
