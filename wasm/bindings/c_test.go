@@ -271,7 +271,7 @@ func TestCLibraryOnWindows(t *testing.T) {
 // The sources without the Makefile, by the line in README.md.
 func TestCLibraryInOneLine(t *testing.T) {
 	leftToAll(t, "it compiles the module once more")
-	line := regexp.MustCompile("(?m)^cc .*module/module\\.c.*$").Find(readBytes(t, "c/README.md"))
+	line := regexp.MustCompile(`(?m)^cc .*module/module\.c.*$`).Find(readBytes(t, "c/README.md"))
 	require.NotEmpty(t, line)
 	sources := filepath.Join(cLibrary(t), "sources")
 	program := filepath.Join(t.TempDir(), "program")
