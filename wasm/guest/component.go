@@ -155,7 +155,7 @@ func componentDecide(slot, at, size, found uint32) uint32 {
 	facts.Disposable = facts.Disposable || found&foundDisposable != 0
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = policy.Lookup(found &^ foundDisposable)
-	liftVerdict(policies[slot].Evaluate(in))
+	liftVerdict(policies[slot].Evaluate(&in))
 	return address(unsafe.Pointer(&results))
 }
 
@@ -164,7 +164,7 @@ func liftVerdict(v policy.Verdict) {
 	json := policy.AppendJSON(out[:0], v)
 	results[1], results[2], results[3] = lift(place{}), uint32(len(json)), actions[v.Action]
 	end := uint32(len(json))
-	for n, text := range [...]string{v.Reason, v.Rule()} {
+	for n, text := range [...]string{v.Reason(), v.Rule()} {
 		if text != "" {
 			copy(out[end:], text)
 			results[4+3*n], results[5+3*n], results[6+3*n] = 1, lift(place{at: end}), uint32(len(text))
