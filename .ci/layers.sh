@@ -154,6 +154,8 @@ inspect() {
 	quietly 'plain words' plain || failed=1
 	quietly 'no timed tests' no_timed_tests || failed=1
 	quietly 'go vet' in_modules go vet ./... || failed=1
+	# Only test all builds the component.
+	quietly 'go vet of the component' env GOOS=wasip1 GOARCH=wasm go vet -tags component ./wasm/guest || failed=1
 }
 
 # go_test NAME FLAGS... tests packages, and prints a line for each of them and what
