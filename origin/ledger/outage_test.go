@@ -57,7 +57,7 @@ func TestPostgresRowLockTimeout(t *testing.T) {
 		err := f.chargeInHurry(1, nil)
 		if n == 0 {
 			require.ErrorIs(t, err, ErrUnavailable)
-			require.ErrorContains(t, err, "has locked the account for too long")
+			require.Regexp(t, "has locked the account for too long|did not respond in time", err.Error()) // the second on a busy machine
 		} else {
 			require.True(t, isStall(err), "a write may be waiting at the moment: %v", err)
 		}
