@@ -107,7 +107,9 @@ func TestLyingResolverWithStrict(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, status, body)
 	require.Equal(t, 1.0, s.metric(t, "addrspec_mx_resolvers_lying"))
 	// The watcher logs it after lookups know of it.
-	require.Eventually(t, func() bool { return s.log.Contains(server.Addr + " denies the MX records of every domain of --dns-with-mx") }, hung, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return s.log.Contains(server.Addr + " denies the MX records of every domain of --dns-with-mx")
+	}, hung, 20*time.Millisecond)
 
 	server.RespondAll(mxtest.Answer)
 	s.requireReady(t, http.StatusOK)
