@@ -84,7 +84,7 @@ gcc -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -
 	find(t, "gcc")
 	build(t, ".", "sh", "-ec", compile, "sh", prefix, lib)
 	const preload = `export LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)"; exec "$@"`
-	environment := []string{"sh", "-ec", preload, "sh", "env", "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0", "RUBYLIB=" + lib}
+	environment := []string{"sh", "-ec", preload, "sh", "env", "ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:detect_stack_use_after_return=0", "RUBYLIB=" + lib}
 	rubyTests(t, environment, "test_addrspec.rb")
 }
 

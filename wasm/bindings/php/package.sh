@@ -9,7 +9,7 @@ tar --version 2>/dev/null | grep -q GNU || {
 }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")"
-name=addrspec-php-$(sed -n 's/^    "version": "\(.*\)",/\1/p' composer.json)
+name=addrspec-php-$(sed -n 's/^ *"version": "\(.*\)",/\1/p' composer.json)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/$name"
