@@ -113,16 +113,10 @@ func (c *policySetCmd) check(ctx context.Context, document string) error {
 func compilePolicy(ctx context.Context, engine *host.Engine, file, document string) (*host.Policy, error) {
 	policy, err := engine.NewPolicy(ctx, document)
 	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
-		line, column := placeOf(document, refused.Offset)
+		line, column := refused.Position(document)
 		return nil, fmt.Errorf("%s:%d:%d: %s", file, line, column, refused.Sentence)
 	}
 	return policy, err
-}
-
-// placeOf returns the line and the column, in bytes from 1, of an offset in a text.
-func placeOf(text string, offset int) (line, column int) {
-	before := text[:min(max(offset, 0), len(text))]
-	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
 }
 
 type policyListCmd struct {

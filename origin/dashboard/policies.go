@@ -361,8 +361,8 @@ func flawOf(document string, refused *host.PolicyError) *flaw {
 	if strings.HasPrefix(refused.Sentence, "the document: it has ") { // too much of something
 		return &flaw{Sentence: policySentence(refused)}
 	}
-	before := document[:min(max(refused.Offset, 0), len(document))]
-	return flawAt(document, strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n')-1, policySentence(refused))
+	line, column := refused.Position(document)
+	return flawAt(document, line-1, column-1, policySentence(refused))
 }
 
 // flawAt returns a flaw at a line and a byte in it, both from 0, with the lines around it.

@@ -51,6 +51,12 @@ type PolicyError struct {
 
 func (e *PolicyError) Error() string { return e.Sentence }
 
+// Position returns the line and the column, in bytes, of Place in the document, both from 1.
+func (e *PolicyError) Position(document string) (line, column int) {
+	before := document[:min(max(e.Offset, 0), len(document))]
+	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
+}
+
 // policyError returns the error with which the module refused a document.
 func (i *instance) policyError() error {
 	text, offset, err := i.sentence()

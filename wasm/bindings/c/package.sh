@@ -45,7 +45,4 @@ the licence of addrspec, too. The module has parts of Go's runtime and standard 
 copyright the Go Authors, BSD 3-Clause License.
 EOF
 
-tar --sort=name --format=ustar --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner \
-	--mode=u=rwX,go=rX -C "$work" -cf "$work/archive.tar" "$name"
-gzip -9 -n <"$work/archive.tar" >"$out/$name.tar.gz"
-echo "$out/$name.tar.gz"
+../archive.sh "$work/$name" "$out"

@@ -14,7 +14,4 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/$name"
 cp -R README.md CHANGELOG.md composer.json ext src examples ../../../LICENSE "$work/$name"
-tar --sort=name --format=ustar --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner \
-	--mode=u=rwX,go=rX -C "$work" -cf "$work/archive.tar" "$name"
-gzip -9 -n <"$work/archive.tar" >"$out/$name.tar.gz"
-echo "$out/$name.tar.gz"
+../archive.sh "$work/$name" "$out"

@@ -1,25 +1,6 @@
 #!/bin/sh
-# package.sh OUTDIR makes the source archive of the extension, with the C library inside, and
-# prints its path. The archive is the same to the byte for the same sources and module. Its
-# times are SOURCE_DATE_EPOCH, or 0.
+# package.sh OUTDIR makes the source archive of the extension, and prints its path.
 set -eu
-
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")"
-version=$(sed -n 's/^#define ADDRSPEC_VERSION "\(.*\)"/\1/p' ../c/include/addrspec.h)
-name=addrspec-postgresql-$version
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# It skips this package, too, if a tool is missing.
-../c/package.sh "$work" >"$work/made" || { code=$?; sed 's/: c:/: postgresql:/' "$work/made"; exit $code; }
-mkdir "$work/$name"
-tar -xzf "$work/addrspec-c-$version.tar.gz" -C "$work"
-mv "$work/addrspec-c-$version" "$work/$name/libaddrspec"
-cp -R Makefile README.md CHANGELOG.md addrspec.control addrspec--*.sql addrspec.c sql expected ../../../LICENSE "$work/$name"
-
-tar --sort=name --format=ustar --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner \
-	--mode=u=rwX,go=rX -C "$work" -cf "$work/archive.tar" "$name"
-gzip -9 -n <"$work/archive.tar" >"$out/$name.tar.gz"
-echo "$out/$name.tar.gz"
+exec ../c/extension.sh postgresql "$out" Makefile README.md CHANGELOG.md addrspec.control addrspec--*.sql addrspec.c sql expected

@@ -46,12 +46,7 @@ pack() {
 	find "$name-$1" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-315532800}" {} +
 	case $1 in
 	windows-*) find "$name-$1" | LC_ALL=C sort | TZ=UTC zip -q -X -9 -@ "$out/$name-$1.zip" && echo "$out/$name-$1.zip" ;;
-	*)
-		tar --sort=name --format=ustar --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner \
-			--mode=u=rwX,go=rX -cf archive.tar "$name-$1"
-		gzip -9 -n <archive.tar >"$out/$name-$1.tar.gz"
-		echo "$out/$name-$1.tar.gz"
-		;;
+	*) "$here/../../archive.sh" "$work/$name-$1" "$out" ;;
 	esac
 }
 

@@ -61,7 +61,7 @@ static void free_holder(zend_object *object) {
 /* Throws the error of the last call. The message about a policy begins with the place. */
 static void throw_error(const addrspec_checker *checker, const char *before) {
     addrspec_code code = addrspec_error_code(checker);
-    const char *message = checker == NULL ? "there is no memory for a checker" : addrspec_error_message(checker);
+    const char *message = addrspec_error_message(checker);
     zend_class_entry *class = code == ADDRSPEC_ERROR_LISTS ? lists_class : code == ADDRSPEC_ERROR_POLICY ? policy_class : exception_class;
     zend_object *exception = zend_throw_exception_ex(class, code, "%s%s", before, message);
     if (class != policy_class) return;

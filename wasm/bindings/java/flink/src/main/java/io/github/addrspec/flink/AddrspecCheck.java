@@ -1,12 +1,9 @@
 package io.github.addrspec.flink;
 
-import io.github.addrspec.Addrspec;
 import io.github.addrspec.Facts;
 import java.util.function.Function;
 import org.apache.flink.table.annotation.DataTypeHint;
 import org.apache.flink.table.annotation.FunctionHint;
-import org.apache.flink.table.functions.FunctionContext;
-import org.apache.flink.table.functions.ScalarFunction;
 import org.apache.flink.types.Row;
 
 /**
@@ -19,22 +16,8 @@ import org.apache.flink.types.Row;
     "ROW<email STRING, valid BOOLEAN, normalized STRING, local_part STRING, alias BOOLEAN, ascii BOOLEAN, role STRING,"
         + " gibberish BOOLEAN, gibberish_score DOUBLE, domain STRING, mx BOOLEAN, disposable BOOLEAN, `public` BOOLEAN,"
         + " relay BOOLEAN, typo BOOLEAN, typo_suggestion STRING>"))
-public final class AddrspecCheck extends ScalarFunction {
+public final class AddrspecCheck extends AddrspecFunction {
   private static final long serialVersionUID = 1;
-
-  private transient Addrspec addrspec;
-
-  @Override
-  public void open(FunctionContext context) {
-    addrspec = Addrspec.builder().instances(1).build();
-  }
-
-  @Override
-  public void close() {
-    if (addrspec != null) {
-      addrspec.close();
-    }
-  }
 
   /**
    * Checks an address.

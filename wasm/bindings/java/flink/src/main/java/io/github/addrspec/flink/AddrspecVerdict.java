@@ -6,8 +6,6 @@ import io.github.addrspec.Verdict;
 import java.util.function.Supplier;
 import org.apache.flink.table.annotation.DataTypeHint;
 import org.apache.flink.table.annotation.FunctionHint;
-import org.apache.flink.table.functions.FunctionContext;
-import org.apache.flink.table.functions.ScalarFunction;
 import org.apache.flink.table.functions.SpecializedFunction;
 import org.apache.flink.table.functions.UserDefinedFunction;
 import org.apache.flink.table.types.inference.CallContext;
@@ -23,10 +21,8 @@ import org.apache.flink.types.Row;
  * instance has a checker with one instance of the module.
  */
 @FunctionHint(output = @DataTypeHint("ROW<action STRING, reason STRING, rule STRING>"))
-public final class AddrspecVerdict extends ScalarFunction implements SpecializedFunction {
+public final class AddrspecVerdict extends AddrspecFunction implements SpecializedFunction {
   private static final long serialVersionUID = 1;
-
-  private transient Addrspec addrspec;
 
   /** Verifies the policy if it is known while the query is planned. */
   @Override
@@ -41,18 +37,6 @@ public final class AddrspecVerdict extends ScalarFunction implements Specialized
   private static void verify(String policy) {
     try (Addrspec once = new Addrspec()) {
       once.verdict("", policy);
-    }
-  }
-
-  @Override
-  public void open(FunctionContext context) {
-    addrspec = Addrspec.builder().instances(1).build();
-  }
-
-  @Override
-  public void close() {
-    if (addrspec != null) {
-      addrspec.close();
     }
   }
 
