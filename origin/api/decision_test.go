@@ -65,8 +65,15 @@ func TestLedgerProblem(t *testing.T) {
 		resp := p.response(enveloped)
 		require.Contains(t, string(resp.body), want)
 		require.Equal(t, err == ledger.ErrRecord, resp.status == 500, err)
-		require.Equal(t, err != ledger.ErrRecord, header(resp, "Retry-After") == "1", err)
+		if err != ledger.ErrRecord {
+			require.Contains(t, "1 2 3 4", header(resp, "Retry-After"), err)
+		}
 	}
+	seen := map[time.Duration]bool{}
+	for range 200 {
+		seen[ledgerProblem(ledger.ErrUnavailable).retryAfter] = true
+	}
+	require.Equal(t, map[time.Duration]bool{time.Second: true, 2 * time.Second: true, 3 * time.Second: true, 4 * time.Second: true}, seen, "clients do not return together")
 	// If both match, the message must not say that nothing was charged.
 	both := fmt.Errorf("%w: %w", ledger.ErrUnavailable, ledger.ErrUndecided)
 	require.NotContains(t, ledgerProblem(both).message, "nothing was charged")

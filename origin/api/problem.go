@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"time"
 	"unicode"
@@ -197,8 +198,14 @@ func ledgerProblem(err error) *problem {
 	case errors.Is(err, ledger.ErrRecord):
 		return internal.with("The ledger cannot record this charge; nothing was charged. Send the request id to support.")
 	}
-	return unavailable("The ledger is not available at the moment; nothing was charged. Try again shortly.")
+	p := unavailable("The ledger is not available at the moment; nothing was charged. Try again shortly.")
+	p.retryAfter += rand.N(maxSpread).Truncate(time.Second)
+	return p
 }
+
+// maxSpread bounds what is added to the Retry-After of an outage, so that clients do not
+// return together.
+const maxSpread = 4 * time.Second
 
 // moduleProblem returns the problem of a module call that failed.
 func (s *Server) moduleProblem(ctx context.Context, err error) *problem {

@@ -103,7 +103,8 @@ const hung = 2 * time.Minute
 const hurry = 400 * time.Millisecond
 
 // patient makes requests wait for a slow machine, and writes tallies soon.
-func patient(s *settings) { s.wait, s.tally = hung, tickEvery }
+// A request that meets an outage does not wait.
+func patient(s *settings) { s.wait, s.tally, s.recovery = hung, tickEvery, 0 }
 
 // impatient makes requests wait as they do in a service.
 func impatient(s *settings) { s.wait = waitLimit }

@@ -63,8 +63,9 @@
 //     otherwise the next group voids it, unless the process ends first.
 //
 // If the disk needs more than a second to flush a commit, the callers in the group
-// get ErrUndecided, and all other requests get ErrUnavailable (HTTP 503) until the
-// commit has ended; then the charges are kept or voided as above.
+// get ErrUndecided; the charges are kept or voided as above. Requests that arrive
+// meanwhile wait for the commit, each for a second, then get ErrUnavailable (HTTP
+// 503). They do the same in the first half minute of any outage.
 //
 // On SQLite one file serves several processes in turn: a transaction has the
 // write lock from its beginning, and a commit fails or succeeds at once. On
@@ -129,8 +130,9 @@ type Ledger struct {
 	policies *policyCache
 	stats    statsRecorder
 
-	wait  time.Duration // see waitLimit
-	tally time.Duration // see tallyEvery
+	wait     time.Duration // see waitLimit
+	tally    time.Duration // see tallyEvery
+	recovery time.Duration // see recovery
 
 	reports chan struct{} // has an element while a report runs
 }
@@ -146,6 +148,7 @@ type settings struct {
 	wrap      func(store.Store) store.Store
 	wait      time.Duration
 	tally     time.Duration
+	recovery  time.Duration
 }
 
 // WithClock makes the ledger read the time from now. The default is this
@@ -175,7 +178,7 @@ func ReadOnly() Option { return func(s *settings) { s.open = store.OpenReadOnly 
 // url is "sqlite:PATH", which creates a missing file and its directory, or
 // "postgres://…".
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
-	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open, wait: waitLimit, tally: tallyEvery}
+	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open, wait: waitLimit, tally: tallyEvery, recovery: recovery}
 	o.wrap = func(s store.Store) store.Store { return s }
 	for _, option := range options {
 		option(&o)
@@ -185,7 +188,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 		return nil, err
 	}
 	s = o.wrap(s)
-	l := &Ledger{store: s, side: newSideStore(s), log: o.log, wait: o.wait, tally: o.tally, reports: make(chan struct{}, 1)}
+	l := &Ledger{store: s, side: newSideStore(s), log: o.log, wait: o.wait, tally: o.tally, recovery: o.recovery, reports: make(chan struct{}, 1)}
 	if err := l.start(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -395,4 +396,123 @@ func TestLocksHangOrMoveOn(t *testing.T) {
 	require.Equal(t, map[int64]bool{1: true}, paused)
 	v.publishGroup(&workingSet{accounts: map[int64]*accountState{1: {id: 1}}})
 	require.Empty(t, v.locked)
+}
+
+// Requests wait for a database that recovers, and only those of known keys, within the bounds.
+func TestRequestsWaitForTheDatabase(t *testing.T) {
+	var broken atomic.Bool
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms, patientInOutages, WithStore(func(s store.Store) store.Store {
+		return &breakable{s, &broken}
+	}))
+	other := f.otherAccount("other@example.com")
+	f.request(1)
+	other.request(1)
+	broken.Store(true)
+	f.writer.markDown(errors.New("the disk is full"))
+
+	var good, refused atomic.Int64
+	var all sync.WaitGroup
+	begin := func(f *fixture) {
+		all.Go(func() {
+			r, d, err := f.Begin(f.ctx, f.secret, "")
+			if err != nil {
+				refused.Add(1)
+				return
+			}
+			require.Equal(t, Good, d.Kind)
+			good.Add(1)
+			r.End()
+		})
+	}
+	wait := func(waiting, refusals int) {
+		t.Helper()
+		require.Eventually(t, func() bool { return f.countWaiting() == waiting && int(refused.Load()) == refusals }, hung, time.Millisecond)
+	}
+	for range maxInProgress + 3 {
+		begin(f)
+	}
+	wait(maxInProgress, 3)
+	begin(other)
+	wait(maxInProgress+1, 3)
+	_, _, err := f.Begin(f.ctx, NewSecret(), "")
+	require.ErrorIs(t, err, ErrUnavailable, "nobody without a key waits")
+	ctx, leave := context.WithCancel(f.ctx)
+	all.Go(func() {
+		_, _, err := f.Begin(ctx, other.secret, "")
+		require.ErrorIs(t, err, context.Canceled)
+	})
+	wait(maxInProgress+2, 3)
+	leave()
+	wait(maxInProgress+1, 3)
+	broken.Store(false)
+	all.Wait()
+	require.EqualValues(t, maxInProgress+1, good.Load())
+	require.Zero(t, f.countWaiting())
+	require.EqualValues(t, 2, f.request(1).Usage.Current)
+}
+
+// patientInOutages makes requests wait for a database that does not commit.
+func patientInOutages(s *settings) { s.recovery = hung }
+
+func (f *fixture) countWaiting() int {
+	f.views.mu.Lock()
+	defer f.views.mu.Unlock()
+	return f.views.waiting
+}
+
+// A breakable store does not commit while broken.
+type breakable struct {
+	store.Store
+	broken *atomic.Bool
+}
+
+func (b *breakable) Transact(ctx context.Context, t store.Transaction) error {
+	if b.broken.Load() {
+		return errors.New("the disk is full")
+	}
+	return b.Store.Transact(ctx, t)
+}
+
+// A request waits for its second, and not at all once the outage is long.
+func TestWaitForTheDatabaseEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := digestOf(NewSecret())
+		v := newViews(nil)
+		v.secrets[at] = &secretView{account: v.account(1), key: &keyView{}}
+		w := newWriter(&Ledger{views: v, wait: waitLimit, recovery: recovery, log: slog.New(slog.DiscardHandler)})
+		time.Sleep(time.Millisecond)
+		waited := func() (time.Duration, error) { return w.awaitCommits(t.Context(), at) }
+		began := func() { w.txBegan.Store(int64(time.Since(w.started))) }
+
+		took, err := waited()
+		require.NoError(t, err)
+		require.Zero(t, took)
+		began()
+		time.Sleep(waitLimit + 1)
+		time.AfterFunc(waitLimit/2, func() { w.txBegan.Store(0); w.wake() })
+		took, err = waited()
+		require.NoError(t, err)
+		require.Equal(t, waitLimit/2, took)
+
+		began()
+		time.Sleep(waitLimit + 1)
+		time.AfterFunc(waitLimit/2, func() { began(); w.wake() }) // the next one is no outage yet
+		_, err = waited()
+		require.NoError(t, err)
+
+		w.markDown(errors.New("the connection was lost"))
+		start := time.Now()
+		time.AfterFunc(waitLimit/2, w.wake)
+		_, err = waited()
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorContains(t, err, "the connection was lost")
+		require.Equal(t, waitLimit, time.Since(start))
+		time.Sleep(recovery)
+		w.markDown(errors.New("the connection was lost again"))
+		start = time.Now()
+		_, err = waited()
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.Zero(t, time.Since(start), "the outage is long")
+		require.Zero(t, v.waiting)
+	})
 }

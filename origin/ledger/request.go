@@ -50,18 +50,19 @@ func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, De
 	if !WellFormed(secret) {
 		return nil, Decision{Kind: UnknownKey}, nil
 	}
-	if err := l.writer.failing(); err != nil {
+	at := digestOf(secret)
+	waited, err := l.writer.awaitCommits(ctx, at)
+	if err != nil {
 		return nil, Decision{}, err
 	}
-	at, waited := digestOf(secret), time.Duration(0)
 	r, d, stale, err := l.views.admit(ctx, at, origin, false)
 	if stale {
 		began := time.Now()
-		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
+		if _, err := l.reader.read(ctx, at, recordID{}, l.waitLeft(waited)); err != nil {
 			return nil, Decision{}, err
 		}
 		r, d, _, err = l.views.admit(ctx, at, origin, true)
-		waited = time.Since(began)
+		waited += time.Since(began)
 	}
 	if r != nil {
 		r.ledger, r.waited = l, waited
@@ -382,9 +383,11 @@ func (r *Request) read(id recordID) (*record, error) {
 	return r.ledger.reader.read(r.ctx, r.secret, id, r.waitLeft())
 }
 
-// waitLeft returns how long the request may still wait for the database: the
+// waitLeft returns how long a request that has waited may still wait for the database: the
 // rest of waitLimit, but at least a quarter of it, so that the charge gets some.
-func (r *Request) waitLeft() time.Duration { return max(r.ledger.wait-r.waited, r.ledger.wait/4) }
+func (l *Ledger) waitLeft(waited time.Duration) time.Duration { return max(l.wait-waited, l.wait/4) }
+
+func (r *Request) waitLeft() time.Duration { return r.ledger.waitLeft(r.waited) }
 
 // Charge decides key, token, idempotency record and points in one durable
 // transaction. It waits for what is left of the request's second. With a decision

@@ -33,6 +33,7 @@ type views struct {
 	alone      time.Time // when the last group read or confirmed the exact rows
 	unviewed   uint64    // number of the last commit that changed a row without a view
 	inProgress int
+	waiting    int // requests that wait for the database to commit again
 }
 
 // maxViews bounds the secrets in memory. Secrets that do not exist take no space.
@@ -76,6 +77,7 @@ type accountView struct {
 	counted    int   // the first of pending, which the row has already; see publish
 	claimed    int64 // points of requests in progress
 	inProgress int
+	waiting    int // see views
 	unpaid     unpaidWork
 	keysInUse  map[recordID][32]byte // Idempotency-Keys of requests in progress, with the hashes of their bodies
 }
@@ -195,6 +197,27 @@ func (v *views) countLocked() (n int) {
 		}
 	}
 	return n
+}
+
+// beginWait returns the account of a request that may wait for the database, until endWait;
+// nil if it may not.
+func (v *views) beginWait(at digest) *accountView {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.secrets[at]
+	if s == nil || v.waiting >= maxWaiting || s.account.waiting+s.account.inProgress >= maxInProgress {
+		return nil
+	}
+	v.waiting++
+	s.account.waiting++
+	return s.account
+}
+
+func (v *views) endWait(a *accountView) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.waiting--
+	a.waiting--
 }
 
 // refusesLocked reports whether an account has been locked for so long that a request

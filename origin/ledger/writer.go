@@ -30,8 +30,9 @@ type writer struct {
 	*Ledger
 	queue   chan *ticket
 	started time.Time
-	txBegan atomic.Int64          // when the transaction in progress began, in ns since started; 0 if none
-	down    atomic.Pointer[error] // why the database does not commit; nil if it does
+	txBegan atomic.Int64                  // when the transaction in progress began, in ns since started; 0 if none
+	down    atomic.Pointer[outage]        // nil while the database commits
+	changed atomic.Pointer[chan struct{}] // closed at the end of the next transaction; nil if nothing waits for it
 
 	// Used by run only.
 	voids    []*chargeOp // charges to void with the next group
@@ -54,16 +55,88 @@ func newWriter(l *Ledger) *writer {
 
 var errHangs = errors.New("a transaction has hung for a second")
 
+// An outage is why the database does not commit, and since when.
+type outage struct {
+	err   error
+	since time.Time
+}
+
 // failing returns nil if the database commits and no transaction hangs, else an
 // error that wraps ErrUnavailable.
 func (w *writer) failing() error {
-	if err := w.down.Load(); err != nil {
-		return unavailable(*err)
-	}
-	if began := w.txBegan.Load(); began != 0 && time.Since(w.started)-time.Duration(began) > w.wait {
-		return unavailable(errHangs)
+	if o := w.outage(); o != nil {
+		return unavailable(o.err)
 	}
 	return nil
+}
+
+func (w *writer) outage() *outage {
+	if o := w.down.Load(); o != nil {
+		return o
+	}
+	if began := w.txBegan.Load(); began != 0 {
+		if since := w.started.Add(time.Duration(began)); time.Since(since) > w.wait {
+			return &outage{errHangs, since}
+		}
+	}
+	return nil
+}
+
+// A disk that is busy, or a server that restarts, recovers within seconds. Meanwhile requests
+// wait for it, each for its second, rather than be refused at once and come back together.
+const (
+	recovery   = 30 * time.Second // of an outage; a longer one refuses at once
+	maxWaiting = 4096             // requests that wait, of which maxInProgress of an account
+)
+
+// awaitCommits returns nil once the database commits, and how long it has waited. It waits
+// only for a secret with a view, so nobody without a key holds a place.
+func (w *writer) awaitCommits(ctx context.Context, at digest) (waited time.Duration, err error) {
+	if w.outage() == nil {
+		return 0, nil
+	}
+	account := w.views.beginWait(at)
+	if account == nil {
+		return 0, w.failing()
+	}
+	defer w.views.endWait(account)
+	began, timer := time.Now(), time.NewTimer(w.wait)
+	defer timer.Stop()
+	for {
+		changed := w.change()
+		o := w.outage()
+		if o == nil {
+			return time.Since(began), nil
+		}
+		if time.Since(o.since) > w.recovery {
+			return 0, unavailable(o.err)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-timer.C:
+			return 0, unavailable(o.err)
+		}
+	}
+}
+
+// change returns a channel that is closed at the end of the next transaction.
+func (w *writer) change() <-chan struct{} {
+	for next := make(chan struct{}); ; {
+		if c := w.changed.Load(); c != nil {
+			return *c
+		}
+		if w.changed.CompareAndSwap(nil, &next) {
+			return next
+		}
+	}
+}
+
+func (w *writer) wake() {
+	if c := w.changed.Swap(nil); c != nil {
+		close(*c)
+	}
 }
 
 func (w *writer) run() {
@@ -258,6 +331,7 @@ func (w *writer) commit(group []operation) {
 	}
 	begun := time.Now()
 	w.txBegan.Store(max(1, int64(begun.Sub(w.started))))
+	defer w.wake()
 	defer w.txBegan.Store(0)
 	ws, err := w.transact(group)
 	group = w.putOffLocked(ws, group)
@@ -431,7 +505,11 @@ func (w *writer) fail(group []operation, err error) {
 
 // markDown marks the database as down until a commit succeeds.
 func (w *writer) markDown(err error) {
-	if w.down.Swap(&err) == nil {
+	since := time.Now()
+	if before := w.down.Load(); before != nil {
+		since = before.since
+	}
+	if w.down.Swap(&outage{err, since}) == nil {
 		w.log.Error("the database does not commit; requests get 503 until it does", "error", err.Error())
 	}
 }
