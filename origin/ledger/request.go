@@ -164,45 +164,78 @@ func (s *secretView) quota(now time.Time) *Quota {
 	}
 }
 
+// Peek judges a request as Begin does, and takes no token: nothing is counted and nothing has to
+// be ended. It is for requests that only need a good key. The account is 0 for a key that is
+// not good.
+func (l *Ledger) Peek(ctx context.Context, secret, origin string) (account int64, d Decision, err error) {
+	p, err := l.peek(ctx, secret, origin)
+	return p.policy.account, p.decision, err
+}
+
 // PeekPolicy returns the policy that a request would have which names it, or the key's default
 // for "". It returns nil if there is none, or if Begin would refuse the request. Unlike Begin
 // it takes no token.
 func (l *Ledger) PeekPolicy(ctx context.Context, secret, origin, name string) *Policy {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
-	at := digestOf(secret)
-	policy, changes, stale := l.views.peekPolicy(at, origin, name)
-	if stale && l.writer.failing() == nil {
-		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
-			return nil // Begin fails likewise
-		}
-		policy, changes, _ = l.views.peekPolicy(at, origin, name)
+	p, err := l.peek(ctx, secret, origin)
+	p.policy.name = cmp.Or(name, p.policy.name)
+	if err != nil || p.decision.Kind != Good || CheckPolicyName(p.policy.name) != nil {
+		return nil // of an error, Begin fails likewise
 	}
-	if CheckPolicyName(policy.name) != nil {
-		return nil
-	}
-	p, err := l.policies.find(ctx, policy, changes)
+	found, err := l.policies.find(ctx, p.policy, p.policies)
 	if err != nil {
 		return nil
 	}
-	return p
+	return found
 }
 
-// peekPolicy returns which policy a request would have, as of which change of the account's;
-// an empty name for none. If the view is missing or too old to decide, stale is true.
-func (v *views) peekPolicy(at digest, origin, name string) (policy policyKey, changes int64, stale bool) {
+// A peeked request is one that was judged without its token.
+type peeked struct {
+	decision Decision
+	policy   policyKey // the account, and the key's default policy
+	policies int64     // how often the account's policies were changed
+}
+
+func (l *Ledger) peek(ctx context.Context, secret, origin string) (peeked, error) {
+	if !WellFormed(secret) {
+		return peeked{decision: Decision{Kind: UnknownKey}}, nil
+	}
+	if err := l.writer.failing(); err != nil {
+		return peeked{}, err
+	}
+	at := digestOf(secret)
+	p, stale := l.views.peekAt(at, origin)
+	if stale {
+		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
+			return peeked{}, err
+		}
+		p, _ = l.views.peekAt(at, origin)
+	}
+	return p, nil
+}
+
+// peekAt judges a request by the views. If the view is missing or too old to decide, stale is
+// true.
+func (v *views) peekAt(at digest, origin string) (p peeked, stale bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	instant := v.clock.monotonic()
 	s := v.secrets[at]
 	if s == nil {
-		return policy, 0, true
+		return peeked{decision: Decision{Kind: UnknownKey}}, true
 	}
 	age := v.age(s, instant)
-	if _, _, d := v.peek(s, origin, instant); age > maxAccept || d.Kind != Good {
-		return policy, 0, age > maxRefuse
+	if _, _, p.decision = v.peek(s, origin, instant); v.judgeKey(s, v.clock.at(instant), origin) == Good {
+		p.policy, p.policies = policyKey{s.account.id, s.key.policy}, s.account.policies
 	}
-	return policyKey{s.account.id, cmp.Or(name, s.key.policy)}, s.account.policies, false
+	if p.decision.Usage != nil {
+		p.decision.Quota = s.quota(v.clock.at(instant))
+	}
+	if s.key.names(origin) {
+		p.decision.AllowOrigin = origin
+	}
+	return p, age > maxAccept || p.decision.Kind != Good && age > maxRefuse
 }
 
 // Policy returns the policy of the request's account with a name, as it was when the request

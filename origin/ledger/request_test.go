@@ -455,6 +455,45 @@ func TestPeekPolicyTakesNoToken(t *testing.T) {
 	})
 }
 
+// Peek says which account a good key has, also where Begin would refuse the request, and takes
+// no token.
+func TestPeekJudgesTheKey(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
+		bound, _, err := f.CreateKey(f.ctx, f.account, "bound", KeyTerms{Origins: []string{"https://shop.example"}})
+		require.NoError(t, err)
+		peek := func(secret, origin string) (int64, Decision) {
+			t.Helper()
+			account, d, err := f.Peek(f.ctx, secret, origin)
+			require.NoError(t, err)
+			return account, d
+		}
+		for range 3 {
+			account, d := peek(f.secret, "")
+			require.Equal(t, f.account, account)
+			require.Equal(t, Good, d.Kind)
+			require.EqualValues(t, 1, d.Quota.Tokens)
+		}
+		require.Equal(t, Good, f.request(1).Kind, "no token was taken")
+		account, d := peek(f.secret, "")
+		require.Equal(t, f.account, account)
+		require.Equal(t, RateLimited, d.Kind)
+		account, d = peek(bound, "https://shop.example")
+		require.Equal(t, f.account, account)
+		require.Equal(t, "https://shop.example", d.AllowOrigin)
+		for origin, secret := range map[string]string{"": bound, "https://other.example": bound, "null": NewSecret(), "x": "ask_"} {
+			account, d = peek(secret, origin)
+			require.Zero(t, account)
+			require.NotEqual(t, Good, d.Kind)
+			require.Nil(t, d.Usage)
+		}
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
+		account, d = peek(f.secret, "")
+		require.Zero(t, account)
+		require.Equal(t, UnknownKey, d.Kind)
+	})
+}
+
 // A request reads a policy from the database only if it or another policy of the account was
 // changed since the last one did. Requests at the same time share queries.
 func TestPoliciesAreReadOnce(t *testing.T) {
