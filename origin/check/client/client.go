@@ -21,9 +21,11 @@
 package client
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -53,6 +55,11 @@ type Config struct {
 	// sent: a run ends there, and what comes after would be charged for nothing.
 	OneRun bool
 
+	// Handler, if not nil, serves the requests in this process in place of the service at URL.
+	// Each is sent once, without an Idempotency-Key of the client's, and a problem is a
+	// [Problem]: whoever sent the call to this process decides whether to try again.
+	Handler http.Handler
+
 	transport http.RoundTripper // for tests
 }
 
@@ -70,12 +77,16 @@ type Client struct {
 	slots *semaphore.Weighted
 	left  atomic.Int64 // points, or unlimitedPoints
 
+	once   bool // see Config.Handler
 	oneRun bool
 	failed atomic.Pointer[error] // the first error of a batch, with oneRun
 }
 
 // New returns a client. It sends no request. The error does not contain the key.
 func New(c Config) (*Client, error) {
+	if c.Handler != nil {
+		c.URL, c.transport = "http://localhost", inProcess{c.Handler}
+	}
 	base, err := parseURL(c.URL)
 	if err != nil {
 		return nil, err
@@ -89,7 +100,7 @@ func New(c Config) (*Client, error) {
 	if c.transport == nil {
 		c.transport = newTransport()
 	}
-	client := &Client{base: base, key: c.Key, agent: c.Agent, runID: c.RunID, oneRun: c.OneRun, pacer: newPacer(),
+	client := &Client{base: base, key: c.Key, agent: c.Agent, runID: c.RunID, once: c.Handler != nil, oneRun: c.OneRun, pacer: newPacer(),
 		http: newHTTP(c.transport), slots: semaphore.NewWeighted(Concurrency)}
 	client.left.Store(unlimitedPoints)
 	return client, nil
@@ -166,6 +177,32 @@ func newTransport() *http.Transport {
 		Protocols:              protocols,
 	}
 }
+
+// inProcess sends requests to a handler in this process.
+type inProcess struct{ http.Handler }
+
+// RoundTrip returns the handler's response.
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	p.ServeHTTP(w, r)
+	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), Request: r}, nil
+}
+
+// A recorder keeps a response in memory. The service limits its size.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header.
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader keeps the status.
+func (w *recorder) WriteHeader(status int) { w.status = status }
+
+// Write keeps p.
+func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 
 // newHTTP returns a client that follows no redirect: the key would be sent to
 // whatever place the response names.

@@ -36,15 +36,15 @@ func asOutOfPoints(err error) *outOfPointsError {
 	return out
 }
 
-// A problemError is one that the service reported.
-type problemError struct {
+// A Problem is one that the service reported.
+type Problem struct {
 	Status  int
 	Code    string // such as INVALID_API_KEY; may be empty
 	Message string // without control characters
 }
 
 // Error returns the service's own sentence.
-func (e *problemError) Error() string {
+func (e *Problem) Error() string {
 	text := fmt.Sprintf("the service refused the request with status %d", e.Status)
 	if e.Code != "" {
 		text += " " + e.Code

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -37,10 +38,16 @@ func (c *Client) Batch(ctx context.Context, emails []string, o Options) ([]Item,
 	found := make(map[string]Item, len(emails))
 	for rest := distinct(emails, found); len(rest) > 0; {
 		n, body := encodeBatch(rest, o)
+		if c.once && n < len(rest) {
+			return nil, errors.New("the addresses do not fit one batch of 64 addresses and 1 MiB; send fewer at a time")
+		}
 		if err := c.batch(ctx, rest[:n], body, o, found); err != nil {
 			return nil, err
 		}
-		rest = missing(rest, found)
+		if rest = missing(rest, found); c.once {
+			leaveOut(rest, found)
+			break
+		}
 	}
 	items := make([]Item, len(emails))
 	for n, email := range emails {
@@ -76,6 +83,16 @@ func missing(emails []string, found map[string]Item) (rest []string) {
 	return rest
 }
 
+// codeUnfinished is the code of an address that a partial response does not have.
+const codeUnfinished = "REQUEST_CANCELLED"
+
+// leaveOut adds an item for each address that a partial response does not have.
+func leaveOut(rest []string, found map[string]Item) {
+	for _, email := range rest {
+		found[email] = Item{Code: codeUnfinished, Message: "the batch ran out of time before this address; it was not charged, try it again"}
+	}
+}
+
 // batch sends one request and adds the items of its response, at least one, to
 // found.
 func (c *Client) batch(ctx context.Context, emails []string, body []byte, o Options, found map[string]Item) error {
@@ -95,8 +112,11 @@ func (c *Client) batch(ctx context.Context, emails []string, body []byte, o Opti
 }
 
 func (c *Client) post(ctx context.Context, emails []string, body []byte, o Options, found map[string]Item) error {
-	got, err := c.send(ctx, &request{method: http.MethodPost, path: "/v1/emails", body: body,
-		idempotency: c.idempotencyKey(body), patience: patience})
+	r := &request{method: http.MethodPost, path: "/v1/emails", body: body, patience: patience}
+	if !c.once {
+		r.idempotency = c.idempotencyKey(body)
+	}
+	got, err := c.send(ctx, r)
 	if err != nil {
 		return c.withRefill(ctx, err)
 	}

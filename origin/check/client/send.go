@@ -35,6 +35,9 @@ const (
 // send sends the request until the response is a 200, cannot succeed, or the
 // limits are reached.
 func (c *Client) send(ctx context.Context, r *request) (reply, error) {
+	if c.once {
+		return c.sendOnce(ctx, r)
+	}
 	begin, defects := time.Now(), 0
 	for attempt := 1; ; attempt++ {
 		if err := c.pacer.wait(ctx); err != nil {
@@ -68,6 +71,16 @@ func (c *Client) send(ctx context.Context, r *request) (reply, error) {
 			return reply{}, err
 		}
 	}
+}
+
+// sendOnce sends the request to the handler in this process.
+func (c *Client) sendOnce(ctx context.Context, r *request) (reply, error) {
+	got, err := c.exchange(ctx, r)
+	if err == nil && got.status != http.StatusOK {
+		problem, _ := readProblem(got)
+		return reply{}, problem
+	}
+	return got, err
 }
 
 // pause returns the time until the next attempt: what the service asks for and a
@@ -303,9 +316,18 @@ func redirected(r reply) error {
 	return &badResponseError{fmt.Sprintf("the response (status %d) redirects to %s, which is not followed, so that the key is sent to the given service only", r.status, place)}
 }
 
-// problemOf reads an error response in one of the contract's three shapes. The body
-// of a proxy, such as HTML, leaves the message empty.
+// problemOf returns the error of a response.
 func problemOf(r reply) error {
+	problem, out := readProblem(r)
+	if r.status == http.StatusPaymentRequired && problem.Code != "" {
+		return out
+	}
+	return problem
+}
+
+// readProblem reads an error response in one of the contract's three shapes. The body
+// of a proxy, such as HTML, leaves the message empty. The second is for 402 alone.
+func readProblem(r reply) (*Problem, *outOfPointsError) {
 	var body struct {
 		Error  json.RawMessage // A: the message; B: an object
 		Code   string          // A
@@ -323,10 +345,8 @@ func problemOf(r reply) error {
 	if r.status == http.StatusTooManyRequests {
 		inner.Message = body.Detail
 	}
-	if r.status == http.StatusPaymentRequired && inner.Code != "" {
-		return &outOfPointsError{Required: inner.Required, Remaining: inner.Remaining}
-	}
-	return &problemError{Status: r.status, Code: sentence(inner.Code), Message: sentence(inner.Message)}
+	return &Problem{Status: r.status, Code: sentence(inner.Code), Message: sentence(inner.Message)},
+		&outOfPointsError{Required: inner.Required, Remaining: inner.Remaining}
 }
 
 // retryAfter returns the seconds of Retry-After. The service sends no date.
