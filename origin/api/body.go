@@ -73,6 +73,20 @@ func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
 	return body, nil
 }
 
+// readLimited is readBody for a body of at most limit bytes that is no batch.
+func (x *exchange) readLimited(r *http.Request, limit int64) ([]byte, *problem) {
+	if r.ContentLength > limit {
+		return nil, tooLarge()
+	}
+	limited := r.WithContext(r.Context())
+	limited.Body = http.MaxBytesReader(nil, r.Body, limit)
+	body, p := x.readBody(limited)
+	if p != nil && p.code == wrongMediaType {
+		p = wrongMediaType.with("Send the body as JSON, with the header Content-Type: application/json, and without a Content-Encoding.")
+	}
+	return body, p
+}
+
 // readAll reads to the end of the body, or one byte beyond maxBody. The buffer is
 // one byte larger than the body, so that it need not grow to detect the end.
 func (x *exchange) readAll(r *http.Request) (body []byte, err error) {
@@ -170,6 +184,9 @@ func memoryProblem(err error) *problem {
 func bodyProblem(err error, read int) *problem {
 	if p := memoryProblem(err); p != nil {
 		return p
+	}
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return tooLarge()
 	}
 	switch {
 	case errors.Is(err, context.Canceled):

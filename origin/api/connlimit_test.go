@@ -23,6 +23,10 @@ type freeLedger struct{ account int64 }
 
 func (l freeLedger) Ready(context.Context) error { return nil }
 
+func (l freeLedger) Peek(context.Context, string, string) (int64, ledger.Decision, error) {
+	return 1, ledger.Decision{}, nil
+}
+
 func (l freeLedger) PeekPolicy(context.Context, string, string, string) *ledger.Policy { return nil }
 
 func (l freeLedger) Begin(ctx context.Context, _, _ string) (Request, ledger.Decision, error) {

@@ -73,6 +73,10 @@ func (f *fakeLedger) step(name string, o outcomeOf) (ledger.Decision, error) {
 
 func (f *fakeLedger) Ready(context.Context) error { return nil }
 
+func (f *fakeLedger) Peek(context.Context, string, string) (int64, ledger.Decision, error) {
+	return f.account, f.begin.Decision, f.begin.err
+}
+
 func (f *fakeLedger) PeekPolicy(context.Context, string, string, string) *ledger.Policy { return nil }
 
 func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledger.Decision, error) {

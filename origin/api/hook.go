@@ -112,26 +112,14 @@ func (c *hookCall) count(decision string) {
 // readBody reads the body. Its signature is not known yet: its bytes are counted as
 // they arrive, against a share of the memory budget that is the hook's own.
 func (c *hookCall) readBody() (p *problem) {
-	r := c.request
-	if r.ContentLength > maxHookBody {
-		return hookTooLarge()
-	}
-	limited := r.WithContext(r.Context())
-	limited.Body = http.MaxBytesReader(nil, r.Body, maxHookBody)
-	c.body, p = c.x.readBody(limited)
+	c.body, p = c.x.readLimited(c.request, maxHookBody)
 	switch {
 	case p == nil && len(c.body) == 0:
 		return invalidRequest.with("The request has no body.")
-	case p != nil && p.code == wrongMediaType:
-		return wrongMediaType.with("Send the body as JSON, with the header Content-Type: application/json, and without a Content-Encoding.")
-	case p != nil && p.code == invalidRequest && len(c.body) > maxHookBody:
-		return hookTooLarge()
+	case p != nil && p.code == bodyTooLarge:
+		return bodyTooLarge.with("The body is over 256 KiB; send less about the user.")
 	}
 	return p
-}
-
-func hookTooLarge() *problem {
-	return bodyTooLarge.with("The body is over 256 KiB; send less about the user.")
 }
 
 // hookMemory is the number under which the memory budget counts a hook's bodies.

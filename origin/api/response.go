@@ -28,6 +28,7 @@ type response struct {
 	replayed     bool   // the stored response for an Idempotency-Key
 	allow        string
 	preflight    string // the methods allowed to pages in a browser
+	preflightHas string // the headers allowed to them
 	allowOrigin  string // the origin whose pages may read the response
 	edgeMX       string // the brief response to a worker
 	edgePolicy   string // of a response to a worker: the digest of the policy's document
@@ -65,7 +66,7 @@ func (a *response) setExtras(f *fields) {
 		f.set("Allow", a.allow)
 	}
 	if a.preflight != "" {
-		setPreflight(f, a.preflight)
+		setPreflight(f, a.preflight, a.preflightHas)
 	}
 	if a.allowOrigin != "" {
 		setAllowOrigin(f, a.allowOrigin)
@@ -190,18 +191,20 @@ const maxInteger = 999_999_999_999_999
 // preflight serves OPTIONS, with which a browser asks whether a page may send a
 // request (the Fetch standard, "CORS protocol"). A preflight carries no key, so
 // all origins are allowed. The response to the request itself allows its origin only
-// if the key is bound to it.
-func preflight(methods []string) response {
+// if the key is bound to it. further are headers beside those of an operation.
+func preflight(methods []string, further string) response {
 	allowed := strings.Join(methods, ", ")
-	return response{status: http.StatusNoContent, allow: allowed, preflight: allowed}
+	return response{status: http.StatusNoContent, allow: allowed, preflight: allowed, preflightHas: pageHeaders + further}
 }
+
+const pageHeaders = "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id"
 
 // setPreflight sets the CORS headers of a preflight, which a browser may cache
 // for a day.
-func setPreflight(f *fields, methods string) {
+func setPreflight(f *fields, methods, headers string) {
 	f.set("Access-Control-Allow-Origin", "*")
 	f.set("Access-Control-Allow-Methods", methods)
-	f.set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id")
+	f.set("Access-Control-Allow-Headers", headers)
 	f.set("Access-Control-Max-Age", "86400")
 }
 

@@ -3,6 +3,7 @@
 //	GET  /v1/email/{email}   checks one address
 //	POST /v1/emails          checks up to 64 addresses
 //	GET  /v1/usage           returns what the account has used and has left
+//	POST /mcp                serves assistants (package mcp), by the operations above
 //	POST /v1/edge/admit      charges and looks up MX for an edge worker (edge.go)
 //	GET  /healthz, /readyz, /metrics, /openapi.json
 //
@@ -74,6 +75,8 @@ type Config struct {
 	Distrusted func() bool
 	// Pages serves the paths outside the API; nil for none.
 	Pages Pages
+	// MCP serves assistants at /mcp; nil for none.
+	MCP MCP
 }
 
 // Server is the HTTP handler. It is safe for concurrent use.
@@ -139,6 +142,9 @@ func arrive(r *http.Request) arrival {
 		panic(http.ErrAbortHandler) // the connection is closed
 	}
 	a.id = requestID(strings.Join(r.Header[headerRequestID], ","))
+	if r.URL.Path == mcpPath {
+		r.Header[headerRequestID] = []string{a.id} // of the operation of a tool too
+	}
 	a.request, a.body = watchBody(r)
 	return a
 }
@@ -188,6 +194,7 @@ var routes = map[string]route{
 	"/v1/email":     operationRoute(single, reading),
 	"/v1/emails":    operationRoute(batch, writing),
 	"/v1/usage":     operationRoute(usage, reading),
+	mcpPath:         pageRoute(mcpRoute, writing, mcpHeaders, (*Server).message),
 	edgePath:        {edge.name, writing, edge.serve},
 	"/healthz":      {"healthz", reading, (*Server).healthz},
 	"/readyz":       {"readyz", reading, (*Server).readyz},
@@ -200,12 +207,17 @@ var routes = map[string]route{
 // operationRoute returns the route of an operation that pages in a browser may
 // use.
 func operationRoute(op *operation, methods []string) route {
+	return pageRoute(op.name, methods, "", op.serve)
+}
+
+// pageRoute returns a route that pages in a browser may use, with these headers too.
+func pageRoute(name string, methods []string, headers string, serve func(*Server, *http.Request) response) route {
 	methods = append(slices.Clip(methods), http.MethodOptions)
-	return route{op.name, methods, func(s *Server, r *http.Request) response {
+	return route{name, methods, func(s *Server, r *http.Request) response {
 		if r.Method == http.MethodOptions {
-			return preflight(methods)
+			return preflight(methods, headers)
 		}
-		return s.serve(op, r)
+		return serve(s, r)
 	}}
 }
 
@@ -223,7 +235,7 @@ func (s *Server) match(r *http.Request) route {
 		found, ok = hookRoute, true
 	}
 	switch {
-	case !ok || path == edgePath && len(s.EdgeSecrets) == 0:
+	case !ok || path == edgePath && len(s.EdgeSecrets) == 0 || path == mcpPath && s.MCP == nil:
 		return route{"none", nil, (*Server).notFound}
 	case !slices.Contains(found.methods, r.Method):
 		return route{found.name, nil, methodNotAllowed(strings.Join(found.methods, ", "))}

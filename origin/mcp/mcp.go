@@ -111,10 +111,13 @@ func (m *messages) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// lineForm is what a line should be.
+const lineForm = "a message is one JSON object a line"
+
 // next reads a line, and refuses one that is no message. A blank one is skipped.
 func (m *messages) next() error {
 	line, err := m.lines.ReadSlice('\n')
-	refusal := refusalOf(line)
+	_, refusal := decode(line, "line", lineForm)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = m.lines.ReadSlice('\n')
 		refusal = refuse(jsonrpc.CodeInvalidRequest, "the line is longer than %d bytes; split the call", maxMessage)
@@ -129,28 +132,40 @@ func (m *messages) next() error {
 	return err
 }
 
-// refusalOf returns the response to a line that is no message, or nil. The id is null
-// where it cannot be detected (JSON-RPC 2.0, section 5).
-func refusalOf(line []byte) []byte {
-	line = bytes.TrimSpace(line)
+// decode returns the message in a text, nil if that is blank. If it is no message, it returns
+// the response. what and form say in errors what the text is and should be.
+func decode(text []byte, what, form string) (message jsonrpc.Message, refusal []byte) {
+	text = bytes.TrimSpace(text)
 	switch {
-	case len(line) == 0:
-		return nil
-	case !utf8.Valid(line):
-		return refuse(jsonrpc.CodeParseError, "the line is not UTF-8; a message is one JSON object a line, in UTF-8")
-	case !json.Valid(line):
-		return refuse(jsonrpc.CodeParseError, "the line is not JSON; a message is one JSON object a line")
+	case len(text) == 0:
+		return nil, nil
+	case !utf8.Valid(text):
+		return nil, refuse(jsonrpc.CodeParseError, "the %s is not UTF-8; %s, in UTF-8", what, form)
+	case !json.Valid(text):
+		return nil, refuse(jsonrpc.CodeParseError, "the %s is not JSON; %s", what, form)
 	}
-	if _, err := jsonrpc.DecodeMessage(line); err != nil {
-		return refuse(jsonrpc.CodeInvalidRequest, "the line is JSON, but not a message of JSON-RPC 2.0; a batch is none in this protocol")
+	message, err := jsonrpc.DecodeMessage(text)
+	if err != nil {
+		return nil, refuse(jsonrpc.CodeInvalidRequest, "the %s is JSON, but not a message of JSON-RPC 2.0; a batch is none in this protocol", what)
 	}
-	return nil
+	return message, nil
 }
 
-// refuse returns an error without an id.
-func refuse(code int, format string, args ...any) []byte {
-	message, _ := json.Marshal(fmt.Sprintf(format, args...)) // a string never fails
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, message)
+// refuse returns an error without an id, which is null where it cannot be detected (JSON-RPC
+// 2.0, section 5).
+func refuse(code int64, format string, args ...any) []byte {
+	return encode(jsonrpc.ID{}, &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// encode returns the error response to a call. The SDK leaves an id out that it does not
+// know.
+func encode(id jsonrpc.ID, problem *jsonrpc.Error) []byte {
+	response, _ := json.Marshal(struct {
+		Version string `json:"jsonrpc"`
+		ID      any    `json:"id"`
+		Error   any    `json:"error"`
+	}{"2.0", id.Raw(), problem}) // a string or number, and strings: never fails
+	return append(response, '\n')
 }
 
 func newServer(ctx context.Context, o Options) *sdk.Server {
@@ -158,11 +173,22 @@ func newServer(ctx context.Context, o Options) *sdk.Server {
 		&sdk.Implementation{Name: "addrspec", Title: "Email address checks", Version: o.Release},
 		&sdk.ServerOptions{
 			Instructions: instructions(o.Mode),
+			SetCacheable: setCacheable,
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the tools never change
 		})
 	s.AddReceivingMiddleware(refuseSubscriptions)
 	addTools(s, &tools{o, ctx})
 	return s
+}
+
+// toolsLife is how long a client may use a list of the tools again. They change with the
+// release, which takes what was described before.
+const toolsLife = time.Hour
+
+// setCacheable lets clients, and caches for all of them, use what describes the tools again:
+// it is the same for everybody.
+func setCacheable(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
+	c.TTLMs, c.CacheScope = int(toolsLife.Milliseconds()), "public"
 }
 
 const (
@@ -262,12 +288,16 @@ func (c *connection) Write(ctx context.Context, message jsonrpc.Message) error {
 	return err
 }
 
+const methodListen = "subscriptions/listen"
+
+var noSubscriptions = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: methodListen + ": the tools of this server never change"}
+
 // refuseSubscriptions returns an error for subscriptions/listen. Such a call lasts
 // until the client ends it, and nothing here ever changes.
 func refuseSubscriptions(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-		if method == "subscriptions/listen" {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%s: the tools of this server never change", method)}
+		if method == methodListen {
+			return nil, noSubscriptions
 		}
 		return next(ctx, method, r)
 	}

@@ -19,7 +19,7 @@ const (
 	textPolicy = `What decides about each address, which then has a verdict: an object such as {"allow": {"domains": ["*.corp.example"]}, "block": {"reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["role", "typo"]}}. ` +
 		"allow, block and review may have domains (*.x is x and what is below), block and review reasons. The most specific domain decides, then the reasons of block, then those of review; else the address is allowed. An address that is not valid is blocked. " +
 		"Reasons: disposable, public, relay, typo, alias, role or one category (role:marketing), gibberish or with a threshold (gibberish>=0.8), no_mx, no_mail (neither MX nor address record; better than no_mx), non_ascii, quoted, comment, literal, single_label, unknown_tld, special_use. " +
-		"Without it, the policy that the server was started with decides, if there is one."
+		"Without it, the policy of the server or of the key decides, if there is one."
 	textPolicyAgain = "What decides about each address. It is described at check_email."
 )
 
@@ -28,6 +28,13 @@ var policyTexts = [...]string{
 	Offline: " The reasons no_mx and no_mail are skipped, since nothing is looked up.",
 	DNS:     "",
 	Service: " A string is the name of a policy of the account; use one only if the person names it.",
+}
+
+// longPolicy says what to do with a policy that no call may bring.
+var longPolicy = [...]string{
+	Offline: "for a longer one, start the server with --policy FILE",
+	DNS:     "for a longer one, start the server with --policy FILE",
+	Service: "store a longer one in the account and give its name",
 }
 
 // modeTexts say what a mode changes, at the end of each description.

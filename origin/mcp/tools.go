@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -218,13 +219,27 @@ func (t *tools) check(ctx context.Context, p policyInput, details bool, emails [
 	defer context.AfterFunc(t.serving, cancel)()
 	checker, err := t.checker(ctx, p, details)
 	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
+		return nil, failed("policy", err)
 	}
 	outcomes := make([]check.Outcome, len(emails))
 	if err := checker.Check(ctx, records, outcomes); err != nil {
-		return nil, fmt.Errorf("the check failed: %w", err)
+		return nil, failed("the check failed", err)
 	}
 	return outcomes, nil
+}
+
+// A sentence is the whole error of a call.
+type sentence string
+
+// Error returns the sentence.
+func (s sentence) Error() string { return string(s) }
+
+// failed returns the error of a call: what failed and why.
+func failed(what string, err error) error {
+	if whole, ok := errors.AsType[sentence](err); ok {
+		return whole
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // policyOf returns the policy of a call as it was sent. The input that the SDK passes was decoded
@@ -240,7 +255,7 @@ func (t *tools) checker(ctx context.Context, p policyInput, details bool) (check
 	q := Query{Details: details}
 	switch text := string(p.Policy); {
 	case len(text) > maxPolicy:
-		return nil, fmt.Errorf("it has %d bytes, and in a call it may have %d; for a longer one, start the server with --policy FILE", len(text), maxPolicy)
+		return nil, fmt.Errorf("it has %d bytes, and in a call it may have %d; %s", len(text), maxPolicy, longPolicy[t.Mode])
 	case strings.HasPrefix(text, "{"):
 		q.Policy = text
 	case strings.HasPrefix(text, `"`):

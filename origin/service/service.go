@@ -21,6 +21,7 @@ import (
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/mcp"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service/logging"
 	"github.com/addrspec/addrspec/origin/signuphook"
@@ -57,7 +58,7 @@ func Open(ctx context.Context, c *Config, log *logging.Log) (*Service, error) {
 	c.fitFiles(openFiles(), log.Logger)
 	s := &Service{Config: c, log: log}
 	for _, open := range []func(context.Context) error{
-		s.openListeners, s.openResolver, s.openLedger, s.openModule, s.openLists, s.openHooks, s.openWebhooks, s.openAPI, s.openPages,
+		s.openListeners, s.openResolver, s.openLedger, s.openModule, s.openLists, s.openHooks, s.openWebhooks, s.openAPI, s.openPages, s.openMCP,
 	} {
 		if err := open(ctx); err != nil {
 			s.Close()
@@ -148,6 +149,13 @@ func (s *Service) openAPI(context.Context) error {
 		BatchTimeout: s.BatchTimeout, EdgeSecrets: s.EdgeSecret.List(), Flags: s.Flags(), Memory: s.bodies,
 		OperatorApart: s.OperatorListen != "", SecurityTxt: s.securityTxt(), Hooks: s.signUps, Distrusted: s.resolver.Distrusted,
 	})
+	return nil
+}
+
+// openMCP lets assistants use the API.
+func (s *Service) openMCP(context.Context) error {
+	s.api.MCP = mcp.NewHTTP(mcp.HTTPOptions{Release: Release, API: s.api, Engine: s.engine,
+		Panicked: func(cause any) { s.log.Error("a tool of /mcp failed", "panic", fmt.Sprintf("%T", cause)) }})
 	return nil
 }
 
