@@ -40,8 +40,11 @@ const MAX_ANSWER = 32 << 20;
 /** The statuses of an operation's responses; no other is passed to the client. */
 const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]);
 
-/** Those of a sign-up hook's responses: the origin knows which hooks exist. */
-const HOOK_STATUSES = new Set([...STATUSES, 404, 405]);
+/** Those where the origin knows which hooks, or which methods of an assistant, exist. */
+const ORIGIN_STATUSES = new Set([...STATUSES, 404, 405]);
+
+/** The status of the response to a message that gets none; it has no body. */
+const ACCEPTED = 202;
 
 /** The headers of an operation's response that are passed to the client. */
 const PASSED_HEADERS = [
@@ -125,7 +128,13 @@ export function readResponse(response: Response): Promise<WorkerResponse | undef
 
 /** Reads the origin's response to a call of a hook, likewise. */
 export function readHookResponse(response: Response): Promise<WorkerResponse | undefined> {
-  return readJSON(response, HOOK_STATUSES);
+  return readJSON(response, ORIGIN_STATUSES);
+}
+
+/** Reads the origin's response to a message of an assistant, likewise. */
+export async function readMCPResponse(response: Response): Promise<WorkerResponse | undefined> {
+  if (response.status !== ACCEPTED) return readJSON(response, ORIGIN_STATUSES);
+  return (await readAll(response, 0))?.length === 0 ? { status: ACCEPTED, body: "" } : undefined;
 }
 
 async function readJSON(

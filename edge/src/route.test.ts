@@ -19,6 +19,7 @@ function routed(target: string, method = "GET", pages: Pages = "dashboard"): str
       return isUnchanged(ORIGIN, route.target) ? route.target : 404;
     case "usage":
     case "hook":
+    case "mcp":
       return route.target;
     default:
       return route.to;
@@ -235,6 +236,10 @@ test("routeOf checks methods", () => {
   assert.equal(allow("/v1/email/a@b", "HEAD"), "single");
   assert.deepEqual(allow("/v1/email/a@b", "POST"), [405, "GET, HEAD, OPTIONS"]);
   assert.deepEqual(allow("/v1/emails", "GET"), [405, "POST, OPTIONS"]);
+  assert.equal(allow("/mcp", "POST"), "mcp");
+  assert.deepEqual(allow("/mcp", "GET"), [405, "POST, OPTIONS"]);
+  assert.deepEqual(allow("/mcp", "DELETE"), [405, "POST, OPTIONS"]);
+  assert.deepEqual(allow("/mcp/", "POST"), [404, undefined]);
   assert.deepEqual(allow("/v1/usage", "PUT"), [405, "GET, HEAD, OPTIONS"]);
   assert.deepEqual(allow("/healthz", "OPTIONS"), [405, "GET, HEAD"]);
   assert.deepEqual(allow("/v1/edge/admit", "POST"), [404, undefined]);
@@ -246,6 +251,7 @@ test("routeOf responds to preflights", () => {
     ["/v1/email/a%zz", "GET, HEAD, OPTIONS"],
     ["/v1/emails", "POST, OPTIONS"],
     ["/v1/usage", "GET, HEAD, OPTIONS"],
+    ["/mcp", "POST, OPTIONS"],
   ] as const) {
     const route = routeOf("OPTIONS", target, "none");
     assert.equal(route.to, "response");
@@ -257,8 +263,9 @@ test("routeOf responds to preflights", () => {
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": methods,
         "Access-Control-Max-Age": "86400",
-        "Access-Control-Allow-Headers":
-          "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id",
+        "Access-Control-Allow-Headers": `Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id${
+          target === "/mcp" ? ", Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id" : ""
+        }`,
       },
     });
   }

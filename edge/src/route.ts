@@ -11,6 +11,7 @@ export type Route =
   | { readonly to: "batch" }
   | { readonly to: "usage"; readonly target: string }
   | { readonly to: "hook"; readonly target: string }
+  | { readonly to: "mcp"; readonly target: string }
   | { readonly to: "page"; readonly target: string }
   | { readonly to: "versions" }
   | { readonly to: "response"; readonly response: WorkerResponse };
@@ -24,7 +25,7 @@ export type Pages = "none" | "public" | "dashboard";
 
 interface Row {
   readonly path: string;
-  readonly to: "single" | "batch" | "usage" | "hook" | "versions" | "page";
+  readonly to: "single" | "batch" | "usage" | "hook" | "mcp" | "versions" | "page";
   /** The methods, without OPTIONS, which every operation has; undefined if the origin decides. */
   readonly methods?: readonly string[];
   /** What may follow the path; by default nothing. */
@@ -52,6 +53,7 @@ const TABLE: readonly Row[] = [
   { path: "/v1/emails", to: "batch", methods: ["POST"] },
   { path: "/v1/usage", to: "usage", methods: READ },
   { path: "/v1/hooks", to: "hook", suffix: HOOK },
+  { path: "/mcp", to: "mcp", methods: ["POST"] },
   { path: "/versions", to: "versions", methods: READ },
   { path: "/healthz", to: "page", methods: READ },
   { path: "/openapi.json", to: "page", methods: READ },
@@ -119,6 +121,9 @@ function allowed({ to, methods = [] }: Row): string {
   return (isOperation({ to }) ? [...methods, "OPTIONS"] : methods).join(", ");
 }
 
+const PAGE_HEADERS = "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id";
+const MCP_HEADERS = `${PAGE_HEADERS}, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id`;
+
 /** Returns the response to a preflight, which carries no key (Fetch standard, section 3.2). */
 function preflight(row: Row): WorkerResponse {
   return {
@@ -128,8 +133,7 @@ function preflight(row: Row): WorkerResponse {
       Allow: allowed(row),
       "Access-Control-Allow-Origin": "*",
       "Access-Control-Allow-Methods": allowed(row),
-      "Access-Control-Allow-Headers":
-        "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id",
+      "Access-Control-Allow-Headers": row.to === "mcp" ? MCP_HEADERS : PAGE_HEADERS,
       "Access-Control-Max-Age": "86400",
     },
   };

@@ -18,6 +18,7 @@ import {
   isUnchanged,
   pageResponse,
   readHookResponse,
+  readMCPResponse,
   readResponse,
 } from "./forward.ts";
 import { FACT, FOUND, PolicyRefused } from "./instance.ts";
@@ -70,8 +71,11 @@ const MAX_BATCH = 64 << 10;
 /** The origin refuses longer bodies (1 MiB), so it gets one byte more at most. */
 const MAX_FORWARDED = (1 << 20) + 1;
 
-/** The origin refuses longer calls of hooks (256 KiB), so it gets one byte more at most. */
-const MAX_HOOK = (256 << 10) + 1;
+/**
+ * The origin refuses longer calls of hooks and longer messages of assistants (256 KiB), so it
+ * gets one byte more at most.
+ */
+const MAX_FORWARDED_START = (256 << 10) + 1;
 
 /** The time limit for the start of a body. */
 const READ_TIMEOUT_MS = 15_000;
@@ -133,6 +137,8 @@ export class Worker {
         return send(await this.#usage(request, route.target));
       case "hook":
         return send(await this.#hook(request, route.target));
+      case "mcp":
+        return send(await this.#mcp(request, route.target));
       case "single":
         return send(await this.#single(request, route));
       case "batch":
@@ -195,12 +201,31 @@ export class Worker {
         { ...request, method: "GET", target, body: null },
         readHookResponse,
       );
+    return this.#forwardStart(request, target, readHookResponse);
+  }
+
+  /**
+   * Forwards a message of an assistant. What describes the tools costs nothing, and the origin
+   * has it; a call of a tool needs the round trip in any case.
+   */
+  async #mcp(request: IdentifiedRequest, target: string): Promise<WorkerResponse> {
+    const key = readKey(request.headers);
+    if (isProblem(key)) return problemResponse(key);
+    return this.#forwardStart(request, target, readMCPResponse);
+  }
+
+  /** Forwards a request with its body, or with the start of a body that is too long. */
+  async #forwardStart(
+    request: IdentifiedRequest,
+    target: string,
+    read: typeof readResponse,
+  ): Promise<WorkerResponse> {
     const body = new Body(request.body);
-    const start = await readStart(body, request.signal, MAX_HOOK);
+    const start = await readStart(body, request.signal, MAX_FORWARDED_START);
     if (start === undefined) return truncated(body, "A");
     const response = await this.#forwardOperation(
-      { ...request, target, body: start.subarray(0, MAX_HOOK) },
-      readHookResponse,
+      { ...request, target, body: start.subarray(0, MAX_FORWARDED_START) },
+      read,
     );
     body.cancel();
     return response;
