@@ -75,7 +75,7 @@ func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
 
 // readLimited is readBody for a body of at most limit bytes that is no batch.
 func (x *exchange) readLimited(r *http.Request, limit int64) ([]byte, *problem) {
-	if r.ContentLength > limit {
+	if checkMediaType(r) == nil && r.ContentLength > limit {
 		return nil, tooLarge()
 	}
 	limited := r.WithContext(r.Context())

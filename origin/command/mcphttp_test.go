@@ -17,6 +17,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -318,4 +320,84 @@ func TestMCPOverHTTPRefuses(t *testing.T) {
 	require.NoError(t, err)
 	response.Body.Close()
 	require.Equal(t, 200, response.StatusCode)
+}
+
+// messageCalls calls a tool about a domain in the oldest and in the newest version of the
+// protocol, which a client of the SDK does not use without a handshake.
+var messageCalls = map[string]string{
+	"": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_emails","arguments":{"emails":["a@silent.example","b@mail.example"]}}}`,
+	"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: check_emails\r\n": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_emails","arguments":{"emails":["a@silent.example","b@mail.example"]},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+}
+
+func messageText(key, header, body string) string {
+	return fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", key, header, len(body), body)
+}
+
+// An assistant that disconnects during a call is not charged, in any version of the protocol,
+// and its points and memory are free again before the lookup could have timed out.
+func TestMCPOverHTTPDisconnectIsFree(t *testing.T) {
+	t.Parallel()
+	dns := mxtest.New(t, contract.Zone)
+	dns.Respond("silent.example", mxtest.Silent)
+	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
+	key, _ := s.limitedKey(t, 2)
+	asked := 0
+	for header, body := range messageCalls {
+		conn := origintest.Dial(t, s.hostPort, hung).Send(messageText(key, header, body))
+		require.Eventually(t, func() bool { return dns.Asked("silent.example") > asked }, hung, time.Millisecond)
+		require.Positive(t, s.metric(t, "addrspec_body_bytes"))
+		require.NoError(t, conn.Close())
+		require.Eventually(t, func() bool {
+			_, text := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y","z"]}`, nil)
+			return strings.Contains(text, `"remaining":2`)
+		}, hung, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return s.metric(t, "addrspec_body_bytes") == 0 }, hung, 20*time.Millisecond)
+		asked = dns.Asked("silent.example")
+	}
+	require.Zero(t, s.used(t))
+}
+
+// A call in progress gets what is finished when the service stops, and pays for that.
+func TestMCPOverHTTPStops(t *testing.T) {
+	t.Parallel()
+	for header, body := range messageCalls {
+		dns := mxtest.New(t, contract.Zone)
+		dns.Respond("silent.example", mxtest.Silent)
+		s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
+		key := s.newKey(t)
+		_, _, err := s.post(key, []string{"b@mail.example"}) // later its domain is in the cache
+		require.NoError(t, err)
+		hits := s.metric(t, "addrspec_mx_cache_hits_total")
+		conn := origintest.Dial(t, s.hostPort, hung).Send(messageText(key, header, body))
+		require.Eventually(t, func() bool {
+			return dns.Asked("silent.example") > 0 && s.metric(t, "addrspec_mx_cache_hits_total") > hits
+		}, hung, time.Millisecond)
+		s.stop()
+		response, text := conn.Response()
+		require.Equal(t, 200, response.StatusCode, text)
+		require.Contains(t, text, `2 addresses: 1 valid, 0 not valid, 1 not checked.`)
+		require.Contains(t, text, `"code":"REQUEST_CANCELLED"`)
+		s.requireStopped(t)
+		require.EqualValues(t, 2, s.used(t))
+	}
+}
+
+// No byte of the body is read before the key is judged.
+func TestMCPOverHTTPJudgesTheKeyFirst(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t))
+	for name, c := range map[string]struct {
+		header string
+		status int
+	}{
+		"none":          {"", 401},
+		"unknown":       {"X-API-Key: " + ledger.NewSecret() + "\r\n", 401},
+		"good, no JSON": {"X-API-Key: " + s.newKey(t) + "\r\n", 415},
+		"good, long":    {"Content-Type: application/json\r\nAuthorization: bearer " + s.otherKey(t) + "\r\n", 413},
+	} {
+		conn := origintest.Dial(t, s.hostPort, hung)
+		conn.Send("POST /mcp HTTP/1.1\r\nHost: x\r\n" + c.header + "Content-Length: 1000000\r\n\r\n")
+		require.Equal(t, c.status, conn.Header(http.MethodPost).StatusCode, name)
+	}
 }
