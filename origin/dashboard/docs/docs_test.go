@@ -91,6 +91,32 @@ func TestExamplesAreShown(t *testing.T) {
 	}
 }
 
+// Links that people and other sites have keep their targets: every page and anchor that
+// there has been, a line per page. Where a section moves, its old page has a block "moved".
+func TestOldAnchors(t *testing.T) {
+	site := newSite(t)
+	for line := range strings.Lines(string(readFile(t, "testdata/anchors.txt"))) {
+		fields := strings.Fields(line)
+		page := site.Page(fields[0])
+		require.NotNil(t, page, fields[0])
+		require.Subset(t, idsOf(t, page), fields[1:], page.Path)
+	}
+}
+
+// idsOf returns the anchors of a page.
+func idsOf(t *testing.T, page *Page) (ids []string) {
+	root, err := html.Parse(strings.NewReader(string(page.Body)))
+	require.NoError(t, err)
+	for n := range root.Descendants() {
+		for _, a := range n.Attr {
+			if a.Key == "id" {
+				ids = append(ids, a.Val)
+			}
+		}
+	}
+	return ids
+}
+
 // The commands that generate clients are those of api/README.md, which
 // contract/clients runs.
 func TestClientCommands(t *testing.T) {
