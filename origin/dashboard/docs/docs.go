@@ -12,6 +12,14 @@
 //
 // shows the programs in examples/check-email, and tests of the command run these
 // files against a service.
+//
+// Where sections move to another page, their old one has a block with their titles,
+//
+//	```moved PAGE
+//	Title
+//	```
+//
+// which keeps their anchors: links that lead on.
 package docs
 
 import (
@@ -37,7 +45,7 @@ var sections = []struct {
 	names            []string
 }{
 	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "webhooks", "plans"}},
-	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result"}},
+	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details"}},
 }
 
 //go:embed guides/*.md reference/*.md

@@ -134,25 +134,43 @@ func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 		return ast.WalkContinue, nil
 	}
 	block := node.(*ast.FencedCodeBlock)
-	if name, ok := exampleName(block, source); ok {
+	word, name, _ := strings.Cut(infoOf(block, source), " ")
+	switch word {
+	case "examples":
 		examples, err := Examples(name)
 		if err != nil {
 			return ast.WalkStop, err
 		}
 		return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "examples.html", examples)
+	case "moved":
+		return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "moved.html", movedTo(name, linesOf(block, source)))
 	}
-	var code bytes.Buffer
+	return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "code.html", linesOf(block, source))
+}
+
+// infoOf returns what follows ``` on the first line of a block.
+func infoOf(block *ast.FencedCodeBlock, source []byte) string {
+	if block.Info == nil {
+		return ""
+	}
+	return string(block.Info.Segment.Value(source))
+}
+
+func linesOf(block *ast.FencedCodeBlock, source []byte) string {
+	var code strings.Builder
 	for n := range block.Lines().Len() {
 		line := block.Lines().At(n)
 		code.Write(line.Value(source))
 	}
-	return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "code.html", code.String())
+	return code.String()
 }
 
-// exampleName returns NAME of a block that begins with ```examples NAME.
-func exampleName(block *ast.FencedCodeBlock, source []byte) (string, bool) {
-	if block.Info == nil {
-		return "", false
+// A movedSection is a section that a page had, and where it is.
+type movedSection struct{ ID, Path, Title string }
+
+func movedTo(page, titles string) (list []movedSection) {
+	for _, title := range strings.Split(strings.TrimSpace(titles), "\n") {
+		list = append(list, movedSection{slug(title), Root + "/" + page + "#" + slug(title), title})
 	}
-	return strings.CutPrefix(string(block.Info.Segment.Value(source)), "examples ")
+	return list
 }

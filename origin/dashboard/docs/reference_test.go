@@ -205,8 +205,9 @@ func TestReferenceMatchesOpenAPI(t *testing.T) {
 			d.visit(d.schema(body), func(name string, schema map[string]any) { schemas[name] = schema })
 		}
 	}
-	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result"), linksOf(site.Groups()[1]))
+	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result", Root+"/details"), linksOf(site.Groups()[1]))
 	maps.Copy(tables, tablesOf(t, site.Page(Root+"/result")))
+	maps.Copy(tables, tablesOf(t, site.Page(Root+"/details")))
 	d.requireFields(schemas, tables)
 	require.ElementsMatch(t, slices.Collect(maps.Keys(headers)), names(tablesOf(t, site.Page(Root+"/api"))["Headers of the responses"]))
 }
