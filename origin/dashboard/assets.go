@@ -35,13 +35,21 @@ func newAsset(contentType string, body []byte) asset {
 // moduleAsset is the module that pages run in the browser.
 const moduleAsset = "addrspec.wasm"
 
+// indexAsset is what the search box of the documentation searches.
+const indexAsset = "search.json"
+
 // assets are read at the first use, since most commands show no page.
 var assets = sync.OnceValue(func() map[string]asset {
 	list := map[string]asset{}
 	if wasm, err := module.Bytes(); err == nil { // the program may be compiled without it
 		list[moduleAsset] = newAsset("application/wasm", wasm)
 	}
-	err := fs.WalkDir(assetFiles, "assets", func(file string, entry fs.DirEntry, err error) error {
+	index, err := docs.Index()
+	if err != nil {
+		panic(err) // of embedded files: a test reads them
+	}
+	list[indexAsset] = newAsset("application/json", index)
+	err = fs.WalkDir(assetFiles, "assets", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // maxReceived is how many bytes a browser may receive for a page with everything it
-// loads but the module. Pages themselves are not compressed: they have tokens.
+// loads but the module and the index, which it loads when somebody is about to type. Pages themselves are not compressed: they have tokens.
 const maxReceived = 100_000
 
 func TestWeightOfPages(t *testing.T) {
@@ -34,7 +34,7 @@ var references = regexp.MustCompile(`/assets/\w+/([\w.-]+)|from "\./([\w.-]+)"|i
 
 // weight returns the bytes of a page with what it loads, and what that loads.
 func weight(s *site, page string) int {
-	total, texts, seen := len(page), []string{page}, map[string]bool{moduleAsset: true}
+	total, texts, seen := len(page), []string{page}, map[string]bool{moduleAsset: true, indexAsset: true}
 	for len(texts) > 0 {
 		text := texts[0]
 		texts = texts[1:]

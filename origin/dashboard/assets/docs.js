@@ -1,6 +1,11 @@
-/** The documentation, better with JavaScript: copy buttons, and one tab for each language. */
+/**
+ * The documentation, better with JavaScript: a search box, contents that mark where the reader is, copy
+ * buttons, and one tab for each language.
+ */
 
+import { followContents } from "./contents.js";
 import { copyOnClick } from "./copy.js";
+import { searchBox } from "./search.js";
 
 const STORED = "language of examples";
 
@@ -9,6 +14,19 @@ for (const block of document.querySelectorAll("article pre")) {
 }
 const groups = [...document.querySelectorAll(".examples")].map(makeTabs);
 choose(remembered());
+
+const form = document.querySelector("form.find");
+if (form instanceof HTMLFormElement) searchBox(form);
+const contents = document.querySelector("details.contents");
+if (contents instanceof HTMLDetailsElement) followContents(contents);
+follow();
+addEventListener("hashchange", follow);
+
+/** Goes on to the page that has the section of the address now. */
+function follow() {
+  const moved = document.getElementById(location.hash.slice(1));
+  if (moved instanceof HTMLAnchorElement && moved.closest(".moved")) location.replace(moved.href);
+}
 
 /** @param {Element} block */
 function addCopyButton(block) {

@@ -32,8 +32,11 @@ import (
 	"sync"
 )
 
-// Root is the path of the first page.
-const Root = "/docs"
+// Root is the path of the first page, All that of the page with every heading.
+const (
+	Root = "/docs"
+	All  = Root + "/all"
+)
 
 // placeholder is the service's URL in pages and examples: that of ./build.sh run.
 const placeholder = "http://127.0.0.1:8080"
@@ -101,17 +104,16 @@ type Heading struct {
 
 // New renders the documentation of the service at url.
 func New(url string) (*Site, error) {
+	groups, err := sources()
+	if err != nil {
+		return nil, err
+	}
 	s := &Site{pages: map[string]*Page{}}
 	var order []*Page
-	for _, section := range sections {
-		pages, err := readPages(section.directory, section.names)
-		if err != nil {
-			return nil, err
-		}
-		s.add(section.title, pages)
-		order = append(order, pages...)
+	for n, documents := range groups {
+		order = append(order, s.add(sections[n].title, documents)...)
 	}
-	if err := s.addRoot(); err != nil {
+	if err := s.addLists(); err != nil {
 		return nil, err
 	}
 	s.finish(order, strings.TrimSuffix(url, "/"))
@@ -123,7 +125,7 @@ func (s *Site) Page(path string) *Page { return s.pages[path] }
 
 // Pages returns the paths of all pages, in reading order.
 func (s *Site) Pages() (paths []string) {
-	paths = append(paths, Root)
+	paths = append(paths, Root, All)
 	for _, g := range s.groups {
 		for _, l := range g.Links {
 			paths = append(paths, l.Path)
@@ -135,43 +137,59 @@ func (s *Site) Pages() (paths []string) {
 // Groups returns the groups of pages, for templates.
 func (s *Site) Groups() []Group { return s.groups }
 
-func readPages(directory string, names []string) (pages []*Page, err error) {
-	for _, name := range names {
-		file := directory + "/" + name + ".md"
-		source, err := sourceFiles.ReadFile(file)
-		if err != nil {
-			return nil, err
+// sources returns the documents of each section, rendered once with the placeholder.
+var sources = sync.OnceValues(func() (groups [][]document, err error) {
+	for _, section := range sections {
+		var group []document
+		for _, name := range section.names {
+			file := section.directory + "/" + name + ".md"
+			source, err := sourceFiles.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			d, err := renderDocument(source)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			d.path = Root + "/" + name
+			group = append(group, d)
 		}
-		d, err := renderDocument(source)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		pages = append(pages, &Page{Path: Root + "/" + name, Title: d.title, Summary: d.summary, Body: d.body, Contents: d.headings})
+		groups = append(groups, group)
 	}
-	return pages, nil
-}
+	return groups, nil
+})
 
-func (s *Site) add(title string, pages []*Page) {
+// add adds a group, and returns its pages.
+func (s *Site) add(title string, documents []document) (pages []*Page) {
 	g := Group{Title: title}
-	for _, p := range pages {
+	for _, d := range documents {
+		p := &Page{Path: d.path, Title: d.title, Summary: d.summary, Body: d.body, Contents: d.headings}
 		s.pages[p.Path] = p
 		g.Links = append(g.Links, Link{p.Path, p.Title})
+		pages = append(pages, p)
 	}
 	s.groups = append(s.groups, g)
+	return pages
 }
 
-// addRoot adds the page that lists the others.
-func (s *Site) addRoot() error {
-	root := &Page{Path: Root, Title: "Documentation", Summary: "Guides, and the reference of the HTTP API."}
-	for _, g := range s.groups {
-		root.Contents = append(root.Contents, Heading{2, g.ID(), g.Title})
+// addLists adds the pages that list the others: the first one, and the one with every
+// heading, which is for those who cannot search because they run no scripts.
+func (s *Site) addLists() error {
+	for _, list := range []struct{ path, title, summary, template string }{
+		{Root, "Documentation", "Guides, and the reference of the HTTP API.", "root.html"},
+		{All, "All headings", "Every section of the documentation.", "all.html"},
+	} {
+		page := &Page{Path: list.path, Title: list.title, Summary: list.summary}
+		for _, g := range s.groups {
+			page.Contents = append(page.Contents, Heading{2, g.ID(), g.Title})
+		}
+		var body bytes.Buffer
+		if err := templates().ExecuteTemplate(&body, list.template, s); err != nil {
+			return err
+		}
+		page.Body = template.HTML(body.String()) //nolint:gosec // written by html/template
+		s.pages[page.Path] = page
 	}
-	var body bytes.Buffer
-	if err := templates().ExecuteTemplate(&body, "root.html", s); err != nil {
-		return err
-	}
-	root.Body = template.HTML(body.String()) //nolint:gosec // written by html/template
-	s.pages[Root] = root
 	return nil
 }
 

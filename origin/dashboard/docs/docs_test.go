@@ -1,10 +1,13 @@
 package docs
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,6 +104,70 @@ func TestOldAnchors(t *testing.T) {
 		require.NotNil(t, page, fields[0])
 		require.Subset(t, idsOf(t, page), fields[1:], page.Path)
 	}
+}
+
+// maxIndex is how many bytes a browser may receive for the index.
+const maxIndex = 60 << 10
+
+// The index has every page and every anchor, and is small.
+func TestIndex(t *testing.T) {
+	site, index := newSite(t), readIndex(t)
+	found := map[string][]string{}
+	for _, e := range index.Entries {
+		path := index.Pages[int(e[0].(float64))][0]
+		found[path] = append(found[path], e[1].(string))
+	}
+	for path, anchors := range found {
+		page := site.Page(path)
+		require.NotNil(t, page, path)
+		require.Empty(t, anchors[0], path)
+		ids := slices.DeleteFunc(idsOf(t, page), func(id string) bool { return strings.Contains(string(page.Body), `<a id="`+id) }) // moved
+		require.Equal(t, ids, anchors[1:], path)
+	}
+	require.Len(t, found, len(site.Pages())-2, "all but the pages that list the others")
+}
+
+func TestIndexIsSmall(t *testing.T) {
+	text, err := Index()
+	require.NoError(t, err)
+	var sent bytes.Buffer
+	z, err := gzip.NewWriterLevel(&sent, gzip.BestCompression)
+	require.NoError(t, err)
+	_, err = z.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	t.Logf("%d bytes, %d compressed", len(text), sent.Len())
+	require.LessOrEqual(t, sent.Len(), maxIndex)
+}
+
+// An index is what the search box reads.
+type index struct {
+	Pages   [][]string
+	Entries [][]any // page, anchor, title, text
+}
+
+func readIndex(t *testing.T) (i index) {
+	text, err := Index()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &i))
+	return i
+}
+
+// Text belongs to the section above it, also after a table, and rows with names are
+// entries of their own.
+func TestEntries(t *testing.T) {
+	d, err := renderDocument([]byte("# Title\n\nSummary.\n\nIntro.\n\n## Some `code`\n\n- one\n- two\n\n| a | b |\n|---|---|\n| `X-Y` or `Z` | b `c` |\n| no name | d |\n\n" +
+		"After <b>it</b>.\n\n```\ncode\n```\n\n| a |\n|---|\n| `x_y` |\n| `x-y` |\n\n#### `A_B`\n"))
+	require.NoError(t, err)
+	require.Equal(t, []entry{
+		{"", "Title", "Summary. Intro."},
+		{"some-code", "Some code", "one two no name · d After it."},
+		{"some-code.x-y", "X-Y or Z", "b c"},
+		{"some-code.x_y", "x_y", ""},
+		{"some-code.x-y.2", "x-y", ""},
+		{"a-b", "A_B", ""},
+	}, d.entries)
+	require.Contains(t, d.body, `<tr id="some-code.x-y.2">`)
 }
 
 // idsOf returns the anchors of a page.

@@ -30,9 +30,10 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 // A document is a rendered Markdown file. The title, its only h1, is not part of
 // the body.
 type document struct {
-	title, summary string
-	body           template.HTML
-	headings       []Heading
+	path, title, summary string
+	body                 template.HTML
+	headings             []Heading
+	entries              []entry
 }
 
 // renderDocument renders a page. Its first paragraph is its summary.
@@ -48,7 +49,7 @@ func renderDocument(source []byte) (d document, err error) {
 		root.RemoveChild(root, summary)
 	}
 	root.RemoveChild(root, title)
-	d.headings = headings(root, source)
+	d.headings, d.entries = headings(root, source), entriesOf(root, source, d)
 	var body bytes.Buffer
 	err = markdown().Renderer().Render(&body, source, root)
 	d.body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
@@ -66,7 +67,7 @@ func headings(root ast.Node, source []byte) (list []Heading) {
 	return list
 }
 
-// plainText returns the text of a node without its markup.
+// plainText returns the text of a node without its markup, on one line.
 func plainText(node ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -76,9 +77,12 @@ func plainText(node ast.Node, source []byte) string {
 				b.WriteByte(' ')
 			}
 		}
+		if n.Type() == ast.TypeBlock {
+			b.WriteByte(' ') // between items of a list
+		}
 		return ast.WalkContinue, nil
 	})
-	return b.String()
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 // blocks renders headings with a link to themselves, tables that scroll on a narrow
