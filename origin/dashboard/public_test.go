@@ -1,9 +1,12 @@
 package dashboard
 
 import (
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -118,6 +121,38 @@ func TestPublicPages(t *testing.T) {
 		}
 	}
 	t.Logf("%d pages, %d links", len(pages), links)
+}
+
+// ofDocumentation matches a link to a page or a section of the documentation.
+var ofDocumentation = regexp.MustCompile(`["'(](/docs(?:/[a-z-]+)?(?:#[\w.-]+)?)["') ]`)
+
+// What the service, its worker and its handbooks link to in the documentation exists: the
+// pages of a dashboard, which TestPublicPages does not see, and the sentences of programs.
+func TestLinksToTheDocumentation(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.browser(t)
+	ids := map[string][]string{}
+	for _, path := range s.publicPages() {
+		ids[path] = anchors(t, path, parsePage(t, path, b.get(path).body))
+	}
+	found := 0
+	for _, root := range []string{"..", "../../edge/src", "../../README.md", "../../wasm/bindings/README.md"} {
+		require.NoError(t, filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+			if entry.IsDir() || !slices.Contains([]string{".go", ".html", ".js", ".json", ".md", ".ts"}, filepath.Ext(file)) || strings.HasSuffix(file, "_test.go") {
+				if entry.Name() == "node_modules" {
+					return fs.SkipDir
+				}
+				return err
+			}
+			text, err := os.ReadFile(file)
+			for _, link := range ofDocumentation.FindAllStringSubmatch(string(text), -1) {
+				found++
+				s.requireTarget(b, file, link[1], ids)
+			}
+			return err
+		}))
+	}
+	require.Greater(t, found, 50)
 }
 
 // requireHeadings requires one h1, and no level skipped below it.

@@ -11,6 +11,7 @@
 const MOST_RESULTS = 20;
 const MOST_WORDS = 8;
 const EXCERPT = 140; // characters
+const IN_PLACE = 1; // the rank of a word that only the titles above an entry have
 
 /**
  * Makes a search box work.
@@ -39,7 +40,8 @@ export function searchBox(form) {
     try {
       const results = search(await load(), query);
       if (query !== input.value) return; // the next query shows its own
-      list.replaceChildren(...results.map((result) => item(result, query)));
+      const pattern = matcher(query);
+      list.replaceChildren(...results.map((result) => item(result, pattern)));
       status.textContent = sentence(results.length);
     } catch {
       status.textContent = "The search could not be loaded. Enter leads to all headings.";
@@ -107,26 +109,26 @@ function sentence(results) {
   return results === 1 ? "1 result" : `${results} results`;
 }
 
-/** @param {Result} result @param {string} query */
-function item({ path, title, place, text }, query) {
+/** @param {Result} result @param {RegExp | undefined} pattern */
+function item({ path, title, place, text }, pattern) {
   const link = document.createElement("a");
   link.href = path;
-  link.append(marked("b", title, query), " ", marked("small", place, query));
-  if (text !== "") link.append(" ", marked("span", excerpt(text, query), query));
+  link.append(marked("b", title, pattern), " ", marked("small", place, pattern));
+  if (text !== "") link.append(" ", marked("span", excerpt(text, pattern), pattern));
   const one = document.createElement("li");
   one.append(link);
   return one;
 }
 
 /**
- * An element with a text in which what matches a query is marked.
+ * An element with a text in which what a pattern matches is marked.
  * @param {string} name of the element
  * @param {string} text
- * @param {string} query
+ * @param {RegExp | undefined} pattern
  */
-function marked(name, text, query) {
+function marked(name, text, pattern) {
   const element = document.createElement(name);
-  split(text, query).forEach((piece, n) => {
+  split(text, pattern).forEach((piece, n) => {
     const mark = document.createElement("mark");
     mark.textContent = piece;
     element.append(n % 2 === 1 ? mark : piece);
@@ -152,7 +154,7 @@ export function search(index, query) {
     if (!isRow) section = title;
     const place = [...new Set([pageTitle, section])].filter((one) => one !== title).join(", ");
     const ranks = words.map((word) => rank(word, title, text, place));
-    if (ranks.includes(0)) continue;
+    if (ranks.includes(0) || Math.max(...ranks) === IN_PLACE) continue;
     const score = ranks.reduce((sum, one) => sum + one, title.toLowerCase() === whole ? 100 : 0);
     const result = { path: anchor === "" ? path : `${path}#${anchor}`, title, place, text };
     found.push({ result, score: isRow ? score : score + 1 });
@@ -172,7 +174,7 @@ function rank(word, title, text, place) {
   const found = word.exec(title);
   if (found) return (found.index === 0 ? 20 : 10) + (9 * found[0].length) / title.length;
   if (word.test(text)) return 2;
-  return word.test(place) ? 1 : 0;
+  return word.test(place) ? IN_PLACE : 0;
 }
 
 /** Patterns of the words of a query, where a word or a part of a name begins. @param {string} query */
@@ -184,24 +186,28 @@ function patterns(query) {
   );
 }
 
-/**
- * Splits a text at what matches a query: the pieces with odd numbers match.
- * @param {string} text
- * @param {string} query
- */
-export function split(text, query) {
+/** A pattern of all words of a query; undefined if it has none. @param {string} query */
+export function matcher(query) {
   const words = patterns(query);
-  return words.length === 0 ? [text] : text.split(new RegExp(`(${words.join("|")})`, "iu"));
+  return words.length === 0 ? undefined : new RegExp(`(${words.join("|")})`, "iu");
 }
 
 /**
- * The part of a text around the first match of a query.
+ * Splits a text at what a pattern matches: the pieces with odd numbers match.
  * @param {string} text
- * @param {string} query
+ * @param {RegExp | undefined} pattern
  */
-export function excerpt(text, query) {
-  const pieces = split(text, query);
-  const at = pieces.length > 1 ? (pieces[0]?.length ?? 0) : 0;
+export function split(text, pattern) {
+  return pattern ? text.split(pattern) : [text];
+}
+
+/**
+ * The part of a text around what a pattern matches first.
+ * @param {string} text
+ * @param {RegExp | undefined} pattern
+ */
+export function excerpt(text, pattern) {
+  const at = pattern ? Math.max(0, text.search(pattern)) : 0;
   const start = at < EXCERPT / 2 ? 0 : text.lastIndexOf(" ", at - EXCERPT / 4) + 1;
   const end = start + EXCERPT < text.length ? text.lastIndexOf(" ", start + EXCERPT) : text.length;
   const part = text.slice(start, end > start ? end : start + EXCERPT);

@@ -18,13 +18,13 @@ func TestScriptsAreTyped(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// TestScriptUnits runs the unit tests of the page Lists in Node. They need no packages.
+// TestScriptUnits runs the unit tests of scripts in Node. They need no packages.
 func TestScriptUnits(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("node is not installed")
 	}
 	moduletest.Inputs(t, ".", "../assets", "../../check/input")
-	out, err := exec.Command("node", "--test", "lists.test.mjs").CombinedOutput()
+	out, err := exec.Command("node", "--test", "lists.test.mjs", "search.test.mjs").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "# fail 0")
 	require.Contains(t, string(out), "# skipped 0")

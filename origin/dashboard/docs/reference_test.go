@@ -3,6 +3,9 @@ package docs
 import (
 	"encoding/json"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // An openAPI is the description that the reference is held to.
@@ -213,15 +218,19 @@ func TestReferenceMatchesOpenAPI(t *testing.T) {
 }
 
 func (d openAPI) requireParameters(op operation, rows []row) {
-	want := []string{"X-API-Key"} // a security scheme
+	require.ElementsMatch(d, d.parameters(op), names(rows), op.path)
+}
+
+func (d openAPI) parameters(op operation) []string {
+	found := []string{"X-API-Key"} // a security scheme
 	shared := d.object(d.root, "paths", op.path)["parameters"]
 	for _, list := range []any{shared, op.members["parameters"]} {
 		parameters, _ := list.([]any)
 		for _, p := range parameters {
-			want = append(want, d.object(map[string]any{"it": p}, "it")["name"].(string))
+			found = append(found, d.object(map[string]any{"it": p}, "it")["name"].(string))
 		}
 	}
-	require.ElementsMatch(d, want, names(rows), op.path)
+	return found
 }
 
 // requireResponses requires a row for each status, with its codes, and collects the headers.
@@ -298,6 +307,46 @@ func TestMembersOfErrors(t *testing.T) {
 		got = append(got, r.code[2]...)
 	}
 	require.Equal(t, unique(want), unique(got))
+}
+
+// The search box finds each name of the API first by itself, and by its beginnings.
+func TestSearchFindsEveryName(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not installed")
+	}
+	moduletest.Inputs(t, "../browser", "../assets")
+	names := readOpenAPI(t).names()
+	require.Subset(t, names, []string{"typo_suggestion", "X-Usage-Current", "Idempotency-Key", "INVALID_EMAIL_FORMAT", "DNS_TIMEOUT", "canonical_rule"})
+	index, err := Index()
+	require.NoError(t, err)
+	text, err := json.Marshal(map[string]any{"index": json.RawMessage(index), "names": names})
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "names.json")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	out, err := exec.Command("node", "../browser/search.mjs", file).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// names returns the names of fields, parameters, headers and codes.
+func (d openAPI) names() (list []string) {
+	for _, op := range d.operations() {
+		bodies := []map[string]any{d.object(op.members, "requestBody")}
+		for status := range d.object(op.members, "responses") {
+			response := d.object(op.members, "responses", status)
+			list = slices.AppendSeq(list, maps.Keys(d.object(response, "headers")))
+			list = append(list, d.values(d.schema(response), "code")...)
+			if status == "200" {
+				bodies = append(bodies, response)
+			}
+		}
+		for _, body := range bodies {
+			d.visit(d.schema(body), func(_ string, schema map[string]any) {
+				list = slices.AppendSeq(list, maps.Keys(d.object(schema, "properties")))
+			})
+		}
+		list = append(list, d.parameters(op)...)
+	}
+	return unique(list)
 }
 
 func (d openAPI) membersOf(schema map[string]any) (list []string) {
