@@ -17,6 +17,7 @@ import (
 
 	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
 // javaFlags make the JVM stop at the first tier of its JIT compiler, which halves
@@ -200,4 +201,66 @@ func TestJavaVersion(t *testing.T) {
 		require.Regexp(t, `<artifactId>addrspec</artifactId>\s+<version>`+regexp.QuoteMeta(core.Version)+`</version>`, string(pom), file)
 	}
 	require.Contains(t, string(readBytes(t, "java/CHANGELOG.md")), "\n## "+core.Version+"\n")
+}
+
+// The constraint passes its tests in Hibernate Validator, for Jakarta Validation 3.0 and 3.1.
+func TestJavaValidation(t *testing.T) {
+	for hibernate, expressly := range map[string]string{"8.0.3.Final": "5.0.0", "9.0.1.Final": "6.0.0"} {
+		t.Run("hibernate "+hibernate, func(t *testing.T) {
+			dir := javaProject(t, "validation", "test-compile", "-Dhibernate.version="+hibernate, "-Dexpressly.version="+expressly)
+			addresses, policies := constraintSample(t)
+			classes := filepath.Join(dir, "target", "test-classes")
+			output := run(t, "", slices.Concat([]string{find(t, "java")}, javaFlags, []string{
+				"-Daddresses=" + addresses, "-Dpolicies=" + policies, "-cp", classes + ":" + filepath.Join(dir, "target/dependency/*"),
+				"org.junit.platform.console.ConsoleLauncher", "execute", "--scan-classpath=" + classes,
+				"--disable-banner", "--fail-if-no-tests", "--details=summary"}))
+			require.Regexp(t, `[1-9]\d+ tests successful`, output)
+		})
+	}
+}
+
+// javaProject runs Maven on a copy of a project in java, with the artifact as its dependency,
+// and returns the copy, which has the jars it needs in target/dependency.
+func javaProject(t *testing.T, project string, options ...string) string {
+	t.Helper()
+	built, dir := javaBuilt(t), t.TempDir()
+	repository := filepath.Join(cache(t), "java", "repository")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("java", project))))
+	require.NoError(t, os.RemoveAll(filepath.Join(repository, "io", "github", "addrspec")))
+	build(t, dir, slices.Concat([]string{find(t, "mvn"), "--batch-mode", "--quiet"}, options, []string{"dependency:copy-dependencies",
+		"-Daddrspec.repository=file://" + filepath.Join(built, "maven"), "-Dmaven.repo.local=" + repository})...)
+	return dir
+}
+
+// constraintSample returns the names of two files for the tests of the constraint: the
+// addresses of the vectors, and its policies, each with an address.
+func constraintSample(t *testing.T) (addresses, policies string) {
+	t.Helper()
+	cases, err := vectors.ReadPolicies("../vectors")
+	require.NoError(t, err)
+	var pairs strings.Builder
+	for _, c := range cases {
+		if strings.HasPrefix(c.Document, "{") && c.Lookup() == 0 && !c.Disposable {
+			pairs.WriteString(c.Document + "\x00" + c.Email + "\x00")
+		}
+	}
+	addresses, policies = filepath.Join(t.TempDir(), "addresses"), filepath.Join(t.TempDir(), "policies")
+	sample := newSample(append(golden(t), vectors.Generate(8, 2000)...), "\x00", "\x00")
+	require.NoError(t, os.WriteFile(addresses, []byte(strings.ToValidUTF8(sample.input, "\ufffd")), 0o600))
+	require.NoError(t, os.WriteFile(policies, []byte(pairs.String()), 0o600))
+	return addresses, policies
+}
+
+// The bundle has a message for each code of package core, and those of the constraint.
+func TestJavaMessagesMatchCore(t *testing.T) {
+	var want []string
+	for r := core.Reason(1); reasonCode(r) != ""; r++ {
+		want = append(want, reasonCode(r))
+	}
+	bundle := readBytes(t, "java/src/main/resources/ContributorValidationMessages.properties")
+	var got []string
+	for _, match := range regexp.MustCompile(`(?m)^io\.github\.addrspec\.validation\.Email\.(\w+)=`).FindAllSubmatch(bundle, -1) {
+		got = append(got, string(match[1]))
+	}
+	require.Equal(t, append(want, "typo", "policy"), got)
 }

@@ -55,6 +55,8 @@ func TestJVMEngineJars(t *testing.T) {
 		for _, f := range archive.File {
 			names = append(names, f.Name)
 			require.False(t, strings.HasSuffix(f.Name, "module-info.class"), f.Name)
+			require.NotContains(t, f.Name, "ContributorValidationMessages")
+			require.NotContains(t, f.Name, "io/github/addrspec/validation/")
 			require.False(t, strings.HasPrefix(f.Name, "com/") || strings.HasPrefix(f.Name, "org/"), f.Name)
 		}
 		require.Subset(t, names, []string{"META-INF/LICENSE", "io/github/addrspec/Addrspec.class",

@@ -1,0 +1,296 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.addrspec.Addrspec;
+import io.github.addrspec.Facts;
+import io.github.addrspec.PolicyRefusedException;
+import io.github.addrspec.Refusal;
+import io.github.addrspec.validation.Email;
+import io.github.addrspec.validation.EmailValidator;
+import jakarta.validation.Constraint;
+import jakarta.validation.ConstraintDeclarationException;
+import jakarta.validation.ConstraintViolation;
+import jakarta.validation.Payload;
+import jakarta.validation.ReportAsSingleViolation;
+import jakarta.validation.Validation;
+import jakarta.validation.Validator;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import org.hibernate.validator.HibernateValidator;
+import org.hibernate.validator.HibernateValidatorConfiguration;
+import org.hibernate.validator.cfg.ConstraintMapping;
+import org.hibernate.validator.cfg.GenericConstraintDef;
+import org.hibernate.validator.engine.HibernateConstraintViolation;
+import org.hibernate.validator.messageinterpolation.ExpressionLanguageFeatureLevel;
+import org.junit.jupiter.api.Test;
+
+/** The constraint in Hibernate Validator. */
+class EmailTest {
+  private static final Addrspec CHECKER = new Addrspec();
+  private static final Validator VALIDATOR = validator(Locale.ENGLISH);
+
+  private static HibernateValidatorConfiguration configuration(Locale locale) {
+    return Validation.byProvider(HibernateValidator.class).configure().defaultLocale(locale);
+  }
+
+  private static Validator validator(Locale locale) {
+    return configuration(locale).buildValidatorFactory().getValidator();
+  }
+
+  interface Strict {}
+
+  @Email(policy = "policies/signup.json", allowTypo = false)
+  @Constraint(validatedBy = {})
+  @ReportAsSingleViolation
+  @Retention(RetentionPolicy.RUNTIME)
+  @interface SignupEmail {
+    String message() default "no sign-up with this";
+
+    Class<?>[] groups() default {};
+
+    Class<? extends Payload>[] payload() default {};
+  }
+
+  @SuppressWarnings("unused")
+  static final class Form {
+    @Email String plain;
+    @Email CharSequence text;
+    @Email(allowTypo = false) String exact;
+    @Email(policy = "policies/signup.json") String resource;
+    @Email(policy = "{\"block\": {\"reasons\": [\"typo\", \"public\"]}}") String document;
+    @Email(message = "{code}: {sentence} [${1 + 1}]") String own;
+    @Email @Email(allowTypo = false, groups = Strict.class) String twice;
+    @SignupEmail String composed;
+    List<@Email String> list;
+    @Email(policy = "policies/misspelled.json") String misspelled;
+    @Email(policy = "policies/latin1.json") String latin1;
+    @Email(policy = "policies/none.json") String none;
+    @Email(policy = "{\n  block: {}}") String broken;
+  }
+
+  private static Set<ConstraintViolation<Form>> violations(String property, Object value, Class<?>... groups) {
+    return VALIDATOR.validateValue(Form.class, property, value, groups);
+  }
+
+  /** Returns the messages, in order. */
+  private static <T> Set<String> messages(Set<ConstraintViolation<T>> violations) {
+    return violations.stream().map(ConstraintViolation::getMessage).collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static Map<?, ?> payload(Set<? extends ConstraintViolation<?>> violations) {
+    assertEquals(1, violations.size());
+    HibernateConstraintViolation<?> violation = violations.iterator().next().unwrap(HibernateConstraintViolation.class);
+    return violation.getDynamicPayload(Map.class);
+  }
+
+  @Test
+  void acceptsWellFormedAddressesAndNull() {
+    assertEquals(Set.of(), violations("plain", null));
+    assertEquals(Set.of(), violations("plain", "jane@example.org"));
+    assertEquals(Set.of(), violations("plain", "jane@gmial.com"));
+    assertEquals(Set.of(), violations("text", new StringBuilder("jos\u00e9@b\u00fccher.example")));
+  }
+
+  @Test
+  void saysWhatIsWrong() {
+    String sentence = "the local part ends with a dot; remove it";
+    Set<ConstraintViolation<Form>> violations = violations("plain", "jane.@example.org");
+    assertEquals(Set.of(sentence), messages(violations));
+    assertEquals(Map.of("code", "local_part_ends_with_dot", "sentence", sentence, "offset", 4), payload(violations));
+    assertEquals("empty", payload(violations("text", new StringBuilder())).get("code"));
+  }
+
+  @Test
+  void suggestsWhereTyposAreNotAllowed() {
+    Set<ConstraintViolation<Form>> violations = violations("exact", "jane@gmial.com");
+    assertEquals(Set.of("did you mean gmail.com?"), messages(violations));
+    assertEquals("typo", payload(violations).get("code"));
+    assertEquals("gmail.com", payload(violations).get("suggestion"));
+    assertEquals(Set.of(), violations("exact", "jane@gmail.com"));
+  }
+
+  @Test
+  void blocksByAPolicy() {
+    Set<ConstraintViolation<Form>> blocked = violations("resource", "jane@mailinator.com");
+    assertEquals(Set.of("this address is not accepted"), messages(blocked));
+    assertEquals("policy", payload(blocked).get("code"));
+    assertEquals("disposable", payload(blocked).get("reason"));
+    assertEquals("block.reasons[0]", payload(blocked).get("rule"));
+    assertEquals(Set.of(), violations("resource", "info@example.org"), "a review is no violation");
+    assertEquals("gmail.com", payload(violations("document", "jane@gmial.com")).get("suggestion"));
+    assertEquals("no_at", payload(violations("document", "jane")).get("code"));
+  }
+
+  @Test
+  void namesThePlaceInAWrongPolicy() {
+    assertWrong("misspelled", "@Email(policy = \"policies/misspelled.json\"): block.reasons[0]: \"disposible\" is no reason; did you mean \"disposable\"?");
+    assertWrong("latin1", "@Email(policy = \"policies/latin1.json\"): the resource cannot be read as UTF-8");
+    assertWrong("none", "@Email(policy = \"policies/none.json\"): the class path has no such resource; a document begins with {");
+    assertWrong("broken", "@Email(policy = \"{\u2026}\"): line 2, column 3: ");
+  }
+
+  /** Null is enough, so that a test or a start of the program finds it. */
+  private static void assertWrong(String property, String why) {
+    var e = assertThrows(ConstraintDeclarationException.class, () -> violations(property, null));
+    assertTrue(e.getMessage().startsWith(why), e.getMessage());
+  }
+
+  @Test
+  void takesMessagesFromTheBundleOfTheApplication() {
+    Validator german = validator(Locale.GERMAN);
+    assertEquals(Set.of("Das @ fehlt."), messages(german.validateValue(Form.class, "plain", "jane")));
+    assertEquals(Set.of("Meinten Sie gmail.com?"), messages(german.validateValue(Form.class, "exact", "jane@gmial.com")));
+    assertEquals(Set.of("Diese Adresse nehmen wir nicht an (disposable, block.reasons[0])."),
+        messages(german.validateValue(Form.class, "resource", "jane@mailinator.com")));
+    assertEquals(Set.of("the address is empty; write it as name@domain"), messages(german.validateValue(Form.class, "plain", "")));
+    assertEquals(Set.of("Adresse incorrecte (no_at)"), messages(validator(Locale.FRENCH).validateValue(Form.class, "plain", "jane")));
+  }
+
+  @Test
+  void takesTheMessageOfTheAnnotation() {
+    assertEquals(Set.of("no_at: the address has no @; write it as name@domain [2]"), messages(violations("own", "jane")));
+  }
+
+  @Test
+  void worksInGroupsListsAndOtherConstraints() {
+    assertEquals(Set.of(), violations("twice", "jane@gmial.com"));
+    assertEquals(Set.of("did you mean gmail.com?"), messages(violations("twice", "jane@gmial.com", Strict.class)));
+    assertEquals(Set.of("no sign-up with this"), messages(violations("composed", "jane@mailinator.com")));
+    Form form = new Form();
+    form.list = List.of("jane@example.org", "jane");
+    Set<ConstraintViolation<Form>> found = VALIDATOR.validateProperty(form, "list");
+    assertEquals("list[1].<list element>", found.iterator().next().getPropertyPath().toString());
+  }
+
+  /** The file has addresses, each of which ends with a zero byte. */
+  @Test
+  void givesTheSentencesOfTheChecker() throws Exception {
+    String[] addresses = Files.readString(Path.of(System.getProperty("addresses"))).split("\0");
+    int refused = 0;
+    for (String address : addresses) {
+      assertSame(VALIDATOR, address);
+      refused += CHECKER.check(address).valid() ? 0 : 1;
+    }
+    assertTrue(refused > 100 && addresses.length - refused > 100, refused + " of " + addresses.length);
+  }
+
+  private static void assertSame(Validator validator, String address) {
+    Facts facts = CHECKER.explain(address);
+    Set<ConstraintViolation<Form>> violations = validator.validateValue(Form.class, "plain", address);
+    assertEquals(facts.valid(), violations.isEmpty(), address);
+    if (!facts.valid()) {
+      Refusal refusal = facts.details().orElseThrow().refusal().orElseThrow();
+      assertEquals(Set.of(refusal.sentence()), messages(violations));
+      assertEquals(Map.of("code", refusal.codeName(), "sentence", refusal.sentence(), "offset", refusal.offset()), payload(violations));
+    }
+  }
+
+  /** The file has policies and addresses in turn, each of which ends with a zero byte. */
+  @Test
+  void blocksWhatTheCheckerBlocks() throws Exception {
+    String[] texts = Files.readString(Path.of(System.getProperty("policies"))).split("\0", -1);
+    int blocked = 0;
+    for (int n = 0; n + 1 < texts.length; n += 2) {
+      blocked += blocks(texts[n], texts[n + 1]) ? 1 : 0;
+    }
+    assertTrue(blocked > 10, blocked + " of " + texts.length / 2);
+  }
+
+  private static boolean blocks(String policy, String address) {
+    HibernateValidatorConfiguration configuration = configuration(Locale.ENGLISH);
+    ConstraintMapping mapping = configuration.createConstraintMapping();
+    mapping.type(Bare.class).field("email").constraint(new GenericConstraintDef<>(Email.class).param("policy", policy));
+    Validator validator = configuration.addMapping(mapping).buildValidatorFactory().getValidator();
+    try {
+      boolean blocks = CHECKER.verdict(address, policy).action().equals("block");
+      assertEquals(blocks, !validator.validateValue(Bare.class, "email", address).isEmpty(), policy + " " + address);
+      return blocks;
+    } catch (PolicyRefusedException e) {
+      var wrong = assertThrows(ConstraintDeclarationException.class, () -> validator.validateValue(Bare.class, "email", address));
+      assertEquals("@Email(policy = \"{\u2026}\"): " + e.getMessage(), wrong.getMessage());
+      return false;
+    }
+  }
+
+  static final class Bare {
+    String email;
+  }
+
+  /** Even where Hibernate Validator evaluates expressions in such messages. */
+  @Test
+  void doesNotInterpolateAnAddress() {
+    Validator eager = configuration(Locale.ENGLISH)
+        .customViolationExpressionLanguageFeatureLevel(ExpressionLanguageFeatureLevel.BEAN_METHODS)
+        .buildValidatorFactory().getValidator();
+    for (char c = 0; c < 0x100; c++) {
+      for (String address : List.of("jane" + c + "@example.org", "jane@exa" + c + "mple.org", c + "jane", "jane" + c)) {
+        assertSame(eager, address);
+        assertSame(VALIDATOR, address);
+      }
+    }
+    assertSame(eager, "${1+1}{code}@@");
+    assertEquals(Set.of("second_at: the address has a second @; keep one, or put the local part in double quotes [2]"),
+        messages(eager.validateValue(Form.class, "own", "${1+1}{code}@@")));
+  }
+
+  @Test
+  void doesNotInterpolateASuggestion() {
+    EmailValidator.setChecker(Addrspec.builder().fullSuggestion(true).build());
+    try {
+      for (String local : List.of("${1+1}", "{code}", "{", "}", "$", "\"\\\\$\"", "\\{", "${")) {
+        String quoted = local.startsWith("\"") ? local : "\"" + local.replace("\\", "\\\\") + "\"";
+        Map<?, ?> payload = payload(violations("exact", quoted + "@gmial.com"));
+        assertTrue(payload.get("suggestion").toString().endsWith("@gmail.com"), quoted);
+        assertEquals(Set.of("did you mean " + payload.get("suggestion") + "?"), messages(violations("exact", quoted + "@gmial.com")));
+      }
+    } finally {
+      EmailValidator.setChecker(new Addrspec());
+    }
+  }
+
+  @Test
+  void refusesTextThatIsNoText() {
+    assertEquals("malformed_utf8", payload(violations("plain", "ja\uD800ne@example.org")).get("code"));
+    assertEquals("malformed_utf8", payload(violations("plain", "jane@example.org\uDC00")).get("code"));
+    for (String piece : List.of("a", "\u00e9", "\u20ac", "\uD83D\uDE00", "\uD800")) {
+      assertSame(VALIDATOR, piece.repeat(5000) + "@example.org");
+      assertEquals("address_too_long", payload(violations("resource", piece.repeat(2 << 20) + "@example.org")).get("code"), piece);
+    }
+  }
+
+  @Test
+  void isForManyThreads() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(16);
+    List<Future<?>> all = new ArrayList<>();
+    for (int n = 0; n < 16; n++) {
+      all.add(threads.submit(EmailTest::validateAll));
+    }
+    for (Future<?> one : all) {
+      one.get();
+    }
+    threads.shutdown();
+  }
+
+  private static void validateAll() {
+    for (int n = 0; n < 200; n++) {
+      assertFalse(violations("resource", "jane@mailinator.com").isEmpty());
+      assertEquals(Set.of(), violations("document", "jane@example.org"));
+      assertEquals(Set.of("the address has no @; write it as name@domain"), messages(violations("plain", "jane" + n)));
+      assertEquals(Set.of("did you mean gmail.com?"), messages(violations("exact", "jane" + n + "@gmial.com")));
+    }
+  }
+}
