@@ -2,9 +2,13 @@ package bindings_test
 
 import (
 	"archive/zip"
+	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +16,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/wasm/moduletest"
@@ -196,7 +202,7 @@ func matches(t *testing.T, file, pattern string) (list []string) {
 
 // The manifests have the version of package core.
 func TestJavaVersion(t *testing.T) {
-	for _, file := range []string{"java/pom.xml", "java/example/pom.xml"} {
+	for _, file := range []string{"java/pom.xml", "java/example/pom.xml", "java/validation/pom.xml", "java/spring/pom.xml"} {
 		pom := readBytes(t, file)
 		require.Regexp(t, `<artifactId>addrspec</artifactId>\s+<version>`+regexp.QuoteMeta(core.Version)+`</version>`, string(pom), file)
 	}
@@ -217,6 +223,121 @@ func TestJavaValidation(t *testing.T) {
 			require.Regexp(t, `[1-9]\d+ tests successful`, output)
 		})
 	}
+}
+
+// A service of Spring Boot, started on a port, responds with 400 and the messages.
+func TestJavaSpring(t *testing.T) {
+	for _, boot := range []string{"3.5.7", "4.0.7"} {
+		t.Run("boot "+boot, func(t *testing.T) {
+			dir := javaProject(t, "spring", "compile", "-Dspring-boot.version="+boot)
+			command := slices.Concat([]string{find(t, "java")}, javaFlags, []string{"-cp",
+				filepath.Join(dir, "target/classes") + ":" + filepath.Join(dir, "target/dependency/*"), "signup.SignUp", "--server.port=0"})
+			service := springService(t, command)
+			for _, s := range signUps {
+				requireSignUp(t, service, s)
+			}
+			var all errgroup.Group
+			for range 8 {
+				all.Go(func() error { return signUpMany(service) })
+			}
+			require.NoError(t, all.Wait())
+			policy := filepath.Join(dir, "target/classes/policies/signup.json")
+			require.NoError(t, os.WriteFile(policy, []byte(`{"block": {"reasons": ["disposible"]}}`), 0o600))
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
+			require.Error(t, err)
+			require.Contains(t, string(out), `@Email(policy = "policies/signup.json"): block.reasons[0]: "disposible" is no reason; did you mean "disposable"?`)
+		})
+	}
+}
+
+// signUp is a request of the service and its response.
+type signUp struct {
+	language, form string
+	status         int
+	response       string
+}
+
+var signUps = []signUp{
+	{"en", `{"email":"jane@example.org"}`, 200, `{"welcome":"jane@example.org"}`},
+	{"en", `{"email":"info@example.org"}`, 200, `{"welcome":"info@example.org"}`},
+	{"en", `{"email":null}`, 400, `[{"field":"email","message":"must not be null","details":null}]`},
+	{"en", `{"email":"jane.@example.org"}`, 400, `[{"field":"email","message":"the local part ends with a dot; remove it",` +
+		`"details":{"code":"local_part_ends_with_dot","sentence":"the local part ends with a dot; remove it","offset":4}}]`},
+	{"en", `{"email":"jane@gmial.com"}`, 400, `[{"field":"email","message":"did you mean gmail.com?",` +
+		`"details":{"code":"typo","sentence":"did you mean gmail.com?","suggestion":"gmail.com"}}]`},
+	{"en", `{"email":"jane@mailinator.com"}`, 400, `[{"field":"email","message":"this address is not accepted",` +
+		`"details":{"code":"policy","sentence":"this address is not accepted","reason":"disposable","rule":"block.reasons[0]"}}]`},
+	{"de", `{"email":"jane"}`, 400, `[{"field":"email","message":"Bitte prüfen Sie die Adresse.",` +
+		`"details":{"code":"no_at","sentence":"the address has no @; write it as name@domain","offset":4}}]`},
+	{"de", `{"email":"jane@gmial.com"}`, 400, `[{"field":"email","message":"Meinten Sie gmail.com?",` +
+		`"details":{"code":"typo","sentence":"did you mean gmail.com?","suggestion":"gmail.com"}}]`},
+	{"en", `{"email":"${1+1}{code}@@"}`, 400, `[{"field":"email","message":"the address has a second @; keep one, or put the local part in double quotes",` +
+		`"details":{"code":"second_at","sentence":"the address has a second @; keep one, or put the local part in double quotes","offset":13}}]`},
+	{"en", `{"email":"jane\ud800@example.org"}`, 400, `[{"field":"email","message":"the address has byte 0xFF, which is not well-formed UTF-8; encode the address in UTF-8",` +
+		`"details":{"code":"malformed_utf8","sentence":"the address has byte 0xFF, which is not well-formed UTF-8; encode the address in UTF-8","offset":4}}]`},
+	{"en", `{"email":"` + strings.Repeat("x", 2<<20) + `"}`, 400, `[{"field":"email","message":"the address is 349271 bytes too long; at most 254 fit",` +
+		`"details":{"code":"address_too_long","sentence":"the address is 349271 bytes too long; at most 254 fit","offset":254}}]`},
+}
+
+func requireSignUp(t *testing.T, service string, s signUp) {
+	t.Helper()
+	status, body, err := s.send(service)
+	require.NoError(t, err)
+	require.JSONEq(t, s.response, body)
+	require.Equal(t, s.status, status)
+}
+
+func signUpMany(service string) error {
+	for n := range 50 {
+		s := signUps[n%5]
+		status, body, err := s.send(service)
+		if err != nil || status != s.status || body != s.response {
+			return fmt.Errorf("%s: %d %s, %w", s.form, status, body, err)
+		}
+	}
+	return nil
+}
+
+// send posts the form, and returns the status and the body of the response.
+func (s signUp) send(service string) (int, string, error) {
+	request, err := http.NewRequest(http.MethodPost, service+"/signup", strings.NewReader(s.form))
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept-Language", s.language)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(body), err
+}
+
+// springService starts a service, and returns its address when it has started.
+func springService(t *testing.T, command []string) string {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	var log, port string
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		log += lines.Text() + "\n"
+		if match := regexp.MustCompile(`Tomcat started on port (\d+)`).FindStringSubmatch(lines.Text()); match != nil {
+			port = match[1]
+		}
+		if strings.Contains(lines.Text(), "Started SignUp") {
+			go func() { _, _ = io.Copy(io.Discard, stdout) }()
+			return "http://127.0.0.1:" + port
+		}
+	}
+	require.Fail(t, "the service has ended", log)
+	return ""
 }
 
 // javaProject runs Maven on a copy of a project in java, with the artifact as its dependency,

@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
+import org.apache.bval.jsr.ApacheValidationProvider;
 import org.hibernate.validator.HibernateValidator;
 import org.hibernate.validator.HibernateValidatorConfiguration;
 import org.hibernate.validator.cfg.ConstraintMapping;
@@ -72,6 +73,7 @@ class EmailTest {
     @Email(allowTypo = false) String exact;
     @Email(policy = "policies/signup.json") String resource;
     @Email(policy = "{\"block\": {\"reasons\": [\"typo\", \"public\"]}}") String document;
+    @Email(policy = "{\"allow\": {\"domains\": [\"gmial.com\"]}}", allowTypo = false) String named;
     @Email(message = "{code}: {sentence} [${1 + 1}]") String own;
     @Email @Email(allowTypo = false, groups = Strict.class) String twice;
     @SignupEmail String composed;
@@ -121,6 +123,8 @@ class EmailTest {
     assertEquals("typo", payload(violations).get("code"));
     assertEquals("gmail.com", payload(violations).get("suggestion"));
     assertEquals(Set.of(), violations("exact", "jane@gmail.com"));
+    assertEquals(Set.of(), violations("named", "jane@gmial.com"));
+    assertEquals("typo", payload(violations("named", "jane@gmal.com")).get("code"));
   }
 
   @Test
@@ -158,6 +162,18 @@ class EmailTest {
         messages(german.validateValue(Form.class, "resource", "jane@mailinator.com")));
     assertEquals(Set.of("the address is empty; write it as name@domain"), messages(german.validateValue(Form.class, "plain", "")));
     assertEquals(Set.of("Adresse incorrecte (no_at)"), messages(validator(Locale.FRENCH).validateValue(Form.class, "plain", "jane")));
+  }
+
+  /** Apache BVal knows neither parameters nor our bundle. */
+  @Test
+  void saysWhatIsWrongInAnotherImplementation() {
+    Validator other = Validation.byProvider(ApacheValidationProvider.class).configure().buildValidatorFactory().getValidator();
+    assertEquals(Set.of("the address has no @; write it as name@domain"), messages(other.validateValue(Form.class, "plain", "jane")));
+    for (char c = 0; c < 0x100; c++) {
+      String address = "jane@exa" + c + "mple.org";
+      Set<String> sentence = CHECKER.explain(address).details().orElseThrow().refusal().stream().map(Refusal::sentence).collect(Collectors.toSet());
+      assertEquals(sentence, messages(other.validateValue(Form.class, "plain", address)));
+    }
   }
 
   @Test

@@ -45,7 +45,8 @@ public @interface Email {
   String policy() default "";
 
   /**
-   * Returns whether an address is accepted if its domain is probably misspelled.
+   * Returns whether an address is accepted if its domain is probably misspelled. A domain that the
+   * policy names is.
    *
    * @return whether a typo alone is no violation
    */

@@ -13,10 +13,10 @@ import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /** Validates {@link Email}. All validators share one checker, so that they share its memory. */
 public final class EmailValidator implements ConstraintValidator<Email, CharSequence> {
@@ -115,27 +115,39 @@ public final class EmailValidator implements ConstraintValidator<Email, CharSequ
     if (!facts.valid()) {
       return refused(current.explain(email).details().orElseThrow().refusal().orElseThrow());
     }
-    if (facts.typo() && !allowTypo) {
-      String suggestion = facts.typoSuggestion().orElseThrow();
-      return Map.of("code", "typo", "sentence", "did you mean " + suggestion + "?", "suggestion", suggestion);
+    Optional<Verdict> verdict = Optional.ofNullable(policy).map(document -> current.verdict(email, document));
+    if (verdict.isPresent() && verdict.get().action().equals("block")) {
+      return blocked(verdict.get(), facts);
     }
-    return policy == null ? Map.of() : judged(current.verdict(email, policy), facts);
+    boolean named = verdict.flatMap(Verdict::reason).equals(Optional.of("domain")); // by the policy
+    return facts.typo() && !allowTypo && !named ? misspelled(facts.typoSuggestion().orElseThrow()) : Map.of();
   }
 
   private static Map<String, Object> refused(Refusal refusal) {
-    return Map.of("code", refusal.codeName(), "sentence", refusal.sentence(), "offset", refusal.offset());
+    Map<String, Object> violation = violation(refusal.codeName(), refusal.sentence());
+    violation.put("offset", refusal.offset());
+    return violation;
   }
 
-  private static Map<String, Object> judged(Verdict verdict, Facts facts) {
-    Map<String, Object> violation = new LinkedHashMap<>();
-    if (verdict.action().equals("block")) {
-      violation.put("code", "policy");
-      violation.put("sentence", "this address is not accepted");
-      verdict.reason().ifPresent(reason -> violation.put("reason", reason));
-      verdict.rule().ifPresent(rule -> violation.put("rule", rule));
-      facts.typoSuggestion().ifPresent(suggestion -> violation.put("suggestion", suggestion));
-    }
-    return Collections.unmodifiableMap(violation);
+  private static Map<String, Object> blocked(Verdict verdict, Facts facts) {
+    Map<String, Object> violation = violation("policy", "this address is not accepted");
+    verdict.reason().ifPresent(reason -> violation.put("reason", reason));
+    verdict.rule().ifPresent(rule -> violation.put("rule", rule));
+    facts.typoSuggestion().ifPresent(suggestion -> violation.put("suggestion", suggestion));
+    return violation;
+  }
+
+  private static Map<String, Object> misspelled(String suggestion) {
+    Map<String, Object> violation = violation("typo", "did you mean " + suggestion + "?");
+    violation.put("suggestion", suggestion);
+    return violation;
+  }
+
+  private static Map<String, Object> violation(String code, String sentence) {
+    Map<String, Object> violation = new LinkedHashMap<>(); // keeps the order, for JSON
+    violation.put("code", code);
+    violation.put("sentence", sentence);
+    return violation;
   }
 
   /** Adds the message parameters and the payload, by reflection: this library needs the API alone. */
