@@ -29,17 +29,32 @@ func TestPythonPackage(t *testing.T) {
 
 // The package's own tests, on the installed wheel.
 func TestPythonUnits(t *testing.T) {
-	python := pythonWithWheel(t)
 	modules := t.TempDir()
 	fragile, older := filepath.Join(modules, "fragile.wasm"), filepath.Join(modules, "older.wasm")
 	require.NoError(t, os.WriteFile(fragile, moduletest.Fragile(t), 0o600))
 	require.NoError(t, os.WriteFile(older, moduletest.Older(t), 0o600))
 	policies, err := filepath.Abs("../vectors/policies.jsonl")
 	require.NoError(t, err)
+	unittest(t, pythonWithWheel(t), []string{"discover", "-s", pythonTests(t)}, "ADDRSPEC_FRAGILE="+fragile, "ADDRSPEC_OLDER="+older, "ADDRSPEC_POLICIES="+policies)
+}
+
+// The type, the validator and the fields work with the oldest frameworks that pyproject.toml allows.
+func TestPythonOldestFrameworks(t *testing.T) {
+	unittest(t, pythonWith(t, "oldest.txt"), []string{"test_pydantic", "test_django"}, "PYTHONPATH="+pythonTests(t))
+}
+
+func pythonTests(t *testing.T) string {
+	t.Helper()
 	tests, err := filepath.Abs("python/tests")
 	require.NoError(t, err)
-	cmd := exec.Command(python, "-B", "-m", "unittest", "discover", "-v", "-s", tests)
-	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "ADDRSPEC_FRAGILE="+fragile, "ADDRSPEC_OLDER="+older, "ADDRSPEC_POLICIES="+policies)
+	return tests
+}
+
+// unittest runs tests of the installed wheel with these variables.
+func unittest(t *testing.T, python string, args []string, variables ...string) {
+	t.Helper()
+	cmd := exec.Command(python, append(append([]string{"-B", "-m", "unittest"}, args...), "-v")...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), variables...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Logf("%s", out)
@@ -90,24 +105,31 @@ func TestPythonNames(t *testing.T) {
 	require.Equal(t, strings.Join(roles, " ")+"\n"+strings.Join(codes, " ")+"\n", run(t, "", []string{python, "-B", "python/tests/names.py"}))
 }
 
-// pythonWithWheel returns a Python with the wheel, in a virtual environment of its own.
+// pythonWithWheel returns a Python with the wheel and the newest versions of all else.
 func pythonWithWheel(t *testing.T) (python string) {
+	t.Helper()
+	return pythonWith(t, "requirements.txt")
+}
+
+// pythonWith returns a Python with the wheel and what a file of python/tests has, in a
+// virtual environment of its own.
+func pythonWith(t *testing.T, file string) (python string) {
 	t.Helper()
 	useTestCache(t)
 	system := find(t, "python3")
-	requirements := string(readBytes(t, "python/tests/requirements.txt"))
+	file = filepath.Join("python/tests", file)
 	directory := builtOnce(t, "python", func(directory string) {
 		build(t, ".", system, "-m", "venv", "--without-pip", directory)
 		python := filepath.Join(directory, "bin", "python3")
 		pip := []string{system, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"}
-		build(t, ".", append(pip, "-r", "python/tests/requirements.txt")...)
+		build(t, ".", append(pip, "-r", file)...)
 		t.Setenv("ADDRSPEC_PYTHON", python)
 		buildPackage(t, "python", directory)
 		wheels, err := filepath.Glob(filepath.Join(directory, "*.whl"))
 		require.NoError(t, err)
 		require.Len(t, wheels, 1)
 		build(t, ".", append(pip, wheels[0])...)
-	}, requirements)
+	}, string(readBytes(t, file)))
 	return filepath.Join(directory, "bin", "python3")
 }
 

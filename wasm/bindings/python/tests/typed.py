@@ -1,8 +1,16 @@
 """A user's program, for the type checkers: every type is spelled out."""
 
-from typing import List, Optional, Tuple
+from typing import Annotated, List, Optional, Tuple
+
+from django import forms
+from django.db import models
+from pydantic import BaseModel
+from rest_framework import serializers
 
 import addrspec
+from addrspec.django import EmailField, EmailFormField, EmailValidator, validate_email
+from addrspec.pydantic import Email, EmailOptions
+from addrspec.rest_framework import EmailField as SerializerField
 
 facts: addrspec.Facts = addrspec.check("jane@example.org", full_suggestion=True)
 valid: bool = facts.valid
@@ -30,3 +38,38 @@ error = addrspec.PolicyRefused("block: x", 1)
 place: str = error.place
 at: int = error.offset
 verdicts: List[addrspec.Verdict] = addrspec.verdict_many(["jane@example.org"], "{}")
+
+Careful = Annotated[Email, EmailOptions(policy=policy, allow_typo=False, output="given", messages={"typo": "{suggestion}?"})]
+
+
+class Signup(BaseModel):
+    email: Email
+    copies: List[Email] = []
+    other: Optional[Careful] = None
+
+
+signup = Signup(email="jane@example.org", copies=["info@example.org"], other="a@b.example")
+email: str = signup.email
+copies: List[str] = signup.copies
+other: Optional[str] = signup.other
+
+
+class Person(models.Model):
+    email = EmailField(unique=True, policy=policy, allow_typo=False, output="given", messages={"typo": "?"})
+
+    class Meta:
+        app_label = "people"
+
+
+class Form(forms.Form):
+    email = EmailFormField(policy=policy, required=False)
+
+
+class Serializer(serializers.Serializer[Person]):
+    email = SerializerField(policy="{}", allow_blank=True)
+
+
+address: str = Person().email
+validator = EmailValidator("%(sentence)s", code="email", allowlist=["localhost"], policy=b"{}")
+validator("jane@example.org")
+validate_email("jane@example.org")

@@ -1,0 +1,109 @@
+"""Which addresses a form accepts: the options that the types and fields of frameworks share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Dict, Optional, get_args
+
+from ._default import check, explain, verdict, verdict_many
+from ._instance import MAX_ADDRESS
+from ._names import KnownRefusalCode
+from ._policy import Policy, document
+
+#: The keys of messages. "invalid" is for all refusals that have no message of their own.
+CODES = frozenset((*get_args(KnownRefusalCode), "invalid", "typo", "policy"))
+
+
+class NotAccepted(Exception):
+    """An address is not accepted. The text is the sentence, which does not repeat the address."""
+
+    def __init__(self, code: str, sentence: str, **params: Any):
+        super().__init__(sentence)
+        self.code = code  #: of the refusal, such as "no_at"; "typo"; or "policy"
+        self.valid = code in ("typo", "policy")  #: the options refuse a valid address
+        self.params: Dict[str, Any] = {"sentence": sentence, **params}  #: for messages
+
+
+class Verified(bytes):
+    """The text of a policy that the module has taken. Copies of it are not verified again."""
+
+    def __deepcopy__(self, memo: Any) -> Verified:
+        return self
+
+    def __repr__(self) -> str:
+        return repr(json.loads(self))
+
+
+class Rule:
+    """Accepts addresses. Equal if the options are equal.
+
+    A wrong option is an error here, where a type or a field is defined; that of a policy is
+    PolicyRefused and has the place. The module is loaded by the first address, or by a policy.
+    """
+
+    def __init__(
+        self,
+        policy: Optional[Policy] = None,
+        allow_typo: bool = True,
+        output: str = "normalized",
+        messages: Optional[Mapping[str, Any]] = None,
+    ):
+        if not isinstance(allow_typo, bool):
+            raise TypeError(f"allow_typo must be True or False, not {type(allow_typo).__name__}")
+        if output not in ("normalized", "given"):
+            raise ValueError(f'output must be "normalized" or "given", not {output!r}')
+        for code in (messages := dict(messages or {})):
+            if code not in CODES:
+                raise ValueError(f'messages: {code!r} is no code; write that of a refusal, "invalid", "typo" or "policy"')
+        self.policy = None if policy is None else _verified(policy)
+        self.allow_typo, self.output, self.messages = allow_typo, output, messages
+
+    def accept(self, address: str) -> str:
+        """Returns the address as it is to be kept, or raises NotAccepted."""
+        given = address.encode("utf-8", "surrogatepass")[:MAX_ADDRESS]  # a longer one is not valid in any case
+        facts = check(given)
+        if not facts.valid:
+            refusal = explain(given).details.refusal
+            assert refusal is not None
+            raise NotAccepted(refusal.code, refusal.sentence, offset=refusal.offset)
+        if facts.typo and not self.allow_typo:
+            suggestion = facts.typo_suggestion
+            raise NotAccepted("typo", f"the domain looks like a misspelling of {suggestion}; correct it", suggestion=suggestion)
+        if self.policy is not None:
+            self._judge(given, self.policy)
+        return address if self.output == "given" else facts.normalized or address
+
+    @staticmethod
+    def _judge(address: bytes, policy: Verified) -> None:
+        decided = verdict(address, policy)
+        if decided.action == "block":
+            raise NotAccepted("policy", f"such addresses are not accepted ({decided.reason})", reason=decided.reason)
+
+    def tidy(self, value: Any) -> Any:
+        """Returns an accepted address as it is to be kept, and all else unchanged, for validators to refuse."""
+        try:
+            return self.accept(value) if isinstance(value, str) else value
+        except NotAccepted:
+            return value
+
+    def message(self, refused: NotAccepted) -> Any:
+        """Returns the message of the options for a refusal, or None."""
+        return self.messages.get(refused.code, None if refused.valid else self.messages.get("invalid"))
+
+    def options(self) -> Dict[str, Any]:
+        """Returns the arguments of an equal rule."""
+        return vars(self).copy()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rule) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _verified(policy: Policy) -> Verified:
+    if isinstance(policy, Verified):
+        return policy
+    text = Verified(document(policy))
+    verdict_many([], text)
+    return text
