@@ -1,7 +1,7 @@
 /** The contents of a page of the documentation: they mark the section that is read. */
 
 /**
- * @param {HTMLDetailsElement} contents open beside the page, else closed until it is asked for
+ * @param {HTMLDetailsElement} contents always open beside the page, else only while they are used
  */
 export function followContents(contents) {
   const beside = matchMedia("(min-width: 75rem)"); // as in site.css
@@ -40,6 +40,7 @@ export function followContents(contents) {
     contents.open = beside.matches;
   };
   fit();
+  contents.dataset.followed = "";
   beside.addEventListener("change", fit);
   contents.addEventListener("toggle", mark);
   contents.addEventListener("click", ({ target }) => {

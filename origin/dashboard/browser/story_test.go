@@ -69,6 +69,13 @@ func TestPublicPages(t *testing.T) {
 	script(t, "stories/public.mjs", serve(t, origintest.NewDatabase(t)).url)
 }
 
+// People find their way through the documentation, in which no page is very long.
+func TestDocumentation(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	t.Log(script(t, "stories/documentation.mjs", serve(t, origintest.NewDatabase(t)).url))
+}
+
 // A list ends when the points are used up, with the rows that are done.
 func TestPointsRunOutOnAList(t *testing.T) {
 	leftToCI(t)
