@@ -50,6 +50,9 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
+	if x.request.Test() {
+		return testJob(func(x *exchange, ctx context.Context) (outcome, *problem) { return x.testBatch(ctx, &given) }), nil
+	}
 	return job{price: int64(len(given.emails)), record: record, work: func(x *exchange, ctx context.Context) (outcome, *problem) {
 		return x.finishBatch(ctx, x.start, &given)
 	}}, nil
@@ -100,7 +103,7 @@ func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batc
 		return outcome{}, x.workProblem(ctx, err)
 	}
 	finished := finishedItems(memory.items)
-	body := appendBatch(x.responseRoom(envelopeSize(finished)), finished, len(memory.items), time.Since(start))
+	body := appendBatch(x.responseRoom(envelopeSize(finished)), finished, len(memory.items), len(finished), time.Since(start))
 	done := outcome{points: int64(len(finished)), body: body}
 	for _, i := range finished {
 		i.tally(&done.found)
@@ -333,9 +336,9 @@ func isDigits(s string) bool {
 }
 
 // appendBatch appends to dst the response of a batch of total addresses with the
-// finished items. The module's JSON is copied and mx set in it; nothing is decoded
+// finished items, which cost points. The module's JSON is copied and mx set in it; nothing is decoded
 // or encoded again.
-func appendBatch(dst []byte, finished []*item, total int, took time.Duration) []byte {
+func appendBatch(dst []byte, finished []*item, total, points int, took time.Duration) []byte {
 	c := countStatus(finished)
 	dst = append(dst, `{"success":true,"partial":`...)
 	dst = strconv.AppendBool(dst, len(finished) < total)
@@ -343,7 +346,7 @@ func appendBatch(dst []byte, finished []*item, total int, took time.Duration) []
 	dst = appendCount(dst, "valid_count", c.valid)
 	dst = appendCount(dst, "invalid_count", c.invalid)
 	dst = appendCount(dst, "error_count", c.failed)
-	dst = appendCount(dst, "usage_points", len(finished))
+	dst = appendCount(dst, "usage_points", points)
 	dst = appendCount(dst, "processing_time_ms", int(took.Milliseconds()))
 	dst = append(dst, `,"results":[`...)
 	for n, i := range finished {
@@ -392,12 +395,16 @@ func (i *item) append(dst []byte) []byte {
 	if i.lookup.err != nil {
 		return append(i.appendError(append(dst, `,"status":"error","result":null,"error":`...)), '}')
 	}
-	dst = append(dst, `,"status":"success","result":`...)
+	dst = i.appendResult(append(dst, `,"status":"success","result":`...))
+	return append(dst, `,"error":null}`...)
+}
+
+func (i *item) appendResult(dst []byte) []byte {
 	dst = i.facts.AppendResult(dst)
 	if i.verdict != nil {
 		dst = host.AppendVerdict(dst, i.verdict)
 	}
-	return append(dst, `,"error":null}`...)
+	return dst
 }
 
 // appendError appends the error object. The domain in it is in A-label form and

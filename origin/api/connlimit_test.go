@@ -27,7 +27,7 @@ func (l freeLedger) Peek(context.Context, string, string) (int64, ledger.Decisio
 	return 1, ledger.Decision{}, nil
 }
 
-func (l freeLedger) PeekPolicy(context.Context, string, string, string) *ledger.Policy { return nil }
+func (l freeLedger) Prospect(context.Context, string, string, string) (p ledger.Prospect) { return p }
 
 func (l freeLedger) Begin(ctx context.Context, _, _ string) (Request, ledger.Decision, error) {
 	return freeRequest{l, ctx}, ledger.Decision{}, ctx.Err()
@@ -39,6 +39,7 @@ type freeRequest struct {
 }
 
 func (r freeRequest) Account() int64                { return r.account }
+func (r freeRequest) Test() bool                    { return false }
 func (r freeRequest) Context() context.Context      { return r.ctx }
 func (r freeRequest) Late() (ledger.Decision, bool) { return ledger.Decision{}, false }
 func (r freeRequest) WorkRefused()                  {}

@@ -77,7 +77,7 @@ func (f *fakeLedger) Peek(context.Context, string, string) (int64, ledger.Decisi
 	return f.account, f.begin.Decision, f.begin.err
 }
 
-func (f *fakeLedger) PeekPolicy(context.Context, string, string, string) *ledger.Policy { return nil }
+func (f *fakeLedger) Prospect(context.Context, string, string, string) (p ledger.Prospect) { return p }
 
 func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledger.Decision, error) {
 	f.origin = origin
@@ -95,6 +95,7 @@ type fakeRequest struct {
 }
 
 func (r *fakeRequest) Account() int64           { return r.account }
+func (r *fakeRequest) Test() bool               { return false }
 func (r *fakeRequest) Context() context.Context { return r.ctx }
 func (r *fakeRequest) WorkRefused()             { r.trace.add("waste") }
 func (r *fakeRequest) Succeeded()               {}

@@ -278,7 +278,7 @@ func (x *exchange) work(j *job) (outcome, *problem) {
 		return done, x.cancelled()
 	}
 	if p == nil && done.points == 0 && j.price > 0 {
-		p = unavailable("The request ran out of time before anything was finished; nothing was charged. Try again shortly.")
+		p = unfinishedProblem()
 	}
 	return done, p
 }
@@ -505,10 +505,9 @@ type Ledger interface {
 	// Peek judges a request as Begin does and takes no token. The account is 0 for a key that
 	// is not good.
 	Peek(ctx context.Context, secret, origin string) (account int64, d ledger.Decision, err error)
-	// PeekPolicy returns the policy that a request would have which names it, or the key's
-	// default for "". It returns nil for none, or if Begin would refuse the request, and
-	// takes no token.
-	PeekPolicy(ctx context.Context, secret, origin, name string) *ledger.Policy
+	// Prospect returns what a request would be that names a policy, or "" for the key's
+	// default; zero if Begin would refuse it. It takes no token.
+	Prospect(ctx context.Context, secret, origin, name string) ledger.Prospect
 	// Ready returns an error if requests cannot be charged at the moment.
 	Ready(ctx context.Context) error
 }
@@ -516,6 +515,7 @@ type Ledger interface {
 // Request is a request in progress. ledger.Request documents the methods.
 type Request interface {
 	Account() int64
+	Test() bool
 	Context() context.Context
 	Late() (refusal ledger.Decision, refused bool)
 	Inspect() (ledger.Decision, error)

@@ -265,9 +265,9 @@ type replacing struct {
 	replace func()
 }
 
-func (r replacing) PeekPolicy(ctx context.Context, secret, origin, name string) *ledger.Policy {
+func (r replacing) Prospect(ctx context.Context, secret, origin, name string) ledger.Prospect {
 	defer r.replace()
-	return r.Ledger.PeekPolicy(ctx, secret, origin, name)
+	return r.Ledger.Prospect(ctx, secret, origin, name)
 }
 
 // FuzzEdgePolicy checks how X-Edge-Policy is read.

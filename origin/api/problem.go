@@ -123,6 +123,10 @@ func unavailable(message string) *problem {
 	return p
 }
 
+func unfinishedProblem() *problem {
+	return unavailable("The request ran out of time before anything was finished; nothing was charged. Try again shortly.")
+}
+
 // decisionProblem returns the problem for a decision of the ledger, or nil if the
 // request may continue. required is the number of points that were requested.
 func decisionProblem(d ledger.Decision, style *problemStyle, required int64) *problem {

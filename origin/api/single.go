@@ -34,6 +34,9 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
+	if x.request.Test() {
+		return testJob(func(x *exchange, ctx context.Context) (outcome, *problem) { return x.testSingle(ctx, email, details) }), nil
+	}
 	x.view = x.Engine.View()
 	facts, err := x.view.Check(x.request.Context(), nil, email, x.Flags|details)
 	switch {

@@ -29,6 +29,7 @@ type keyCreateCmd struct {
 	Rate    *ledger.Limit `placeholder:"N" help:"Requests a second that the key may send within its account's rate."`
 	Origin  []string      `sep:"none" placeholder:"URL" help:"Bind the key to a browser origin such as https://shop.example; repeat it for up to 20. Only pages of these origins may then use the key."`
 	Policy  string        `placeholder:"NAME" help:"The policy that decides for requests which name none."`
+	Test    bool          `help:"Make a test key: it costs nothing, and addresses at addrspec.test get the responses of a fixed table (page /docs/testing)."`
 }
 
 // Run creates the key. The secret is the last word of the output.
@@ -39,7 +40,11 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 			return err
 		}
 		terms := ledger.KeyTerms{Expires: expires, Budget: c.Budget, Rate: c.Rate, Origins: c.Origin, Policy: c.Policy}
-		secret, key, err := l.CreateKey(ctx, a.ID, c.Name, terms)
+		create := l.CreateKey
+		if c.Test {
+			create = l.CreateTestKey
+		}
+		secret, key, err := create(ctx, a.ID, c.Name, terms)
 		if err != nil {
 			return err
 		}
@@ -63,6 +68,9 @@ func expiryOf(ctx context.Context, l *ledger.Ledger, text string) (time.Time, er
 
 // describeKeyTerms returns the terms of a key as text, "" if it has none.
 func describeKeyTerms(k ledger.Key) (text string) {
+	if k.Test {
+		text += ", for tests"
+	}
 	if !k.Expires.IsZero() {
 		text += ", expires " + k.Expires.Format(time.RFC3339)
 	}
@@ -111,7 +119,7 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-var keyColumns = []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used", "rate", "origins", "policy"}
+var keyColumns = []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used", "rate", "origins", "policy", "test"}
 
 func keyRow(k ledger.Key, now time.Time) []any {
 	used := any(dash)
@@ -119,7 +127,7 @@ func keyRow(k ledger.Key, now time.Time) []any {
 		used = k.Used
 	}
 	return []any{k.ID, k.Name, k.Hint, keyStatus(k, now), day(k.Created), lastDay(k.LastDay), day(k.Expires), ownLimit{k.Budget}, used, ownLimit{k.Rate},
-		orDash(strings.Join(k.Origins, " ")), orDash(k.Policy)}
+		orDash(strings.Join(k.Origins, " ")), orDash(k.Policy), k.Test}
 }
 
 // keyStatus returns what became of a key.

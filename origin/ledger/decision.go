@@ -110,6 +110,7 @@ type keyState struct {
 	expires     int64  // Unix time in nanoseconds; 0 for never
 	origins     string // of browser pages that may use the key, separated by spaces; "" if it is not bound to any
 	policy      string // the name of the default policy; "" for none
+	test        bool   // its requests are not charged, see peekTest
 
 	consumption
 }
@@ -122,7 +123,7 @@ func (a *accountState) columns() []any {
 
 // columns does the same for a key.
 func (k *keyState) columns() []any {
-	return []any{&k.id, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.policy, &k.month, &k.used, &k.tat}
+	return []any{&k.id, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.policy, &k.test, &k.month, &k.used, &k.tat}
 }
 
 // consumption is what an account or a key has used.

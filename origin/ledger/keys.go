@@ -39,6 +39,7 @@ type Key struct {
 	Replaced  time.Time // the end of the grace of the secret that a rotation replaced; zero if there is none
 	LastDay   Day       // the last day with a request, or 0
 	Dashboard bool      // the key of checks made in the dashboard
+	Test      bool      // its requests cost nothing and get the responses of a table; never changes
 }
 
 // CreateKey creates a key and returns it with its secret, which cannot be read
@@ -46,16 +47,26 @@ type Key struct {
 // if there is no such account, ErrTooManyActiveKeys and ErrTooManyKeys if it has too
 // many keys, ErrSuspended to the owner of a suspended one.
 func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t KeyTerms) (secret string, k Key, err error) {
-	created := l.clock.now().UTC()
-	if err := cmp.Or(checkKeyName(name), t.check(), t.checkExpiry(created)); err != nil {
+	return l.createKey(ctx, Key{Account: account, Name: name, KeyTerms: t})
+}
+
+// CreateTestKey creates a test key, which has neither a budget nor a rate of its own. Its
+// secret has the form of all secrets. Otherwise it does what CreateKey does.
+func (l *Ledger) CreateTestKey(ctx context.Context, account int64, name string, t KeyTerms) (secret string, k Key, err error) {
+	return l.createKey(ctx, Key{Account: account, Name: name, KeyTerms: t, Test: true})
+}
+
+func (l *Ledger) createKey(ctx context.Context, k Key) (secret string, _ Key, err error) {
+	k.Created = l.clock.now().UTC()
+	if err := cmp.Or(checkKeyName(k.Name), k.check(), k.checkExpiry(k.Created), k.checkTest()); err != nil {
 		return "", Key{}, err
 	}
 	secret = NewSecret()
-	k = Key{Account: account, Name: name, Hint: hint(secret), Created: created, KeyTerms: t}
-	c, p := keyCount{account: account}, policyRead{account: account, name: t.Policy}
+	k.Hint = hint(secret)
+	c, p := keyCount{account: k.Account}, policyRead{account: k.Account, name: k.Policy}
 	reads := func() []store.Statement {
-		return []store.Statement{lockAccount(account), c.read(), p.read(), {Name: "create_key",
-			Args: append([]any{account, name, k.Hint, created.UnixNano()}, t.args()...),
+		return []store.Statement{lockAccount(k.Account), c.read(), p.read(), {Name: "create_key",
+			Args: append(append([]any{k.Account, k.Name, k.Hint, k.Created.UnixNano()}, k.args()...), k.Test),
 			Scan: func(r store.Row) error { return r.Scan(&k.ID) }}}
 	}
 	err = l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
@@ -63,12 +74,23 @@ func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t Ke
 			return nil, err
 		}
 		writes := []store.Statement{{Name: "create_secret", Args: []any{digestOf(secret).hex(), k.ID, nil}}}
-		return append(writes, Audit(ctx, account, now, "key.create", k.subject())...), nil
+		return append(writes, Audit(ctx, k.Account, now, "key.create", k.subject())...), nil
 	})
 	if err != nil {
 		return "", Key{}, err
 	}
 	return secret, k, nil
+}
+
+// checkTest checks that a test key has no terms of its own about what it does not use.
+func (k *Key) checkTest() error {
+	switch {
+	case k.Test && k.Budget != nil:
+		return wrong("budget", errors.New("a test key uses no points, so it has no budget; leave it out"))
+	case k.Test && k.Rate != nil:
+		return wrong("rate", fmt.Errorf("a test key has the rate of %d requests a second; leave the rate out", testRate))
+	}
+	return nil
 }
 
 // A keyCount is how many keys an account has. It is read under the lock of the
@@ -161,7 +183,7 @@ func scanKey(r store.Row, now time.Time) (k Key, err error) {
 	var origins string
 	var m month
 	err = r.Scan(&k.ID, &k.Account, &k.Name, &k.Hint, &created, &revoked, &k.Dashboard,
-		&expires, &budget, &rate, &origins, &k.Policy, &m, &k.Used, &replaced, &k.LastDay)
+		&expires, &budget, &rate, &origins, &k.Policy, &k.Test, &m, &k.Used, &replaced, &k.LastDay)
 	k.Created, k.Revoked, k.Expires = timeOf(created), timeOf(revoked), timeOf(expires)
 	if origins != "" {
 		k.Origins = strings.Split(origins, " ")
@@ -188,7 +210,12 @@ func lowerASCII(s string) string {
 }
 
 // subject names the key in the audit log.
-func (k *Key) subject() string { return fmt.Sprintf("%d %s", k.ID, k.Name) }
+func (k *Key) subject() string {
+	if k.Test {
+		return fmt.Sprintf("%d %s (test)", k.ID, k.Name)
+	}
+	return fmt.Sprintf("%d %s", k.ID, k.Name)
+}
 
 // timeOf converts a Unix time in nanoseconds; 0 becomes the zero time.
 func timeOf(ns int64) time.Time {
@@ -242,6 +269,9 @@ func (k *Key) changedTo(c KeyChange, a Account, now time.Time) (change, error) {
 	}
 	if c.Terms != nil {
 		k.KeyTerms = *c.Terms
+	}
+	if err := k.checkTest(); err != nil {
+		return change{}, err
 	}
 	if !k.Expires.Equal(was.Expires) {
 		if err := k.checkExpiry(now); err != nil {
@@ -445,7 +475,8 @@ func (l *Ledger) hookKey(ctx context.Context, account int64, name string) (Key, 
 }
 
 // oldestKey returns the oldest key of an account with a name, revoked ones too, so that
-// a key that the owner revoked is not replaced.
+// a key that the owner revoked is not replaced. It passes over test keys: a hook with one
+// would decide by the table.
 func (l *Ledger) oldestKey(ctx context.Context, account int64, name string) (k Key, found bool, err error) {
 	page := KeyPage{Search: name, Revoked: true}
 	for {
@@ -454,7 +485,7 @@ func (l *Ledger) oldestKey(ctx context.Context, account int64, name string) (k K
 			return k, found, err
 		}
 		for _, other := range list { // newest first
-			if other.Name == name {
+			if other.Name == name && !other.Test {
 				k, found = other, true
 			}
 		}

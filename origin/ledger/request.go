@@ -21,7 +21,8 @@ type Request struct {
 	origin           string // the header Origin
 	policy           string // the name of the key's default policy when the request began
 	policies         int64  // how often the account's policies were changed by then
-	token            *token // nil if neither the account nor the key has a rate
+	token            *token // nil if neither the account nor the key has a rate, and for a test key
+	test             bool   // the key is a test key
 
 	refused   bool          // after the work
 	succeeded bool          // it gets a 2xx
@@ -39,8 +40,11 @@ type Request struct {
 // errLateRefusal is the cause of a context cancelled by a late refusal.
 var errLateRefusal = errors.New("the rate limit refused this request after it began")
 
-// errPoints is returned for a defect of the caller.
-var errPoints = errors.New("the points of a request are outside what it may claim or charge")
+// Errors for a defect of the caller.
+var (
+	errPoints = errors.New("the points of a request are outside what it may claim or charge")
+	errTest   = errors.New("a request with a test key claims no points")
+)
 
 // Begin judges the key, the rate and the number of the account's requests in
 // progress. origin is the request's header Origin, "" if it has none. Begin is called
@@ -113,7 +117,11 @@ func (v *views) judge(ctx context.Context, s *secretView, at digest, origin stri
 	if d.Kind != Good {
 		return nil, d
 	}
-	s.account.bucket, s.key.bucket = bucket, keyBucket
+	if s.key.test {
+		s.account.testBucket = bucket
+	} else {
+		s.account.bucket, s.key.bucket = bucket, keyBucket
+	}
 	return v.newRequest(ctx, s, at, origin, instant), d
 }
 
@@ -122,6 +130,10 @@ func (v *views) peek(s *secretView, origin string, instant time.Time) (bucket, k
 	now, a, k := v.clock.at(instant), s.account, s.key
 	if kind := v.judgeKey(s, now, origin); kind != Good {
 		return 0, 0, Decision{Kind: kind}
+	}
+	if k.test {
+		bucket, d = a.peekTest(now)
+		return bucket, 0, d
 	}
 	bucket, wait := takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
 	keyBucket, keyWait := takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
@@ -136,12 +148,29 @@ func (v *views) peek(s *secretView, origin string, instant time.Time) (bucket, k
 	return bucket, keyBucket, a.decision(Good, 0)
 }
 
+// testRate is how many requests with test keys an account may send to a replica in a
+// second. They take no tokens of the account, so tests cannot slow its other requests.
+const testRate = 100
+
+// peekTest is peek for a request with a test key. Its bucket is in memory only. The request
+// takes one of the account's slots, since those bound memory.
+func (a *accountView) peekTest(now time.Time) (bucket int64, d Decision) {
+	bucket, wait := takeToken(a.testBucket, now, now, testRate, jitterOf(testRate))
+	switch {
+	case wait > 0:
+		return 0, a.decision(RateLimited, wait)
+	case a.inProgress >= maxInProgress:
+		return 0, a.decision(Busy, busyFor)
+	}
+	return bucket, a.decision(Good, 0)
+}
+
 // newRequest returns an admitted request. Its token is spent, however the
 // request ends.
 func (v *views) newRequest(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) *Request {
 	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at, origin: origin,
-		policy: s.key.policy, policies: s.account.policies}
-	if s.account.rate != Unlimited || s.key.rate != Unlimited {
+		policy: s.key.policy, policies: s.account.policies, test: s.key.test}
+	if !r.test && (s.account.rate != Unlimited || s.key.rate != Unlimited) {
 		r.ctx, r.cancel = context.WithCancelCause(ctx)
 		r.token = &token{arrival: instant, key: s.key, keyID: s.key.id, request: r}
 		s.account.pending = append(s.account.pending, r.token)
@@ -155,13 +184,17 @@ func (v *views) newRequest(ctx context.Context, s *secretView, at digest, origin
 // quota returns what the account and the key allow the next request.
 func (s *secretView) quota(now time.Time) *Quota {
 	a, k := s.account, s.key
-	return &Quota{
+	q := &Quota{
 		Rate:    minLimit(a.rate, k.rate),
 		Tokens:  minLimit(tokensLeft(a.bucket, now, a.rate), tokensLeft(k.bucket, now, k.rate)),
 		Refill:  untilRefill(a.month, now),
 		Overage: a.overage,
 		Policy:  k.policy,
 	}
+	if k.test {
+		q.Rate, q.Tokens = testRate, tokensLeft(a.testBucket, now, testRate)
+	}
+	return q
 }
 
 // Peek judges a request as Begin does, and takes no token: nothing is counted and nothing has to
@@ -172,22 +205,26 @@ func (l *Ledger) Peek(ctx context.Context, secret, origin string) (account int64
 	return p.policy.account, p.decision, err
 }
 
-// PeekPolicy returns the policy that a request would have which names it, or the key's default
-// for "". It returns nil if there is none, or if Begin would refuse the request. Unlike Begin
-// it takes no token.
-func (l *Ledger) PeekPolicy(ctx context.Context, secret, origin, name string) *Policy {
+// A Prospect is what a request would be that Begin would accept; zero if it would refuse it.
+type Prospect struct {
+	Test   bool    // the key is a test key
+	Policy *Policy // that of the request; nil for none, and for a test key
+}
+
+// Prospect returns what a request would be that names a policy, or "" for the key's default.
+// Unlike Begin it takes no token.
+func (l *Ledger) Prospect(ctx context.Context, secret, origin, name string) (p Prospect) {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
-	p, err := l.peek(ctx, secret, origin)
-	p.policy.name = cmp.Or(name, p.policy.name)
-	if err != nil || p.decision.Kind != Good || CheckPolicyName(p.policy.name) != nil {
-		return nil // of an error, Begin fails likewise
+	found, err := l.peek(ctx, secret, origin)
+	if err != nil || found.decision.Kind != Good {
+		return p // of an error, Begin fails likewise
 	}
-	found, err := l.policies.find(ctx, p.policy, p.policies)
-	if err != nil {
-		return nil
+	found.policy.name = cmp.Or(name, found.policy.name)
+	if p.Test = found.test; !p.Test && CheckPolicyName(found.policy.name) == nil {
+		p.Policy, _ = l.policies.find(ctx, found.policy, found.policies)
 	}
-	return found
+	return p
 }
 
 // A peeked request is one that was judged without its token.
@@ -195,6 +232,7 @@ type peeked struct {
 	decision Decision
 	policy   policyKey // the account, and the key's default policy
 	policies int64     // how often the account's policies were changed
+	test     bool      // the key is a test key
 }
 
 func (l *Ledger) peek(ctx context.Context, secret, origin string) (peeked, error) {
@@ -227,7 +265,7 @@ func (v *views) peekAt(at digest, origin string) (p peeked, stale bool) {
 	}
 	age := v.age(s, instant)
 	if _, _, p.decision = v.peek(s, origin, instant); v.judgeKey(s, v.clock.at(instant), origin) == Good {
-		p.policy, p.policies = policyKey{s.account.id, s.key.policy}, s.account.policies
+		p.policy, p.policies, p.test = policyKey{s.account.id, s.key.policy}, s.account.policies, s.key.test
 	}
 	if p.decision.Usage != nil {
 		p.decision.Quota = s.quota(v.clock.at(instant))
@@ -263,6 +301,11 @@ func (r *Request) Policy(name string) (*Policy, error) {
 	return p, err
 }
 
+// Test reports whether the request has a test key. Then it is not charged: it must not
+// Claim, and nothing of it reaches the database. It must Inspect before its work, since no
+// charge judges the key again, which another replica may have revoked a moment ago.
+func (r *Request) Test() bool { return r.test }
+
 // Account returns the ID of the request's account.
 func (r *Request) Account() int64 { return r.accountID }
 
@@ -290,7 +333,10 @@ const maxClaim = 1_000_000
 // and the key have the points. If the decision is Good, the points are claimed
 // until Charge or End.
 func (r *Request) Claim(points int64, once *Idempotency) (Decision, error) {
-	if points < 0 || points > maxClaim || r.claimed > 0 {
+	switch {
+	case r.test:
+		return Decision{}, errTest
+	case points < 0 || points > maxClaim || r.claimed > 0:
 		return Decision{}, errPoints
 	}
 	if once != nil {
@@ -462,7 +508,7 @@ func (r *Request) End() {
 }
 
 // end releases what a request acquired. It tallies a request that was not
-// charged and, if wasted, its unpaid work.
+// charged and, if wasted, its unpaid work, but neither of a test key.
 func (v *views) end(r *Request, wasted bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -472,7 +518,7 @@ func (v *views) end(r *Request, wasted bool) {
 	if r.sending != nil {
 		r.sending.left.Add(-1)
 	}
-	if r.ended = true; !r.charged {
+	if r.ended = true; !r.charged && !r.test {
 		t := Tally{Requests: 1}
 		if !r.succeeded {
 			t.Errors = 1

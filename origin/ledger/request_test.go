@@ -384,7 +384,7 @@ func TestRequestsFollowPolicies(t *testing.T) {
 		f.mustPolicy("a", blocking)
 		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "a"}}))
 		peek := func(name string) string {
-			if p := f.PeekPolicy(f.ctx, f.secret, "", name); p != nil {
+			if p := f.Prospect(f.ctx, f.secret, "", name).Policy; p != nil {
 				return p.Document
 			}
 			return ""
@@ -418,9 +418,9 @@ func TestRequestsFollowPolicies(t *testing.T) {
 	})
 }
 
-// PeekPolicy takes no token, and finds nothing, without a query, for a request that Begin
+// Peek takes no token, and finds nothing, without a query, for a request that Begin
 // refuses.
-func TestPeekPolicyTakesNoToken(t *testing.T) {
+func TestPeekTakesNoToken(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var counter storetest.Counter
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)}, WithStore(counter.Wrap))
@@ -432,26 +432,26 @@ func TestPeekPolicyTakesNoToken(t *testing.T) {
 		bound, _, err := f.CreateKey(f.ctx, f.account, "bound", KeyTerms{Origins: []string{"https://shop.example"}, Policy: "a"})
 		require.NoError(t, err)
 		for range 3 {
-			require.Equal(t, blocking, f.PeekPolicy(f.ctx, f.secret, "", "a").Document)
-			require.Equal(t, blocking, f.PeekPolicy(f.ctx, bound, "https://shop.example", "").Document)
+			require.Equal(t, blocking, f.Prospect(f.ctx, f.secret, "", "a").Policy.Document)
+			require.Equal(t, blocking, f.Prospect(f.ctx, bound, "https://shop.example", "").Policy.Document)
 		}
-		require.Nil(t, f.PeekPolicy(f.ctx, f.secret, "", ""), "the key has no default")
-		require.Nil(t, f.PeekPolicy(f.ctx, bound, "", ""), "not from this page")
-		require.Nil(t, f.PeekPolicy(f.ctx, stranger, "", "a"), "the policy of another account")
-		require.Nil(t, f.PeekPolicy(f.ctx, NewSecret(), "", "a"))
+		require.Nil(t, f.Prospect(f.ctx, f.secret, "", "").Policy, "the key has no default")
+		require.Nil(t, f.Prospect(f.ctx, bound, "", "").Policy, "not from this page")
+		require.Nil(t, f.Prospect(f.ctx, stranger, "", "a").Policy, "the policy of another account")
+		require.Nil(t, f.Prospect(f.ctx, NewSecret(), "", "a").Policy)
 
 		require.Equal(t, Good, f.request(1).Kind, "no token was taken")
 		f.mustPolicy("b", allowing)
 		counter.Take()
-		require.Nil(t, f.PeekPolicy(f.ctx, f.secret, "", "b"), "the token of this second is used")
+		require.Nil(t, f.Prospect(f.ctx, f.secret, "", "b").Policy, "the token of this second is used")
 		for _, name := range []string{"A", strings.Repeat("a", 65), "a\x00"} {
-			require.Nil(t, f.PeekPolicy(f.ctx, stranger, "", name))
+			require.Nil(t, f.Prospect(f.ctx, stranger, "", name).Policy)
 		}
 		require.Zero(t, counter.Take().Statements["read_policy"])
 		f.clock.advance(time.Second)
-		require.Equal(t, allowing, f.PeekPolicy(f.ctx, f.secret, "", "b").Document)
+		require.Equal(t, allowing, f.Prospect(f.ctx, f.secret, "", "b").Policy.Document)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.Nil(t, f.PeekPolicy(f.ctx, f.secret, "", "b"))
+		require.Nil(t, f.Prospect(f.ctx, f.secret, "", "b").Policy)
 	})
 }
 

@@ -77,7 +77,8 @@ type accountView struct {
 	counted    int   // the first of pending, which the row has already; see publish
 	claimed    int64 // points of requests in progress
 	inProgress int
-	waiting    int // see views
+	waiting    int   // see views
+	testBucket int64 // TAT of the requests with test keys, which the database does not have
 	unpaid     unpaidWork
 	keysInUse  map[recordID][32]byte // Idempotency-Keys of requests in progress, with the hashes of their bodies
 }

@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -83,7 +84,7 @@ func TestBackupRefusals(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, bytes.Repeat([]byte("not a database\n"), 99), 0o644))
 	}
 	newer, older, other, damaged := pathOf(imported(t)), pathOf(imported(t)), filepath.Join(dir, "other.db"), pathOf(imported(t))
-	execSQLite(t, "sqlite:"+newer, "PRAGMA user_version = 7")
+	execSQLite(t, "sqlite:"+newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
 	execSQLite(t, "sqlite:"+older, "PRAGMA user_version = 4")
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
 	execSQLite(t, "sqlite:"+other, "CREATE TABLE accounts (id INTEGER)")

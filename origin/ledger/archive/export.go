@@ -13,7 +13,7 @@
 // JSON lines can be written and read row by row, need no library in any language,
 // and show a person what they contain. Version 1 has these lines, in this order:
 //
-//	{"format":"addrspec ledger","version":1,"schema":6}
+//	{"format":"addrspec ledger","version":1,"schema":7}
 //	{"table":"plans","columns":["name","rate","points","overage","stored"]}
 //	["free",1,1000,false,268435456]
 //	{"table":"accounts","columns":["id","email",…],"last_id":2}
@@ -181,7 +181,7 @@ func explainRows(err error, t table, line int) error {
 
 // schemaVersion is the version of the ledger's schema that the catalogue describes. A test
 // compares the catalogue with both databases, so a migration has to extend it.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // A table is one of the ledger's tables. Rows refer only to rows of tables before
 // theirs.
@@ -213,7 +213,7 @@ const (
 var tables = []table{
 	describe("plans", "name", "name text, rate integer, points integer, overage boolean, stored integer"),
 	numbered("accounts", "id integer, email text, plan text, rate integer, points integer, created_ns integer, month integer, used integer, tat_ns integer, overage boolean, suspended_ns integer, stored integer, policies integer"),
-	numbered("keys", "id integer, account integer, name text, hint text, created_ns integer, revoked_ns integer, expires_ns integer, budget integer, rate integer, month integer, used integer, tat_ns integer, origins text, dashboard boolean, policy text"),
+	numbered("keys", "id integer, account integer, name text, hint text, created_ns integer, revoked_ns integer, expires_ns integer, budget integer, rate integer, month integer, used integer, tat_ns integer, origins text, dashboard boolean, policy text, test boolean"),
 	describe("secrets", "hash", "hash text, key integer, expires_ns integer"),
 	describe("usage", "account day key", "account integer, key integer, day integer, points integer, requests integer, errors integer, valid integer, invalid integer, disposable integer, public integer, relay integer, role integer, gibberish integer, typo integer, lookup_errors integer"),
 	describe("answers", "account id", "account integer, id text, body text, answer blob, size integer, expires_ns integer"),

@@ -130,8 +130,8 @@ func TestCatalogueHasTheWholeSchema(t *testing.T) {
 		require.ElementsMatch(t, keys, list(sqliteKeys, postgresKeys))
 		require.ElementsMatch(t, numbered, list(sqliteNumbered, postgresNumbered))
 		version := list("PRAGMA user_version", "SELECT max(version) FROM schema_version")
-		require.Equal(t, []string{"6"}, version, "the constant schema")
-		require.EqualValues(t, 6, schemaVersion)
+		require.Equal(t, []string{"7"}, version, "the constant schema")
+		require.EqualValues(t, 7, schemaVersion)
 	})
 }
 

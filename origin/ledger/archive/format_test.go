@@ -74,8 +74,8 @@ func TestRefusedExports(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"another file":       {`{"format":"addrspec ledger"`, `{"format":"x"`, "line 1: it does not begin an export"},
 		"newer format":       {`"version":1`, `"version":2`, "import it with the newer release"},
-		"newer schema":       {`"schema":6`, `"schema":7`, "import it with the newer release"},
-		"older schema":       {`"schema":6`, `"schema":5`, "with that older release"},
+		"newer schema":       {`"schema":7`, `"schema":8`, "import it with the newer release"},
+		"older schema":       {`"schema":7`, `"schema":6`, "with that older release"},
 		"another table":      {`{"table":"plans"`, `{"table":"secrets"`, "line 2: it does not start table plans"},
 		"another column":     {`"rate","points","overage","stored"]`, `"rate","points","overage"]`, "line 2: it does not start table plans"},
 		"unknown member":     {`{"table":"plans",`, `{"table":"plans","x":1,`, "line 2: it is not the start of table plans"},
@@ -194,7 +194,7 @@ func withChecksum(file []byte) []byte {
 var sampleRows = map[string][][]any{
 	"plans":    {{"Zebra", int64(-1), int64(-1), false, int64(0)}, {"free", int64(1), int64(1000), true, int64(1 << 40)}, {"Ärzte", int64(7), int64(5), true, int64(1)}},
 	"accounts": {{int64(2), "b@example.org", "free", nil, nil, int64(5), int64(24322), int64(9), int64(1795000000123456789), nil, nil, int64(3), int64(1)}, {int64(5), "ä<&>\u2028\"\\\t@example.org", "Ärzte", int64(-1), int64(0), int64(5), int64(0), int64(0), int64(0), true, int64(77), int64(0), int64(0)}},
-	"keys":     {{int64(3), int64(2), "laptop", "ask_ab", int64(1), nil, nil, nil, nil, int64(0), int64(0), int64(0), "https://shop.example", false, "sign-up"}, {int64(4), int64(2), "", "ask_cd", int64(1), int64(2), int64(3), int64(0), int64(9), int64(24322), int64(4), int64(-5), "", true, ""}},
+	"keys":     {{int64(3), int64(2), "laptop", "ask_ab", int64(1), nil, nil, nil, nil, int64(0), int64(0), int64(0), "https://shop.example", false, "sign-up", true}, {int64(4), int64(2), "", "ask_cd", int64(1), int64(2), int64(3), int64(0), int64(9), int64(24322), int64(4), int64(-5), "", true, "", false}},
 	"secrets":  {{"B" + sampleHash, int64(3), nil}, {"a" + sampleHash, int64(3), int64(8)}},
 	"usage":    {{int64(2), int64(3), int64(20757), int64(9), int64(2), int64(1), int64(4), int64(5), int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), int64(1)}},
 	"answers":  {{int64(2), "r1", "h", []byte{}, int64(0), int64(9)}, {int64(2), "r2", "h", []byte{0, 255, '\n', '{'}, int64(4), int64(9)}},

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ func TestRestore(t *testing.T) {
 		path := filepath.Join(dir, "new", map[bool]string{false: "without.db", true: "with.db"}[keep])
 		r, err := Restore(t.Context(), backup, path, RestoreOptions{KeepSessions: keep})
 		require.NoError(t, err)
-		require.Equal(t, Restored{Summary: Summary{Schema: 6, Accounts: 2, Keys: 2, Points: 9, LastDay: r.LastDay}}, r)
+		require.Equal(t, Restored{Summary: Summary{Schema: 7, Accounts: 2, Keys: 2, Points: 9, LastDay: r.LastDay}}, r)
 		require.Equal(t, "2026-10-31", r.LastDay.Format("2006-01-02"))
 		rows := map[string][][]any{}
 		for name, list := range sampleRows {
@@ -135,7 +136,7 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(flipped, middle, 0o600))
 	require.NoError(t, os.WriteFile(newer, whole, 0o600))
-	execSQLite(t, "sqlite:"+newer, "PRAGMA user_version = 7")
+	execSQLite(t, "sqlite:"+newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
 	for name, c := range map[string]struct{ backup, path, want string }{
 		"missing":        {filepath.Join(dir, "none"), "x.db", errMissing.Error()},
 		"truncated":      {truncated, "x.db", "damaged"},

@@ -101,8 +101,8 @@ SELECT a.suspended_ns IS NOT NULL, (SELECT count(*) FROM keys k WHERE k.account 
   FROM accounts a WHERE a.id = $1;
 
 -- name: create_key
-INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate, origins, policy)
-SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS TEXT), CAST($9 AS TEXT)
+INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate, origins, policy, test)
+SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS TEXT), CAST($9 AS TEXT), CAST($10 AS BOOLEAN)
   FROM accounts a WHERE a.id = $1
 RETURNING id;
 

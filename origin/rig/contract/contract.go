@@ -77,6 +77,7 @@ type Case struct {
 	Name    string
 	Account Terms
 	Revoked bool     // the key was revoked before the first step
+	Test    bool     // the key is a test key
 	Origins []string // browser origins that the key is bound to
 	// Policies are the account's, by name.
 	Policies map[string]json.RawMessage
@@ -186,7 +187,12 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 	account = fmt.Sprintf("case-%d-%d@contract.test", n, time.Now().UnixNano())
 	key, id := ledgertest.NewAccountOn(t, l, account, terms)
 	ctx := context.Background()
-	keys, err := l.ListKeys(ctx, id, ledger.KeyPage{})
+	if c.Test {
+		secret, _, err := l.CreateTestKey(ctx, id, "test key", ledger.KeyTerms{})
+		require.NoError(t, err)
+		key = secret
+	}
+	keys, err := l.ListKeys(ctx, id, ledger.KeyPage{}) // the newest first
 	require.NoError(t, err)
 	for name, document := range c.Policies {
 		_, err := l.SetPolicy(ctx, id, name, string(document))

@@ -36,7 +36,7 @@ func TestOpenPostgresErrors(t *testing.T) {
 		"malformed":        {"postgres://u:s3cret@host:port/x", "the database's URL"},
 		"no server":        {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
 		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
-		"newer schema":     {newer, "version 999, this program supports up to 6: use a newer addrspec"},
+		"newer schema":     {newer, "version 999, this program supports up to 7: use a newer addrspec"},
 		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
 		"no schema":        {asGuest(pgtest.NeedDatabase(t)), "the role needs a schema"},
 		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},

@@ -4,7 +4,7 @@
 -- Reads of views. $1 lists pairs of a secret's hash and the id of an idempotency
 -- record, or zeros for no record.
 -- name: read_view
-SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.policy,
+SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.policy, k.test,
        k.month, k.used, k.tat_ns,
        a.id, a.month, a.used, a.tat_ns, a.stored, a.policies, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
@@ -33,7 +33,7 @@ SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT
 -- name: read_rows
 SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.policies, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
-       coalesce(k.id, 0), k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), coalesce(k.origins, ''), coalesce(k.policy, ''),
+       coalesce(k.id, 0), k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), coalesce(k.origins, ''), coalesce(k.policy, ''), coalesce(k.test, 0),
        coalesce(k.month, 0), coalesce(k.used, 0), coalesce(k.tat_ns, 0),
        coalesce(s.hash, ''), coalesce(s.expires_ns, 0)
   FROM json_each($1) w
@@ -99,7 +99,7 @@ SELECT a.id, CAST($2 AS TEXT), '', CAST($3 AS BIGINT), 1
 -- listed, $7 whether the dashboard's is.
 -- name: list_keys
 SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0), k.dashboard,
-       coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.policy, k.month, k.used,
+       coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.policy, k.test, k.month, k.used,
        coalesce((SELECT max(s.expires_ns) FROM secrets s WHERE s.key = k.id), 0),
        coalesce((SELECT max(u.day) FROM usage u WHERE u.key = k.id), 0)
   FROM keys k

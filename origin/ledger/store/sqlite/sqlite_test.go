@@ -36,7 +36,7 @@ func TestOpenSQLiteErrors(t *testing.T) {
 		"a directory":    {"sqlite:" + dir, "it is a directory"},
 		"below a file":   {"sqlite:" + file("plain", "x") + "/x.db", "not a directory"},
 		"not a database": {"sqlite:" + file("text.db", strings.Repeat("plain text, longer than a header\n", 9)), "not an SQLite database"},
-		"newer schema":   {"sqlite:" + newer, "version 999, this program supports up to 6: use a newer addrspec"},
+		"newer schema":   {"sqlite:" + newer, "version 999, this program supports up to 7: use a newer addrspec"},
 		"not writable":   {"sqlite:/proc/addrspec/x.db", "no such file or directory"},
 	} {
 		_, err := store.Open(t.Context(), c.url, nil)

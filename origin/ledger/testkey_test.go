@@ -1,0 +1,192 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
+)
+
+// testKey creates a test key of the fixture's account.
+func (f *fixture) testKey(terms KeyTerms) (secret string, k Key) {
+	f.Helper()
+	secret, k, err := f.CreateTestKey(f.ctx, f.account, "ci", terms)
+	require.NoError(f, err)
+	return secret, k
+}
+
+// test runs a request with a test key and returns the decision of Begin.
+func (f *fixture) test(secret string) Decision {
+	f.Helper()
+	r, d, err := f.Begin(f.ctx, secret, "")
+	require.NoError(f, err)
+	if r != nil {
+		require.True(f, r.Test())
+		r.WorkRefused()
+		r.End()
+	}
+	return d
+}
+
+// Requests with test keys, also those that failed after work, leave no trace in the database:
+// neither points nor tokens nor a day of the history. The account has one request a second, of
+// which tests take nothing, and one point, which is left.
+func TestTestKeysCostNothing(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		var counter storetest.Counter
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(1)}, WithStore(counter.Wrap))
+		secret, _ := f.testKey(KeyTerms{})
+		counter.Take()
+		for range testRate {
+			d := f.test(secret)
+			require.Equal(t, Good, d.Kind)
+			require.Equal(t, Usage{Limit: 1}, *d.Usage)
+		}
+		for name := range counter.Take().Statements {
+			require.NotContains(t, []string{"put_account", "put_key", "add_usage", "put_answer"}, name)
+		}
+		f.awaitTallies()
+		var rows string
+		f.queryRow("SELECT (SELECT sum(used + tat_ns) FROM accounts) || ' ' || (SELECT sum(used + tat_ns) FROM keys) || ' ' || (SELECT count(*) FROM usage) || ' ' || (SELECT count(*) FROM answers)", &rows)
+		require.Equal(t, "0 0 0 0", rows)
+		require.Equal(t, Good, f.request(1).Kind, "the account's token and point are left")
+		require.Equal(t, Tally{Points: 1, Requests: 1, Found: Found{Valid: 1}}, f.history(), "only the request that was charged")
+	})
+}
+
+// An account sends 100 requests a second to a replica with test keys, whatever its rate is
+// and however many test keys it has.
+func TestRateOfTestKeys(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
+		first, _ := f.testKey(KeyTerms{})
+		second, _ := f.testKey(KeyTerms{})
+		for n := range testRate {
+			d := f.test([]string{first, second}[n%2])
+			require.Equal(t, Good, d.Kind)
+			require.EqualValues(t, testRate, d.Quota.Rate)
+			require.EqualValues(t, testRate-n-1, d.Quota.Tokens)
+		}
+		d := f.test(second)
+		require.Equal(t, RateLimited, d.Kind)
+		require.Equal(t, time.Second/testRate, d.RetryAfter)
+		require.Equal(t, Good, f.mustBeginAndEnd(), "requests with other keys have their own tokens")
+		require.False(t, f.Prospect(f.ctx, first, "", "").Test, "Begin refuses it")
+		f.advanceBetweenGroups(time.Second / testRate)
+		require.True(t, f.Prospect(f.ctx, first, "", "").Test)
+		require.True(t, f.Prospect(f.ctx, first, "", "").Test, "it takes no token")
+		require.Equal(t, Good, f.test(first).Kind)
+		require.Equal(t, RateLimited, f.test(first).Kind)
+	})
+}
+
+// mustBeginAndEnd runs a request without work.
+func (f *fixture) mustBeginAndEnd() Kind {
+	f.mustBegin().End()
+	return Good
+}
+
+// A test key is refused as every other key is.
+func TestTestKeysAreRefused(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		revoked, k := f.testKey(KeyTerms{})
+		expiring, _ := f.testKey(KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
+		bound, _ := f.testKey(KeyTerms{Origins: []string{"https://shop.example"}})
+		plain, _ := f.testKey(KeyTerms{})
+		require.Equal(t, Good, f.test(revoked).Kind)
+		require.Equal(t, Good, f.test(expiring).Kind)
+		require.Equal(t, WrongOrigin, f.test(bound).Kind)
+		require.False(t, f.Prospect(f.ctx, bound, "", "").Test)
+		require.True(t, f.Prospect(f.ctx, bound, "https://shop.example", "").Test)
+
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, k.ID))
+		require.Equal(t, UnknownKey, f.test(revoked).Kind)
+		f.clock.advance(time.Hour)
+		require.Equal(t, UnknownKey, f.test(expiring).Kind)
+		require.Equal(t, Good, f.test(plain).Kind)
+		require.NoError(t, f.SuspendAccount(f.ctx, f.account))
+		require.Equal(t, UnknownKey, f.test(plain).Kind)
+		require.False(t, f.Prospect(f.ctx, plain, "", "").Test)
+	})
+}
+
+// A request with a test key holds one of its account's slots, and cannot claim points.
+func TestTestKeysTakeSlots(t *testing.T) {
+	f := newFixture(t, emptyLike(t, "sqlite:"), Terms{Rate: limit(Unlimited), Points: limit(5)})
+	secret, _ := f.testKey(KeyTerms{})
+	r, _, err := f.Begin(f.ctx, secret, "")
+	require.NoError(t, err)
+	_, err = r.Claim(1, nil)
+	require.ErrorIs(t, err, errTest)
+	_, err = r.Charge(Charge{Points: 1})
+	require.ErrorIs(t, err, errPoints)
+	d, err := r.Inspect()
+	require.NoError(t, err)
+	require.EqualValues(t, testRate, d.Quota.Rate)
+	var open []*Request
+	for range maxInProgress - 1 {
+		open = append(open, f.mustBegin())
+	}
+	require.Equal(t, Busy, f.test(secret).Kind)
+	r.End()
+	require.Equal(t, Good, f.test(secret).Kind)
+	for _, r := range open {
+		r.End()
+	}
+}
+
+// Whether a key is a test key never changes, and is seen by every replica.
+func TestTestKeysRemainTestKeys(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 2)
+		_, k := f.testKey(KeyTerms{})
+		require.True(t, k.Test)
+		rotated, after, err := f.RotateKey(f.ctx, f.account, k.ID, 0)
+		require.NoError(t, err)
+		require.True(t, after.Test)
+		require.Equal(t, Good, list[1].test(rotated).Kind)
+		name := "renamed"
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Name: &name, Terms: &KeyTerms{}}))
+		after, err = list[1].Key(f.ctx, f.account, k.ID)
+		require.NoError(t, err)
+		require.True(t, after.Test)
+		for _, terms := range []KeyTerms{{Budget: limit(5)}, {Rate: limit(5)}} {
+			var refused *FieldError
+			require.ErrorAs(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Terms: &terms}), &refused)
+			_, _, err := f.CreateTestKey(f.ctx, f.account, "ci", terms)
+			require.ErrorAs(t, err, &refused)
+		}
+		other, err := f.Key(f.ctx, f.account, f.key.ID)
+		require.NoError(t, err)
+		require.False(t, other.Test)
+		lines, err := f.AuditLog(f.ctx, f.account, 0, 100)
+		require.NoError(t, err)
+		require.True(t, slices.ContainsFunc(lines, func(l AuditLine) bool { return l.Action == "key.create" && l.Subject == "2 ci (test)" }))
+	})
+}
+
+// A hook decides by the lists and DNS, so a test key with the name of its key is not used. Nor
+// is the dashboard's key ever one.
+func TestServiceKeysAreNoTestKeys(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		_, _, err := f.CreateTestKey(f.ctx, f.account, "hook sign-up", KeyTerms{})
+		require.NoError(t, err)
+		hook, _, err := f.HookSecret(f.ctx, f.account, "sign-up")
+		require.NoError(t, err)
+		dashboard, _, err := f.DashboardSecret(f.ctx, f.account)
+		require.NoError(t, err)
+		for _, secret := range []string{hook, dashboard} {
+			r, d, err := f.Begin(f.ctx, secret, "")
+			require.NoError(t, err)
+			require.Equal(t, Good, d.Kind)
+			require.False(t, r.Test())
+			r.End()
+		}
+	})
+}
