@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -41,6 +42,67 @@ func TestSameResponseAsOrigin(t *testing.T) {
 		})
 	}
 }
+
+// What a test key gets is the origin's decision, whatever the worker would do by itself, so the
+// bytes are the same, of the headers too: the worker's request takes one token of the tests'
+// rate. Nothing of it is charged or counted.
+func TestSameResponseToTestKeys(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	requests := testKeyRequests(t)
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, "http://"+o.hostPort)
+			for _, policy := range []string{"", "strict", "long"} {
+				email := runtime.name + policy + "@tests.test"
+				o.accountWithPolicy(t, email, policy)
+				a, err := o.ledger.AccountByEmail(t.Context(), email)
+				require.NoError(t, err)
+				key, _, err := o.ledger.CreateTestKey(t.Context(), a.ID, "test", ledger.KeyTerms{Policy: policy})
+				require.NoError(t, err)
+				for _, r := range requests {
+					r = r.With("X-API-Key: "+key, "X-Request-Id: twin")
+					direct, edge := o.sendTest(t, o.process, r), o.sendTest(t, w, r)
+					assert.Equal(t, direct.essence(), edge.essence(), "%s %s", r.Target, r.Body)
+				}
+				require.Zero(t, o.used(t, email))
+				points, found := o.found(t, email)
+				require.Zero(t, points)
+				require.Zero(t, found)
+			}
+		})
+	}
+}
+
+// testKeyRequests returns requests with every row of the table, and others.
+func testKeyRequests(t *testing.T) (list []request) {
+	var table struct{ Rows []struct{ Local string } }
+	require.NoError(t, json.Unmarshal([]byte(readFile(t, "../origin/api/testkeys.json")), &table))
+	require.NotEmpty(t, table.Rows)
+	for _, row := range table.Rows {
+		email := row.Local + "+x@addrspec.test"
+		list = append(list, get("/v1/email/"+email), get("/v1/email/"+email+"?details=true&policy=strict"),
+			post(`{"emails":["`+email+`","jane@addrspec.test"],"details":true}`))
+	}
+	for _, path := range []string{"", "a..b@addrspec.test", "jane@mail.example", "jane@addrspec.test?details=2", "jane@addrspec.test?policy=none", "%ff@addrspec.test"} {
+		list = append(list, get("/v1/email/"+path))
+	}
+	return append(list, get("/v1/usage"), post(""), post("{"), post(`{"emails":["a..b@addrspec.test"]}`), post(`{"emails":["jane@mail.example"]}`),
+		post(`{"emails":["jane@addrspec.test"]}`, "Idempotency-Key: one"), post(`{"emails":["relay@addrspec.test"]}`, "Idempotency-Key: one"))
+}
+
+// sendTest sends a request with a test key. The rate is left out of the response: its tokens
+// come back while the requests are sent.
+func (o *origin) sendTest(t *testing.T, to *process, r request) response {
+	a := to.send(t, r)
+	for strings.Contains(a.body, "before the next request") && !strings.Contains(r.Target+r.Body, "rate-limited") {
+		a = to.send(t, r) // the tests are faster than the rate
+	}
+	a.header.Del("RateLimit")
+	a.body = tokensLeft.ReplaceAllString(a.body, "")
+	return a
+}
+
+var tokensLeft = regexp.MustCompile(`"remaining":\d+}}`)
 
 // strict is a policy for which the origin looks up address records, and long one that it does
 // not send to workers.

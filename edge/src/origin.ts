@@ -80,15 +80,11 @@ export class Origin {
       return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
         const url = `${this.#config.origin}/v1/edge/admit`;
         const response = await this.#fetch(url, this.#request(plan, context, signal));
+        const mx = response.headers.get("X-Edge-MX");
+        if (mx === "forward") return mx; // a test key, or the document of the policy is too long
         if (!mayHavePolicy(plan)) return this.#admission(plan, response, undefined);
-        switch (response.headers.get("X-Edge-MX")) {
-          case "forward": // the document is too long
-            return "forward";
-          case "policy":
-            return { policyInForce: await policyIn(response) };
-          default:
-            return this.#admission(plan, response, context.policy);
-        }
+        if (mx === "policy") return { policyInForce: await policyIn(response) };
+        return this.#admission(plan, response, context.policy);
       });
     } catch (error) {
       if (!context.signal?.aborted) this.#log(`origin: ${describe(error)}`);

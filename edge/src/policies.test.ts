@@ -6,6 +6,7 @@ import { Engine } from "./engine.ts";
 import { checksum } from "./key.ts";
 import { Policies, type Policy } from "./policies.ts";
 import { admitted, compileModule, get, KEY, newWorker, postBatch } from "./testing.ts";
+import type { RawRequest } from "./worker.ts";
 
 const OTHER_START = `ask_${"1".repeat(32)}`;
 const OTHER_KEY = OTHER_START + checksum(OTHER_START);
@@ -170,6 +171,34 @@ test("a policy that is changed all the time has the request forwarded", async ()
     asked.map(({ url }) => url.slice("http://origin.test".length)),
     ["/v1/edge/admit", "/v1/edge/admit", "/v1/emails"],
   );
+});
+
+test("every request with a test key is forwarded, whatever it costs and whether it has a policy", async () => {
+  const { worker, sent: asked } = newWorker(({ url }) =>
+    url.endsWith("/admit")
+      ? new Response(null, { status: 204, headers: { "X-Edge-MX": "forward" } })
+      : new Response("{}", { headers: { "Content-Type": "application/json" } }),
+  );
+  const forwarded = async (request: RawRequest) => {
+    asked.length = 0;
+    const { status } = await worker.respond(request);
+    const [admit, whole, ...more] = asked.map(({ url }) => url.slice("http://origin.test".length));
+    assert.deepEqual([status, admit, more], [200, "/v1/edge/admit", []]);
+    return whole;
+  };
+  for (const path of [
+    "relay@addrspec.test",
+    "a..b@addrspec.test",
+    "",
+    "relay@addrspec.test?policy=p",
+  ])
+    assert.equal(await forwarded(get(`/v1/email/${path}`)), `/v1/email/${path}`);
+  assert.equal(await forwarded(postBatch('{"emails":["relay@addrspec.test"]}')), "/v1/emails");
+  assert.equal(await forwarded(postBatch('{"emails":["a..b@addrspec.test"]}')), "/v1/emails");
+
+  const broken = await worker.respond(get("/v1/email/100%@addrspec.test"));
+  assert.equal(broken.status, 400, "the origin's HTTP server refuses it");
+  assert.match(await broken.text(), /%25/);
 });
 
 test("an unknown policy is the origin's 400, another 400 is the worker's mistake", async () => {

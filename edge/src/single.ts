@@ -81,11 +81,12 @@ function parameters(query: string, name: string): string[] {
 
 /**
  * Returns the target that asks the origin for the same, in a form that fetch does not change;
- * "" if there is none, which no valid address needs. Other parameters are left out.
+ * undefined if there is none, since the origin's HTTP server refuses it. Other parameters are
+ * left out.
  */
-export function singleTarget(encoded: string, query: string): string {
+export function singleTarget(encoded: string, query: string): string | undefined {
   const email = percentDecode(encoded);
-  if (email === undefined || email === "") return "";
+  if (email === undefined) return undefined;
   const segment = percentEncode(email);
   // fetch would remove a dot segment. Three dots are none, and get the same response.
   const path = segment === "." || segment === ".." ? "..." : segment;

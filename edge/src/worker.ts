@@ -152,13 +152,14 @@ export class Worker {
   ): Promise<WorkerResponse> {
     const key = readKey(request.headers);
     if (isProblem(key)) return problemResponse(key);
-    const whole = () => {
-      const target = singleTarget(encoded, query);
-      return this.#forwardOperation({ ...request, method: "GET", target, body: null });
-    };
     const plan =
       this.#plan(() => planSingle(this.#check, encoded, query))
       ?? planProblem(problem("INTERNAL_ERROR", SENTENCES.checksFailed));
+    const whole = async () => {
+      const target = singleTarget(encoded, query);
+      if (target === undefined) return plan.finish([]);
+      return this.#forwardOperation({ ...request, method: "GET", target, body: null });
+    };
     return this.#execute(plan, key, request, whole);
   }
 
@@ -255,8 +256,9 @@ export class Worker {
   }
 
   /**
-   * Executes a plan, or calls whole if it needs a policy that the worker cannot use. If the
-   * origin sends a policy, it has charged nothing yet, and the worker asks again.
+   * Executes a plan, or calls whole if the key is a test key, which only the origin knows, or
+   * the plan needs a policy that the worker cannot use. If the origin sends a policy, it has
+   * charged nothing yet, and the worker asks again.
    */
   async #execute(
     plan: Plan,
