@@ -2,8 +2,8 @@
 // guides and the reference, Markdown files under guides/ and reference/. A test holds
 // the reference to the OpenAPI description.
 //
-// It is pure: files in, pages out, all of them at the first use. Layout, style
-// and HTTP are in package dashboard.
+// It is pure: files in, pages and the index for the search box out, all of them at the
+// first use. Layout, style, the search itself and HTTP are in package dashboard.
 //
 // Code in the pages is not typed into them. A block such as
 //

@@ -34,7 +34,7 @@ func Fill(ctx context.Context, l *ledger.Ledger) ([]Person, error) {
 		return nil, err
 	}
 	s := &seeder{ctx, l, identity.New(l), ledger.DayOf(now)}
-	people := []Person{{Name: "visitor", Pages: []string{"/", "/docs", "/docs/check-emails", "/docs/result", "/docs/errors", "/sign-in", "/sign-up", "/no-such-page"}}}
+	people := []Person{{Name: "visitor", Pages: []string{"/", "/docs", "/docs/all", "/docs/check-emails", "/docs/result", "/docs/errors", "/sign-in", "/sign-up", "/no-such-page"}}}
 	for _, create := range []func() (Person, error){s.owner, s.newcomer, s.signedUp, s.operator} {
 		person, err := create()
 		if err != nil {
