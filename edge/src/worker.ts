@@ -256,9 +256,8 @@ export class Worker {
   }
 
   /**
-   * Executes a plan, or calls whole if the key is a test key, which only the origin knows, or
-   * the plan needs a policy that the worker cannot use. If the origin sends a policy, it has
-   * charged nothing yet, and the worker asks again.
+   * Executes a plan, or calls whole if the key is a test key, which only the origin knows, or it
+   * needs a policy that the worker cannot use. If the origin sends a policy, it has charged nothing yet, and the worker asks again.
    */
   async #execute(
     plan: Plan,

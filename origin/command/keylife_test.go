@@ -80,7 +80,7 @@ func TestKeyCommands(t *testing.T) {
 	require.Equal(t, 401, status(old, ""))
 	row := on.rows("key list --account you@example.org")[0]
 	require.Equal(t, []string{"1", "shop", old[:8], "active"}, row[:4])
-	require.Equal(t, []string{"500", "0", "2", "https://shop.example http://localhost:3000", "-"}, row[7:])
+	require.Equal(t, []string{"500", "0", "2", "https://shop.example http://localhost:3000", "-", "false"}, row[7:])
 
 	out := on.must("key change --account you@example.org 1 --name store --expires never --budget none --rate none --origin none")
 	require.Equal(t, "key 1 changed: store\n", out)
