@@ -258,3 +258,55 @@ func inUse() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)
 }
+
+// heldMessages is an MCP that waits until gate is closed, and then panics if panics is set.
+type heldMessages struct {
+	begun, gate chan struct{}
+	panics      bool
+}
+
+func (h *heldMessages) Respond(*http.Request, string, []byte, string) (int, []byte) {
+	h.begun <- struct{}{}
+	<-h.gate
+	if h.panics {
+		panic("secret@mail.example")
+	}
+	return http.StatusOK, []byte("{}")
+}
+
+// The messages of an account hold its share of the memory at most, whatever their length; all
+// that is reserved is released, also after a panic. They take no token.
+func TestMessagesAreLimited(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		for _, length := range []int{2, maxMessage} {
+			f, h := newFakes(t), &heldMessages{make(chan struct{}), make(chan struct{}), panics}
+			f.Memory, f.MCP, f.ledger.account = NewMemoryBudget(MinBodyMemory), h, 1
+			address := f.listen(t, 1000)
+			text := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", goodKey, length, strings.Repeat(" ", length))
+			statuses, waiting := make(chan int), 0
+			for refused := false; !refused; {
+				conn := dial(t, address).Send(text)
+				go func() {
+					response, _, _ := conn.ReadResponse(http.MethodPost)
+					statuses <- response.StatusCode
+				}()
+				select {
+				case <-h.begun:
+					waiting++
+				case status := <-statuses:
+					require.Equal(t, http.StatusTooManyRequests, status)
+					refused = true
+				}
+				require.LessOrEqual(t, f.Memory.Used(), f.Memory.perAccount)
+			}
+			require.Positive(t, waiting)
+			require.LessOrEqual(t, waiting, MinBodyMemory/budgetShares/messageMemory)
+			close(h.gate)
+			for range waiting {
+				require.Equal(t, map[bool]int{false: 200, true: 500}[panics], <-statuses)
+			}
+			require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, hung, time.Millisecond)
+			require.Empty(t, f.trace.list())
+		}
+	}
+}

@@ -1,5 +1,5 @@
 // Package mcp serves checks of addresses to assistants by the Model Context
-// Protocol, over standard input and output.
+// Protocol, over standard input and output ([Serve]) and over HTTP ([NewHTTP]).
 //
 // It has three tools: check_email for one address, check_emails for up to 64, and
 // explain, which says why. All have typed inputs and outputs whose descriptions say
