@@ -64,7 +64,7 @@ journey_tools() {
 	has_chromium || { echo 'Chromium is not installed'; return 1; }
 	npm_packages origin/dashboard/browser
 }
-runtime_tools() { npm_packages edge/runtimes; }
+runtime_tools() { npm_packages edge/runtimes && npm_packages edge/platforms; }
 hook_tools() { npm_packages origin/signuphook/examples; }
 
 # The browser's tests drive Chromium: Debian's package, or the one at ADDRSPEC_CHROMIUM.

@@ -8,7 +8,7 @@
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
@@ -31,7 +31,11 @@ const commands = {
     }
     await compileConfig(join(directory, "workerd.capnp"), join(directory, "workerd.bin"));
     copyLicense(directory);
-    writeFileSync(join(directory, "package.json"), '{ "type": "module", "private": true }\n');
+    writePackage(directory);
+    for (const platform of Object.keys(platforms)) {
+      await platforms[platform](wasm, join(directory, platform));
+      copyLicense(join(directory, platform));
+    }
   },
 
   async package(wasm, directory) {
@@ -70,6 +74,46 @@ const commands = {
   },
 };
 
+/** The platforms that deploy a directory of their own form; platforms/ has a page for each. */
+const platforms = {
+  "vercel-edge": (wasm, directory) => vercel("edge", wasm, directory),
+  "vercel-node": (wasm, directory) => vercel("nodejs", wasm, directory),
+
+  async netlify(wasm, directory) {
+    const functions = join(directory, "netlify/edge-functions");
+    await bundleOne("netlify", join(functions, "addrspec.js"), { plugins: [compressed(wasm)] });
+    copyFileSync(join(edge, "platforms/netlify.toml"), join(directory, "netlify.toml"));
+    mkdirSync(join(directory, "public"), { recursive: true });
+  },
+
+  async lambda(wasm, directory) {
+    await bundleOne("lambda", join(directory, "index.mjs"));
+    copyFileSync(wasm, join(directory, "addrspec.wasm"));
+  },
+};
+
+/** Vercel reads the runtime from the text of the file, in this form only. */
+async function vercel(runtime, wasm, directory) {
+  const footer = { js: `export const config = { runtime: "${runtime}" };` };
+  await bundleOne(basename(directory), join(directory, "middleware.js"), { footer });
+  copyFileSync(wasm, join(directory, "addrspec.wasm"));
+  writePackage(directory);
+}
+
+/** Returns a plugin that makes the module a part of the code, by *.wasm?gzip. */
+function compressed(wasm) {
+  return {
+    name: "compressed",
+    setup(bundler) {
+      bundler.onResolve({ filter: /\.wasm\?gzip$/ }, ({ path }) => ({ path, namespace: "gzip" }));
+      bundler.onLoad({ filter: /./, namespace: "gzip" }, () => ({
+        contents: gzipSync(readFileSync(wasm), { level: 9 }),
+        loader: "binary",
+      }));
+    },
+  };
+}
+
 /** Bundles a file that the origin embeds, which is committed because the origin is built without Node. */
 async function bundleForDashboard(entry, file, usage) {
   await build({
@@ -106,6 +150,15 @@ function styles() {
 function copyLicense(directory) {
   const license = join(edge, "node_modules/@noble/hashes/LICENSE");
   copyFileSync(license, join(directory, "LICENSE-noble-hashes"));
+}
+
+function writePackage(directory) {
+  writeFileSync(join(directory, "package.json"), '{ "type": "module", "private": true }\n');
+}
+
+/** Bundles one entry to a file. */
+async function bundleOne(entry, outfile, more = {}) {
+  await build({ ...options, entryPoints: [join(edge, `entry/${entry}.ts`)], outfile, ...more });
 }
 
 async function bundle(from, entries, outdir) {

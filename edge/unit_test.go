@@ -31,7 +31,7 @@ func TestUnits(t *testing.T) {
 // The lock files contain checksums but no URL of a registry, so any can be used.
 func TestLockFilesNameNoRegistry(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"package-lock.json", "runtimes/package-lock.json"} {
+	for _, file := range []string{"package-lock.json", "runtimes/package-lock.json", "platforms/package-lock.json"} {
 		require.NotContains(t, readFile(t, file), "resolved", file)
 		require.NotContains(t, readFile(t, file), "http://", file)
 	}

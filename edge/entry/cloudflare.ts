@@ -7,25 +7,12 @@
  * worker gets no signal: one for each request would take a fifth of its processor time.
  */
 
-import { type Environment, readConfig } from "../src/config.ts";
+import type { Environment } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { problemResponse, unavailable } from "../src/problem.ts";
-import { requestID } from "../src/request-id.ts";
-import { respond } from "../src/response.ts";
-import { Worker } from "../src/worker.ts";
 import wasm from "./addrspec.wasm";
+import { Isolate } from "./isolate.ts";
 
-const engine = new Engine(wasm);
-
-/** The worker of the last request; an isolate's bindings do not change. */
-let cached: { readonly env: Environment; readonly worker: Worker } | undefined;
-
-function workerFor(env: Environment): Worker {
-  if (cached?.env !== env) {
-    cached = { env, worker: new Worker({ engine, config: readConfig(env) }) };
-  }
-  return cached.worker;
-}
+const isolate = new Isolate(new Engine(wasm));
 
 /** The part of ExecutionContext that is used. */
 interface Context {
@@ -33,18 +20,12 @@ interface Context {
 }
 
 export default {
-  async fetch(request: Request, env: Environment, context: Context): Promise<Response> {
-    try {
-      const worker = workerFor(env);
-      // No cron trigger reaches every isolate, so each one looks at the clock itself.
-      worker.lists?.poll((update) => context.waitUntil(update));
-      return await worker.fetch(request, null);
-    } catch (error) {
-      // A platform passes bindings with each request, so a wrong setting is found here.
-      console.error(`settings: ${error instanceof Error ? error.message : "wrong"}`);
-      const id = requestID(request.headers.get("X-Request-Id"));
-      return respond(problemResponse(unavailable()), id, request.method);
-    }
+  fetch(request: Request, env: Environment, context: Context): Promise<Response> {
+    const { method, headers } = request;
+    const waitUntil = (promise: Promise<unknown>) => context.waitUntil(promise);
+    return isolate.serve({ env, method, headers, waitUntil }, (worker) =>
+      worker.fetch(request, null),
+    );
   },
 
   /**
@@ -52,7 +33,7 @@ export default {
    * fails, so that the platform lists the failure among the trigger's events.
    */
   async scheduled(_: unknown, env: Environment): Promise<void> {
-    const failure = await workerFor(env).lists?.update();
+    const failure = await isolate.workerFor(env).lists?.update();
     if (failure !== undefined) throw new Error(failure);
   },
 };

@@ -8,3 +8,9 @@ declare module "*.wasm?module" {
   const module: WebAssembly.Module;
   export default module;
 }
+
+// build.mjs makes the compressed module a part of the code.
+declare module "*.wasm?gzip" {
+  const compressed: Uint8Array<ArrayBuffer>;
+  export default compressed;
+}
