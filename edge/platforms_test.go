@@ -128,28 +128,24 @@ func lambdaBehind(t testing.TB, domain, originURL string, settings ...string) *p
 	t.Helper()
 	l := &lambda{events: make(chan string), results: make(chan lambdaResult)}
 	api := httptest.NewServer(http.HandlerFunc(l.runtimeAPI))
-	t.Cleanup(api.CloseClientConnections) // a function waits for its next event
-	t.Cleanup(func() { go api.Close() })
+	t.Cleanup(api.Close)
 	cmd := exec.Command("node", "platforms/lambda.mjs", filepath.Join(bundle(t), "lambda"))
 	if os.Getenv("ADDRSPEC_ALL") != "" {
-		client, node := interfaceClient(t)
-		cmd = exec.Command(node, client, "index.handler")
-		cmd.Dir = filepath.Join(bundle(t), "lambda")
+		cmd = exec.Command("node", append(cmd.Args[1:], interfaceClient(t))...)
 	}
 	cmd.Env = workerEnvironment(originURL, append(settings, "AWS_LAMBDA_RUNTIME_API="+strings.TrimPrefix(api.URL, "http://"))...)
-	p, _ := startProcess(t, cmd, origintest.OnStdout)
+	p, _ := startProcess(t, cmd, origintest.OnDescriptor3)
+	t.Cleanup(api.CloseClientConnections) // the function waits for its next event
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { l.serve(t, domain, w, r) }))
-	t.Cleanup(func() { go gateway.Close() })
+	t.Cleanup(gateway.Close)
 	p.hostPort = strings.TrimPrefix(gateway.URL, "http://")
 	return p
 }
 
-// interfaceClient returns AWS's runtime interface client, and the Node that it needs.
-func interfaceClient(t testing.TB) (client, node string) {
+// interfaceClient returns AWS's runtime interface client.
+func interfaceClient(t testing.TB) string {
 	t.Helper()
-	node = toolPath(t, "node 22", "runtimes/node_modules/node-22/bin/node")
-	client, err := filepath.Abs("platforms/node_modules/aws-lambda-ric/index.mjs")
-	require.NoError(t, err)
+	const client = "platforms/node_modules/aws-lambda-ric/dist/index.mjs"
 	needs(t, client, "npm ci --prefix edge/platforms installs it")
 	if _, err := os.Stat(filepath.Join(filepath.Dir(client), "rapid-client.node")); err != nil {
 		out, err := exec.Command("npm", "rebuild", "--prefix", "platforms", "--ignore-scripts=false", "aws-lambda-ric").CombinedOutput()
@@ -157,7 +153,7 @@ func interfaceClient(t testing.TB) (client, node string) {
 			t.Skipf("skipped: AWS's runtime interface client could not be compiled: %s", out)
 		}
 	}
-	return client, node
+	return client
 }
 
 // runtimeAPI is the part of the Runtime API that functions need.
@@ -168,6 +164,7 @@ func (l *lambda) runtimeAPI(w http.ResponseWriter, r *http.Request) {
 		case event := <-l.events:
 			w.Header().Set("Lambda-Runtime-Aws-Request-Id", "1")
 			w.Header().Set("Lambda-Runtime-Deadline-Ms", "9999999999999")
+			w.Header().Set("Lambda-Runtime-Trace-Id", "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Sampled=0") // the client needs it
 			w.Header().Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:eu-west-1:1:function:addrspec")
 			io.WriteString(w, event)
 		case <-r.Context().Done():
