@@ -112,12 +112,16 @@ func TestMCPOverHTTPChargesExactly(t *testing.T) {
 		key, _ := replicas[0].limitedKey(t, points)
 		var paid, refused atomic.Int64
 		var all errgroup.Group
+		all.SetLimit(16)
 		for c := range clients {
 			session := connectHTTP(t, key, versions[c%len(versions)], replicas...)
 			for n := range calls {
 				emails := []string{fmt.Sprintf("a%d@mail.example", n), "b@mail.example", "b@mail.example"}[:n%3+1]
 				all.Go(func() error {
 					result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: "check_emails", Arguments: map[string]any{"emails": emails}})
+					for err != nil && strings.Contains(err.Error(), http.StatusText(http.StatusServiceUnavailable)) { // a busy machine; nothing was charged
+						result, err = session.CallTool(context.Background(), &sdk.CallToolParams{Name: "check_emails", Arguments: map[string]any{"emails": emails}})
+					}
 					switch {
 					case err != nil:
 						return err

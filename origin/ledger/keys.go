@@ -88,7 +88,7 @@ func (k *Key) checkTest() error {
 	case k.Test && k.Budget != nil:
 		return wrong("budget", errors.New("a test key uses no points, so it has no budget; leave it out"))
 	case k.Test && k.Rate != nil:
-		return wrong("rate", fmt.Errorf("a test key has the rate of %d requests a second; leave the rate out", testRate))
+		return wrong("rate", fmt.Errorf("a test key has the rate of %d requests a second; leave the rate out", freeRate))
 	}
 	return nil
 }

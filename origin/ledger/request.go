@@ -118,7 +118,7 @@ func (v *views) judge(ctx context.Context, s *secretView, at digest, origin stri
 		return nil, d
 	}
 	if s.key.test {
-		s.account.testBucket = bucket
+		s.account.freeBucket = bucket
 	} else {
 		s.account.bucket, s.key.bucket = bucket, keyBucket
 	}
@@ -148,14 +148,15 @@ func (v *views) peek(s *secretView, origin string, instant time.Time) (bucket, k
 	return bucket, keyBucket, a.decision(Good, 0)
 }
 
-// testRate is how many requests with test keys an account may send to a replica in a
-// second. They take no tokens of the account, so tests cannot slow its other requests.
-const testRate = 100
+// freeRate is how many requests that cost nothing an account may send to a replica in a
+// second: those with test keys, and those that Peek judges. They take no tokens of the account,
+// so tests cannot slow its other requests.
+const freeRate = 100
 
 // peekTest is peek for a request with a test key. Its bucket is in memory only. The request
 // takes one of the account's slots, since those bound memory.
 func (a *accountView) peekTest(now time.Time) (bucket int64, d Decision) {
-	bucket, wait := takeToken(a.testBucket, now, now, testRate, jitterOf(testRate))
+	bucket, wait := takeToken(a.freeBucket, now, now, freeRate, jitterOf(freeRate))
 	switch {
 	case wait > 0:
 		return 0, a.decision(RateLimited, wait)
@@ -163,6 +164,21 @@ func (a *accountView) peekTest(now time.Time) (bucket int64, d Decision) {
 		return 0, a.decision(Busy, busyFor)
 	}
 	return bucket, a.decision(Good, 0)
+}
+
+// takeFree takes one of an account's free requests. If there is none, it returns the refusal.
+func (v *views) takeFree(account int64) (d Decision, refused bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a := v.accounts[account]
+	if a == nil {
+		return d, false
+	}
+	now, wait := v.clock.now(), time.Duration(0)
+	if a.freeBucket, wait = takeToken(a.freeBucket, now, now, freeRate, jitterOf(freeRate)); wait > 0 {
+		return a.decision(RateLimited, wait), true
+	}
+	return d, false
 }
 
 // newRequest returns an admitted request. Its token is spent, however the
@@ -192,17 +208,23 @@ func (s *secretView) quota(now time.Time) *Quota {
 		Policy:  k.policy,
 	}
 	if k.test {
-		q.Rate, q.Tokens = testRate, tokensLeft(a.testBucket, now, testRate)
+		q.Rate, q.Tokens = freeRate, tokensLeft(a.freeBucket, now, freeRate)
 	}
 	return q
 }
 
 // Peek judges a request as Begin does, and takes no token: nothing is counted and nothing has to
-// be ended. It is for requests that only need a good key. The account is 0 for a key that is
-// not good.
+// be ended. It is for requests that only need a good key, at most freeRate a second. The account
+// is 0 for a key that is not good, and beyond that.
 func (l *Ledger) Peek(ctx context.Context, secret, origin string) (account int64, d Decision, err error) {
 	p, err := l.peek(ctx, secret, origin)
-	return p.policy.account, p.decision, err
+	if account = p.policy.account; account == 0 {
+		return 0, p.decision, err
+	}
+	if d, refused := l.views.takeFree(account); refused {
+		return 0, d, nil
+	}
+	return account, p.decision, err
 }
 
 // A Prospect is what a request would be that Begin would accept; zero if it would refuse it.

@@ -487,6 +487,15 @@ func TestPeekJudgesTheKey(t *testing.T) {
 			require.NotEqual(t, Good, d.Kind)
 			require.Nil(t, d.Usage)
 		}
+		for range freeRate { // more than there are left
+			account, d = peek(f.secret, "")
+		}
+		require.Zero(t, account, "what costs nothing has a rate, too")
+		require.Equal(t, RateLimited, d.Kind)
+		require.Positive(t, d.RetryAfter)
+		f.clock.advance(time.Second)
+		account, _ = peek(f.secret, "")
+		require.Equal(t, f.account, account)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
 		account, d = peek(f.secret, "")
 		require.Zero(t, account)

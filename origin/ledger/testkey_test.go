@@ -41,7 +41,7 @@ func TestTestKeysCostNothing(t *testing.T) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(1)}, WithStore(counter.Wrap))
 		secret, _ := f.testKey(KeyTerms{})
 		counter.Take()
-		for range testRate {
+		for range freeRate {
 			d := f.test(secret)
 			require.Equal(t, Good, d.Kind)
 			require.Equal(t, Usage{Limit: 1}, *d.Usage)
@@ -65,18 +65,18 @@ func TestRateOfTestKeys(t *testing.T) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
 		first, _ := f.testKey(KeyTerms{})
 		second, _ := f.testKey(KeyTerms{})
-		for n := range testRate {
+		for n := range freeRate {
 			d := f.test([]string{first, second}[n%2])
 			require.Equal(t, Good, d.Kind)
-			require.EqualValues(t, testRate, d.Quota.Rate)
-			require.EqualValues(t, testRate-n-1, d.Quota.Tokens)
+			require.EqualValues(t, freeRate, d.Quota.Rate)
+			require.EqualValues(t, freeRate-n-1, d.Quota.Tokens)
 		}
 		d := f.test(second)
 		require.Equal(t, RateLimited, d.Kind)
-		require.Equal(t, time.Second/testRate, d.RetryAfter)
+		require.Equal(t, time.Second/freeRate, d.RetryAfter)
 		require.Equal(t, Good, f.mustBeginAndEnd(), "requests with other keys have their own tokens")
 		require.False(t, f.Prospect(f.ctx, first, "", "").Test, "Begin refuses it")
-		f.advanceBetweenGroups(time.Second / testRate)
+		f.advanceBetweenGroups(time.Second / freeRate)
 		require.True(t, f.Prospect(f.ctx, first, "", "").Test)
 		require.True(t, f.Prospect(f.ctx, first, "", "").Test, "it takes no token")
 		require.Equal(t, Good, f.test(first).Kind)
@@ -127,7 +127,7 @@ func TestTestKeysTakeSlots(t *testing.T) {
 	require.ErrorIs(t, err, errPoints)
 	d, err := r.Inspect()
 	require.NoError(t, err)
-	require.EqualValues(t, testRate, d.Quota.Rate)
+	require.EqualValues(t, freeRate, d.Quota.Rate)
 	var open []*Request
 	for range maxInProgress - 1 {
 		open = append(open, f.mustBegin())

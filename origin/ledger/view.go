@@ -78,7 +78,7 @@ type accountView struct {
 	claimed    int64 // points of requests in progress
 	inProgress int
 	waiting    int   // see views
-	testBucket int64 // TAT of the requests with test keys, which the database does not have
+	freeBucket int64 // TAT of the requests that cost nothing, which the database does not have
 	unpaid     unpaidWork
 	keysInUse  map[recordID][32]byte // Idempotency-Keys of requests in progress, with the hashes of their bodies
 }
