@@ -1,6 +1,8 @@
 package edge_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -81,6 +83,39 @@ func TestPlatformsNameAWrongSetting(t *testing.T) {
 			requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
 			w.requireLogs(t, "settings: ADDRSPEC_ORIGIN must be the origin's base URL")
 		})
+	}
+}
+
+// A request starts an update of the lists. Netlify's local runtime is left out: it keeps no
+// isolate.
+func TestPlatformsUpdateTheLists(t *testing.T) {
+	leftToCI(t)
+	f, blob := startFeed(t), newer(t, "2031.01.01")
+	f.sign(blob, 0)
+	for _, platform := range platforms {
+		if platform.name != "netlify" {
+			t.Run(platform.name, func(t *testing.T) {
+				platform.start(t, "http://127.0.0.1:9", f.settings()...).requireLists(t, versionOf(blob))
+			})
+		}
+	}
+}
+
+// The pages say what a plan's limit is: 2 MB on Vercel's Pro, and far more elsewhere.
+func TestPlatformsFitTheLimits(t *testing.T) {
+	t.Parallel()
+	for directory, files := range map[string][]string{
+		"vercel-edge": {"middleware.js", "addrspec.wasm"}, "vercel-node": {"middleware.js", "addrspec.wasm"},
+		"netlify": {"netlify/edge-functions/addrspec.js"}, "lambda": {"index.mjs", "addrspec.wasm"},
+	} {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		for _, file := range files {
+			io.WriteString(z, readFile(t, filepath.Join(bundle(t), directory, file)))
+		}
+		require.NoError(t, z.Close())
+		require.Less(t, packed.Len(), 1_500_000, directory)
+		t.Logf("%s: %d bytes", directory, packed.Len())
 	}
 }
 
