@@ -117,6 +117,29 @@ func TestKeysOfAnAccount(t *testing.T) {
 	})
 }
 
+// A test key is made by a switch, and shown as one wherever it is listed.
+func TestTestKeysOfAnAccount(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		badge := `<span class="tag test">test</span>`
+		require.NotContains(t, b.get("/dashboard/keys").body, badge)
+		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"suite"}, "test": {"on"}}))
+		require.Contains(t, got.body, "/v1/email/disposable@addrspec.test", "the line to paste")
+		require.Contains(t, b.get("/dashboard/keys").body, badge)
+		page := b.get("/dashboard/keys/1").body
+		require.Contains(t, page, badge)
+		require.NotContains(t, page, `name="budget"`)
+		require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/keys/1", url.Values{"name": {"suites"}, "expires": {""}, "origins": {""}}).status)
+		key, err := s.Ledger.Key(t.Context(), s.account.ID, 1)
+		require.NoError(t, err)
+		require.True(t, key.Test)
+		require.Equal(t, "suites", key.Name)
+		require.Equal(t, http.StatusUnprocessableEntity, b.submit("/dashboard/keys", url.Values{"name": {"x"}, "test": {"on"}, "budget": {"5"}}).status)
+		require.NotContains(t, b.shown(b.submit("/dashboard/keys", url.Values{"name": {"real"}})).body, "disposable@addrspec.test")
+		require.Equal(t, 1, strings.Count(b.get("/dashboard/keys").body, badge))
+	})
+}
+
 // Who is signed in has no use for the pages of those who are not.
 func TestSignedInAlready(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})

@@ -82,7 +82,11 @@ func (d *Dashboard) createKey(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret, key, err := d.Ledger.CreateKey(v.r.Context(), v.user.Account, strings.TrimSpace(v.form.Get("name")), terms)
+	create := d.Ledger.CreateKey
+	if v.form.Get("test") != "" {
+		create = d.Ledger.CreateTestKey
+	}
+	secret, key, err := create(v.r.Context(), v.user.Account, strings.TrimSpace(v.form.Get("name")), terms)
 	if err != nil {
 		return nil, keyProblem(err)
 	}
@@ -114,7 +118,11 @@ func (v *visit) newKey(k ledger.Key, secrets []string) *newKeyView {
 	if len(k.Origins) > 0 {
 		curl += "-H 'Origin: " + k.Origins[0] + "' "
 	}
-	return &newKeyView{k.ID, k.Name, secret, curl + v.link("/v1/email/jane.doe+news@hotmial.com"), k.Replaced}
+	email := "jane.doe+news@hotmial.com"
+	if k.Test {
+		email = "disposable@addrspec.test"
+	}
+	return &newKeyView{k.ID, k.Name, secret, curl + v.link("/v1/email/"+email), k.Replaced}
 }
 
 // keyTerms reads the terms of a key from a form.
@@ -158,6 +166,7 @@ type keyView struct {
 	Name     string        `json:"name"`
 	Begins   string        `json:"begins"` // the first characters of the secret
 	Status   string        `json:"status"` // active, expired or revoked
+	Test     bool          `json:"test"`
 	Created  time.Time     `json:"created"`
 	LastUsed string        `json:"last_used,omitempty"` // a day
 	Expires  time.Time     `json:"expires,omitzero"`
@@ -200,7 +209,7 @@ func (v *visit) viewKeysOf(account int64, list []ledger.Key) ([]keyView, error) 
 }
 
 func viewOfKey(k ledger.Key, now time.Time) keyView {
-	view := keyView{ID: k.ID, Name: k.Name, Begins: k.Hint, Status: "active", Created: k.Created, Expires: k.Expires, Revoked: k.Revoked,
+	view := keyView{ID: k.ID, Name: k.Name, Begins: k.Hint, Status: "active", Test: k.Test, Created: k.Created, Expires: k.Expires, Revoked: k.Revoked,
 		Budget: k.Budget, Used: k.Used, Rate: k.Rate, Origins: k.Origins, Policy: k.Policy}
 	if k.LastDay != 0 {
 		view.LastUsed = k.LastDay.String()
@@ -342,6 +351,7 @@ type termsForm struct {
 	Expires, Budget, Rate, Origins, Policy string
 
 	Policies []string // that the key can have
+	Test     bool     // it has neither budget nor rate
 }
 
 // keyPolicies are the names of the account's policies, for the pages of keys.
@@ -352,13 +362,13 @@ func (p keyPolicies) policyNames() []string { return p.names }
 // termsForm returns the form with given terms.
 func (f *frame) termsForm(stored termsForm) termsForm {
 	return termsForm{f.Kept("expires", stored.Expires), f.Kept("budget", stored.Budget), f.Kept("rate", stored.Rate), f.Kept("origins", stored.Origins),
-		f.Kept("policy", stored.Policy), f.Data.(interface{ policyNames() []string }).policyNames()}
+		f.Kept("policy", stored.Policy), f.Data.(interface{ policyNames() []string }).policyNames(), stored.Test}
 }
 
 // termsOfKey returns the terms of a key that exists, or those that were given if the
 // form is shown again.
 func termsOfKey(f *frame, k keyView) termsForm {
-	t := termsForm{Budget: limitField(k.Budget), Rate: limitField(k.Rate), Origins: strings.Join(k.Origins, "\n"), Policy: k.Policy}
+	t := termsForm{Budget: limitField(k.Budget), Rate: limitField(k.Rate), Origins: strings.Join(k.Origins, "\n"), Policy: k.Policy, Test: k.Test}
 	if !k.Expires.IsZero() {
 		t.Expires = k.Expires.UTC().Format(time.DateOnly)
 	}

@@ -47,7 +47,7 @@ var sections = []struct {
 	title, directory string
 	names            []string
 }{
-	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "assistants", "webhooks", "plans"}},
+	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "assistants", "testing", "webhooks", "plans"}},
 	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details"}},
 }
 

@@ -380,3 +380,36 @@ func kebab(id string) string {
 	}
 	return b.String()
 }
+
+// The guide has the rows of the table of test keys, in its order, each with what it gets.
+func TestTestingGuideHasTheTable(t *testing.T) {
+	var table struct {
+		Rows []struct {
+			Local, Failure string
+			Result         map[string]json.RawMessage
+		}
+	}
+	require.NoError(t, json.Unmarshal(readFile(t, "../../api/testkeys.json"), &table))
+	_, text, _ := strings.Cut(string(readFile(t, "guides/testing.md")), "|---|---|\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	lines := strings.Split(text, "\n")
+	require.Len(t, lines, len(table.Rows))
+	failures := map[string]string{"dns-timeout": "DNS_TIMEOUT", "dns-failure": "DNS_FAILURE", "unfinished": `"partial": true`,
+		"points-used-up": "402", "rate-limited": "429", "unavailable": "503"}
+	for n, row := range table.Rows {
+		local, gets, _ := strings.Cut(strings.Trim(lines[n], "| "), " | ")
+		require.Equal(t, "`"+row.Local+"`", local)
+		require.Contains(t, gets, failures[row.Failure], row.Local)
+		require.Equal(t, row.Failure == "", len(row.Result) > 0, row.Local)
+		for name, value := range row.Result {
+			switch {
+			case name != "details" && (row.Local != "invalid" || name == "valid"):
+				require.Contains(t, gets, `"`+name+`": `+string(value), row.Local)
+			case name == "details" && len(row.Result) == 1:
+				var details struct{ Form json.RawMessage }
+				require.NoError(t, json.Unmarshal(value, &details))
+				require.Contains(t, gets, `"form": `+string(details.Form), row.Local)
+			}
+		}
+	}
+}
