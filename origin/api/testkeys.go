@@ -218,7 +218,9 @@ func (x *exchange) testProblem(failure string, required int64) *problem {
 	case failPoints:
 		return decisionProblem(ledger.Decision{Kind: ledger.Insufficient, RetryAfter: 24 * time.Hour}, x.style, required)
 	case failService:
-		return ledgerProblem(ledger.ErrUnavailable)
+		p := ledgerProblem(ledger.ErrUnavailable)
+		p.retryAfter = time.Second // always the same
+		return p
 	case failUnfinished:
 		return unfinishedProblem()
 	}
