@@ -65,6 +65,7 @@ journey_tools() {
 	npm_packages origin/dashboard/browser
 }
 runtime_tools() { npm_packages edge/runtimes && npm_packages edge/platforms; }
+form_tools() { npm_packages edge/test/forms; }
 hook_tools() { npm_packages origin/signuphook/examples; }
 
 # The browser's tests drive Chromium: Debian's package, or the one at ADDRSPEC_CHROMIUM.
@@ -274,7 +275,7 @@ packages_with() { git grep -l "$1" -- '*_test.go' | sed 's|/[^/]*$||' | sort -u 
 test_ci() {
 	step 'testing what ./build.sh test leaves out; up to 45 minutes'
 	settings
-	prepare edge_tools runtime_tools browser_tools server_tools native_tools client_tools hook_tools &
+	prepare edge_tools runtime_tools form_tools browser_tools server_tools native_tools client_tools hook_tools &
 	prepared=$!
 	quietly 'build the module' build_module || failed=1
 	if fetched staticcheck -version; then quietly staticcheck in_modules tool staticcheck ./... || failed=1; fi

@@ -18,7 +18,8 @@ const options = {
   format: "esm",
   target: "es2022",
   platform: "neutral",
-  external: ["node:*", "*.wasm", "*.wasm?module"],
+  external: ["node:*", "*.wasm", "*.wasm?module", "addrspec"],
+  loader: { ".css": "text" },
   logLevel: "warning",
 };
 
@@ -39,10 +40,17 @@ const commands = {
   },
 
   async package(wasm, directory) {
-    await bundle("package", ["node", "browser", "workerd", "edge-light", "lists"], directory);
+    const runtimes = ["node", "browser", "workerd", "edge-light"];
+    await bundle("package", [...runtimes, "lists", "schema", "element"], directory);
     copyFileSync(wasm, join(directory, "addrspec.wasm"));
     copyFileSync(join(edge, "package/index.d.ts"), join(directory, "index.d.ts"));
-    copyFileSync(join(edge, "package/signed-lists.d.ts"), join(directory, "lists.d.ts"));
+    for (const [from, to] of [
+      ["signed-lists", "lists"],
+      ["email-schema", "schema"],
+      ["email-element", "element"],
+    ]) {
+      copyFileSync(join(edge, `package/${from}.d.ts`), join(directory, `${to}.d.ts`));
+    }
     copyLicense(directory);
   },
 
@@ -161,10 +169,21 @@ async function bundleOne(entry, outfile, more = {}) {
   await build({ ...options, entryPoints: [join(edge, `entry/${entry}.ts`)], outfile, ...more });
 }
 
+/** Leaves what a file imports when it needs it in a file of its own. */
+const separate = {
+  name: "separate",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) =>
+      kind === "dynamic-import" ? { path: path.replace(/ts$/, "js"), external: true } : undefined,
+    );
+  },
+};
+
 async function bundle(from, entries, outdir) {
   mkdirSync(outdir, { recursive: true });
   await build({
     ...options,
+    plugins: [separate],
     entryPoints: entries.map((entry) => join(edge, from, `${entry}.ts`)),
     outdir,
   });

@@ -166,6 +166,32 @@ func requireOutcome(t *testing.T, want listsOutcome, output []byte) {
 	require.Equal(t, want, got)
 }
 
+// addrspec/schema follows its description in every runtime: what it accepts and refuses, with
+// which codes, texts and suggestions, whatever it is given. The first result is a promise.
+func TestPackageSchema(t *testing.T) {
+	t.Parallel()
+	project := installPackage(t)
+	want := readFile(t, "test/consumer/schema.json")
+	for _, tool := range consumers {
+		t.Run(tool.name, func(t *testing.T) {
+			args := append(slices.Clone(tool.args), "consumer.mjs", "schema")
+			cmd := exec.Command(toolPath(t, tool.name, tool.file), args...)
+			cmd.Dir = project
+			require.JSONEq(t, want, string(run(t, cmd)))
+		})
+	}
+	t.Run("workerd", func(t *testing.T) {
+		leftToCI(t)
+		bundleConsumer(t, project, "workerd.js", "workerd")
+		p := serveWorkerd(t, filepath.Join(project, "workerd.capnp"))
+		require.JSONEq(t, want, p.send(t, get("/?url=schema")).body)
+	})
+	t.Run("chromium", func(t *testing.T) {
+		path := toolPath(t, "chromium", "/usr/bin/chromium")
+		require.JSONEq(t, want, string(run(t, exec.Command("node", "test/consumer/chromium.mjs", path, project, "schema"))))
+	})
+}
+
 // A program that does not update its lists contains no cryptography: that is in
 // the part addrspec/lists. The bounds are in bytes, minified by esbuild.
 func TestPackageWithoutUpdatesIsSmall(t *testing.T) {

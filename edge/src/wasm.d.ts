@@ -14,3 +14,9 @@ declare module "*.wasm?gzip" {
   const compressed: Uint8Array<ArrayBuffer>;
   export default compressed;
 }
+
+// build.mjs puts its text into the program.
+declare module "*.css" {
+  const text: string;
+  export default text;
+}

@@ -2,7 +2,8 @@
 //
 //   const { page, close } = await open(CHROMIUM, DIRECTORY);
 //
-// In place of a directory it takes the URL of a server.
+// In place of a directory it takes the URL of a server. The options are those of a page, and
+// headers, which every response of the directory has.
 
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
@@ -10,6 +11,7 @@ import { extname, join } from "node:path";
 import { chromium } from "playwright-core";
 
 const TYPES = {
+  ".css": "text/css",
   ".html": "text/html",
   ".js": "text/javascript",
   ".mjs": "text/javascript",
@@ -27,8 +29,8 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-export async function open(executablePath, place, options = {}) {
-  const server = /^https?:/.test(place) ? { url: place, close() {} } : await serve(place);
+export async function open(executablePath, place, { headers = {}, ...options } = {}) {
+  const server = /^https?:/.test(place) ? { url: place, close() {} } : await serve(place, headers);
   const browser = await chromium.launch({ executablePath, args: FLAGS });
   const page = await browser.newPage({ baseURL: server.url, ...options });
   page.on("pageerror", (error) => {
@@ -43,9 +45,10 @@ export async function open(executablePath, place, options = {}) {
   };
 }
 
-async function serve(directory) {
+async function serve(directory, headers) {
   const server = createServer((request, response) => {
     const name = new URL(request.url, "http://host").pathname.slice(1) || "index.html";
+    for (const [header, value] of Object.entries(headers)) response.setHeader(header, value);
     response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
     createReadStream(join(directory, name))
       .on("error", () => response.writeHead(404).end())

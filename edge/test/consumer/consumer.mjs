@@ -1,8 +1,6 @@
-// Uses the package in Node, Deno and Bun: consumer.mjs [FEED KEY]
+// Uses the package in Node, Deno and Bun: consumer.mjs [schema | FEED KEY]
 
 import { argv } from "node:process";
-import { results } from "./results.mjs";
-import { update } from "./update.mjs";
+import { work } from "./work.mjs";
 
-const [, , url, key] = argv;
-console.log(JSON.stringify(await (url === undefined ? results() : update(url, key))));
+console.log(JSON.stringify(await work(...argv.slice(2))));

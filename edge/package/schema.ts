@@ -1,0 +1,115 @@
+/** An email address as a Standard Schema: `addrspec/schema`. email-schema.d.ts describes it. */
+
+import type {
+  EmailIssue,
+  EmailResult,
+  EmailSchema,
+  EmailSchemaOptions,
+  Messages,
+} from "./email-schema.d.ts";
+import type { Checker, Verdict } from "./index.d.ts";
+
+export type * from "./email-schema.d.ts";
+
+const OPTIONS = ["policy", "allowTypo", "output", "messages", "checker"];
+const OUTPUTS = ["normalized", "given", undefined];
+
+/** Set by the first validation of any schema, so that later ones need no promise. */
+let loaded: Checker | undefined;
+
+async function load(): Promise<Checker> {
+  const { load: loadDefault } = await import("addrspec");
+  loaded = await loadDefault();
+  return loaded;
+}
+
+export function emailSchema(options: EmailSchemaOptions = {}): EmailSchema {
+  refuseUnknown(options);
+  const validate = (value: unknown) => {
+    const checker = options.checker ?? loaded;
+    if (checker !== undefined) return resultOf(checker, value, options);
+    return load().then((ready) => resultOf(ready, value, options));
+  };
+  return { "~standard": { version: 1, vendor: "addrspec", validate } };
+}
+
+export function translate(issue: EmailIssue, messages: Messages = {}): string {
+  if (typeof messages === "function") return messages(issue);
+  const isRefusal = !["typo", "policy", "suggestion"].includes(issue.code);
+  const message = messages[issue.code] ?? (isRefusal ? messages.invalid : undefined);
+  if (typeof message === "function") return message(issue);
+  if (message === undefined) return issue.message;
+  return message.replace(
+    /\{(domain|suggestion|reason)\}/g,
+    (_, name: "domain" | "suggestion" | "reason") => issue[name] ?? "",
+  );
+}
+
+function refuseUnknown(options: EmailSchemaOptions): void {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError("options must be an object");
+  if (Object.keys(options).some((name) => !OPTIONS.includes(name)))
+    throw new TypeError(`options has another member than ${OPTIONS.join(", ")}`);
+  if (!OUTPUTS.includes(options.output))
+    throw new TypeError('options.output must be "normalized" or "given"');
+}
+
+function resultOf(checker: Checker, value: unknown, options: EmailSchemaOptions): EmailResult {
+  if (typeof value !== "string") return failure(NOT_TEXT, options);
+  const checked = check(checker, value, options.policy);
+  if (checked === undefined) return failure(TOO_LONG, options);
+  const [{ normalized, typo_suggestion: suggestion }, verdict] = checked;
+  const issue = { ...NOT_TEXT, suggestion, domain: domainOf(suggestion) };
+  if (normalized === null) {
+    const refusal = checker.explain(value).refusal;
+    const { code, sentence } = refusal ?? { code: "invalid", sentence: "the address is not valid" };
+    return failure({ ...issue, code, message: toSentence(sentence) }, options);
+  }
+  if (verdict?.action === "block")
+    return failure({ ...issue, ...BLOCKED, reason: verdict.reason }, options);
+  // A domain that the policy names is no slip.
+  if (suggestion !== null && options.allowTypo === false && verdict?.reason !== "domain")
+    return failure({ ...issue, code: "typo", message: `Did you mean ${issue.domain}?` }, options);
+  return { value: options.output === "given" ? value : normalized };
+}
+
+/** Returns undefined for an address over the 1 MiB that a check takes. */
+function check(checker: Checker, email: string, policy: EmailSchemaOptions["policy"]) {
+  try {
+    const facts = checker.check(email, { typoSuggestion: "address" });
+    const verdict: Verdict | undefined =
+      policy === undefined ? undefined : checker.verdict(email, policy);
+    return [facts, verdict] as const;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const NOT_TEXT: EmailIssue = {
+  code: "not_text",
+  message: "The address must be text.",
+  path: [],
+  reason: null,
+  suggestion: null,
+  domain: null,
+};
+const TOO_LONG: EmailIssue = {
+  ...NOT_TEXT,
+  code: "address_too_long",
+  message: "The address is too long; at most 254 bytes fit.",
+};
+const BLOCKED = { code: "policy", message: "This address is not accepted; use another one." };
+
+function failure(issue: EmailIssue, { messages }: EmailSchemaOptions): EmailResult {
+  return { issues: [{ ...issue, message: translate(issue, messages) }] };
+}
+
+function domainOf(address: string | null): string | null {
+  return address === null ? null : address.slice(address.lastIndexOf("@") + 1);
+}
+
+/** Adds a capital and a full stop to the module's clause. */
+function toSentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
