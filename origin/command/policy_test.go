@@ -56,7 +56,7 @@ func TestPolicyCommands(t *testing.T) {
 	require.Contains(t, lines[0], `"name":"other","version":2,"changed":"`)
 
 	require.Contains(t, s.must("key create --account you@example.org --name shop --policy sign-up"), "created, policy sign-up")
-	require.Regexp(t, `shop .* sign-up\n`, s.must("key list --account you@example.org"))
+	require.Regexp(t, `shop .* sign-up +false\n`, s.must("key list --account you@example.org"))
 	_, problem, code := s.policy("delete", "sign-up")
 	require.Equal(t, 1, code)
 	require.Contains(t, problem, "key 1: the policy is the default of a key; give the key another one first")
