@@ -18,6 +18,8 @@ import jakarta.validation.Validation;
 import jakarta.validation.Validator;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,6 +40,7 @@ import org.hibernate.validator.cfg.GenericConstraintDef;
 import org.hibernate.validator.engine.HibernateConstraintViolation;
 import org.hibernate.validator.messageinterpolation.ExpressionLanguageFeatureLevel;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The constraint in Hibernate Validator. */
 class EmailTest {
@@ -143,7 +146,7 @@ class EmailTest {
   void namesThePlaceInAWrongPolicy() {
     assertWrong("misspelled", "@Email(policy = \"policies/misspelled.json\"): block.reasons[0]: \"disposible\" is no reason; did you mean \"disposable\"?");
     assertWrong("latin1", "@Email(policy = \"policies/latin1.json\"): the resource cannot be read as UTF-8");
-    assertWrong("none", "@Email(policy = \"policies/none.json\"): the class path has no such resource; a document begins with {");
+    assertWrong("none", "@Email(policy = \"policies/none.json\"): the class path has no such resource; its name begins without a slash, a document with {");
     assertWrong("broken", "@Email(policy = \"{\u2026}\"): line 2, column 3: ");
   }
 
@@ -151,6 +154,22 @@ class EmailTest {
   private static void assertWrong(String property, String why) {
     var e = assertThrows(ConstraintDeclarationException.class, () -> violations(property, null));
     assertTrue(e.getMessage().startsWith(why), e.getMessage());
+  }
+
+  @Test
+  void readsPoliciesByTheClassLoaderOfTheThread(@TempDir Path dir) throws Exception {
+    Files.createDirectory(dir.resolve("policies"));
+    Files.writeString(dir.resolve("policies/none.json"), "{\"block\": {\"domains\": [\"example.org\"]}}");
+    ClassLoader before = Thread.currentThread().getContextClassLoader();
+    Validator fresh = validator(Locale.ENGLISH);
+    try (URLClassLoader application = new URLClassLoader(new URL[] {dir.toUri().toURL()})) {
+      Thread.currentThread().setContextClassLoader(application);
+      assertEquals("domain", payload(fresh.validateValue(Form.class, "none", "jane@example.org")).get("reason"));
+      Thread.currentThread().setContextClassLoader(null);
+      assertEquals(Set.of(), fresh.validateValue(Form.class, "resource", "jane@example.org"));
+    } finally {
+      Thread.currentThread().setContextClassLoader(before);
+    }
   }
 
   @Test

@@ -69,7 +69,7 @@ public final class EmailValidator implements ConstraintValidator<Email, CharSequ
     }
     try (InputStream in = open(policy)) {
       if (in == null) {
-        throw wrong(policy, "the class path has no such resource; a document begins with {", null);
+        throw wrong(policy, "the class path has no such resource; its name begins without a slash, a document with {", null);
       }
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(in.readAllBytes())).toString();
     } catch (IOException e) {
