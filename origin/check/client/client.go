@@ -57,7 +57,7 @@ type Config struct {
 
 	// Handler, if not nil, serves the requests in this process in place of the service at URL.
 	// Each is sent once, without an Idempotency-Key of the client's, and a problem is a
-	// [Problem]: whoever sent the call to this process decides whether to try again.
+	// [Problem]: the caller decides whether to try again.
 	Handler http.Handler
 
 	transport http.RoundTripper // for tests
