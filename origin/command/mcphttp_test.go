@@ -105,21 +105,21 @@ func TestMCPOverHTTP(t *testing.T) {
 // However many calls there are at a time on all replicas, an account pays for what was
 // reported, and never more than it has.
 func TestMCPOverHTTPChargesExactly(t *testing.T) {
-	const points, clients, calls = 100, 4, 25
+	const points, clients, calls = 50, 4, 12 // fewer messages than an account may send in a second
 	dns := contract.Serve(t)
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		replicas := replicasOf(t, url, "--dns", dns)
 		key, _ := replicas[0].limitedKey(t, points)
 		var paid, refused atomic.Int64
 		var all errgroup.Group
-		all.SetLimit(16)
+		all.SetLimit(8)
 		for c := range clients {
 			session := connectHTTP(t, key, versions[c%len(versions)], replicas...)
 			for n := range calls {
 				emails := []string{fmt.Sprintf("a%d@mail.example", n), "b@mail.example", "b@mail.example"}[:n%3+1]
 				all.Go(func() error {
 					result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: "check_emails", Arguments: map[string]any{"emails": emails}})
-					for err != nil && strings.Contains(err.Error(), http.StatusText(http.StatusServiceUnavailable)) { // a busy machine; nothing was charged
+					for passes(err) {
 						result, err = session.CallTool(context.Background(), &sdk.CallToolParams{Name: "check_emails", Arguments: map[string]any{"emails": emails}})
 					}
 					switch {
@@ -149,6 +149,12 @@ func TestMCPOverHTTPChargesExactly(t *testing.T) {
 		require.Equal(t, "The batch needs 1 usage points and 0 are left this month.", text)
 		require.EqualValues(t, points, replicas[0].used(t))
 	})
+}
+
+// passes reports whether a message was refused before it was read, for a reason that passes:
+// the rate of messages, or a busy machine. Nothing was charged.
+func passes(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), http.StatusText(http.StatusServiceUnavailable)) || strings.Contains(err.Error(), http.StatusText(http.StatusTooManyRequests)))
 }
 
 func distinctOf(emails []string) map[string]bool {

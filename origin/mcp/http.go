@@ -68,9 +68,7 @@ func (h *HTTP) Respond(r *http.Request, key string, message []byte, blocked stri
 		return http.StatusNotFound, encode(call.ID, noSubscriptions)
 	}
 	c := &caller{api: h.API, request: r, key: key, blocked: blocked}
-	w := &recorder{header: http.Header{}, status: http.StatusOK}
-	h.handler.ServeHTTP(w, c.post(message))
-	return w.response(call)
+	return responseOf(client.Record(h.handler, c.post(message)), call)
 }
 
 // A caller is who sends a message.
@@ -157,25 +155,14 @@ func (c *apiChecker) Check(ctx context.Context, records []check.Record, outcomes
 	return err
 }
 
-// A recorder keeps a response of the SDK.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (w *recorder) Header() http.Header         { return w.header }
-func (w *recorder) WriteHeader(status int)      { w.status = status }
-func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
-
-// response returns the response as JSON. The SDK refuses some requests in plain text.
-func (w *recorder) response(call *jsonrpc.Request) (status int, body []byte) {
-	if w.status < 300 || w.header.Get("Content-Type") == "application/json" {
-		return w.status, w.body.Bytes()
+// responseOf returns a response of the SDK as JSON. It refuses some requests in plain text.
+func responseOf(w *client.Recorder, call *jsonrpc.Request) (status int, body []byte) {
+	if w.Status < 300 || w.Header().Get("Content-Type") == "application/json" {
+		return w.Status, w.Body.Bytes()
 	}
 	var id jsonrpc.ID
 	if call != nil {
 		id = call.ID
 	}
-	return w.status, encode(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: string(bytes.TrimSpace(w.body.Bytes()))})
+	return w.Status, encode(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: string(bytes.TrimSpace(w.Body.Bytes()))})
 }

@@ -183,26 +183,32 @@ type inProcess struct{ http.Handler }
 
 // RoundTrip returns the handler's response.
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := &recorder{header: http.Header{}, status: http.StatusOK}
-	p.ServeHTTP(w, r)
-	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), Request: r}, nil
+	w := Record(p.Handler, r)
+	return &http.Response{StatusCode: w.Status, Header: w.header, Body: io.NopCloser(&w.Body), Request: r}, nil
 }
 
-// A recorder keeps a response in memory. The service limits its size.
-type recorder struct {
+// Record returns the response of a handler in this process.
+func Record(h http.Handler, r *http.Request) *Recorder {
+	w := &Recorder{header: http.Header{}, Status: http.StatusOK}
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// A Recorder keeps a response in memory. The service limits its size.
+type Recorder struct {
 	header http.Header
-	status int
-	body   bytes.Buffer
+	Status int
+	Body   bytes.Buffer
 }
 
 // Header returns the header.
-func (w *recorder) Header() http.Header { return w.header }
+func (w *Recorder) Header() http.Header { return w.header }
 
 // WriteHeader keeps the status.
-func (w *recorder) WriteHeader(status int) { w.status = status }
+func (w *Recorder) WriteHeader(status int) { w.Status = status }
 
 // Write keeps p.
-func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
+func (w *Recorder) Write(p []byte) (int, error) { return w.Body.Write(p) }
 
 // newHTTP returns a client that follows no redirect: the key would be sent to
 // whatever place the response names.
