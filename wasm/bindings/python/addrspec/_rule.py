@@ -67,18 +67,18 @@ class Rule:
             refusal = explain(given).details.refusal
             assert refusal is not None
             raise NotAccepted(refusal.code, refusal.sentence, offset=refusal.offset)
-        if facts.typo and not self.allow_typo:
+        reason = None if self.policy is None else self._judge(given, self.policy)
+        if facts.typo and not self.allow_typo and reason != "domain":  # one that the policy names is no slip
             suggestion = facts.typo_suggestion
             raise NotAccepted("typo", f"the domain looks like a misspelling of {suggestion}; correct it", suggestion=suggestion)
-        if self.policy is not None:
-            self._judge(given, self.policy)
         return address if self.output == "given" else facts.normalized or address
 
     @staticmethod
-    def _judge(address: bytes, policy: Verified) -> None:
+    def _judge(address: bytes, policy: Verified) -> Optional[str]:
         decided = verdict(address, policy)
         if decided.action == "block":
             raise NotAccepted("policy", f"such addresses are not accepted ({decided.reason})", reason=decided.reason)
+        return decided.reason
 
     def tidy(self, value: Any) -> Any:
         """Returns an accepted address as it is to be kept, and all else unchanged, for validators to refuse."""

@@ -58,6 +58,8 @@ class Pydantic(unittest.TestCase):
         self.assertEqual(got["ctx"], {"sentence": "the local part ends with a dot; remove it", "offset": 4})
         got = error(STRICT, "jane@gmial.com")
         self.assertEqual((got["type"], got["ctx"]["suggestion"]), ("typo", "gmail.com"))
+        named = Annotated[str, EmailOptions(policy={"allow": {"domains": ["gmial.com"]}}, allow_typo=False)]
+        self.assertEqual(TypeAdapter(named).validate_python("a@gmial.com"), "a@gmial.com", "the policy names it")
         self.assertEqual(got["msg"], "the domain looks like a misspelling of gmail.com; correct it")
         got = error(STRICT, "jane@mailinator.com")
         self.assertEqual((got["type"], got["ctx"]["reason"]), ("policy", "disposable"))
