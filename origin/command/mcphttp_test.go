@@ -240,7 +240,7 @@ func TestMCPOverHTTPIsTheAPI(t *testing.T) {
 	// An Idempotency-Key is that of the operation.
 	used = s.used(t)
 	for range 3 {
-		response, body = s.send(t, http.MethodPost, "/mcp", key, checks, http.Header{"Idempotency-Key": {"once"}})
+		_, body = s.send(t, http.MethodPost, "/mcp", key, checks, http.Header{"Idempotency-Key": {"once"}})
 		require.Contains(t, body, `"mx":true`)
 	}
 	require.Equal(t, used+1, s.used(t))
