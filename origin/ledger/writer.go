@@ -83,7 +83,7 @@ func (w *writer) outage() *outage {
 }
 
 // A disk that is busy, or a server that restarts, recovers within seconds. Meanwhile requests
-// wait for it, each for its second, rather than be refused at once and come back together.
+// wait for it, each for most of its second, rather than be refused at once and come back together.
 const (
 	recovery   = 30 * time.Second // of an outage; a longer one refuses at once
 	maxWaiting = 4096             // requests that wait, of which maxInProgress of an account
@@ -100,7 +100,7 @@ func (w *writer) awaitCommits(ctx context.Context, at digest) (waited time.Durat
 		return 0, w.failing()
 	}
 	defer w.views.endWait(account)
-	began, timer := time.Now(), time.NewTimer(w.wait)
+	began, timer := time.Now(), time.NewTimer(w.wait*3/4) // the charge may wait as well
 	defer timer.Stop()
 	for {
 		changed := w.change()

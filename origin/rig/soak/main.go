@@ -125,7 +125,7 @@ var trials = []trial{
 	{"revoked", "no request that begins after a key is revoked gets a 200 on any replica, not even a replay", both, revokedKeys},
 	{"outage", "503 in shape A within a second, no lookups after it, recovery without restart, exact balance", []string{postgres}, outages},
 	{"resolver", "the contract's errors within the deadline; cached domains are still served", both, resolverFaults},
-	{"stall", "a database held for up to 10 s: requests wait for their second and few are refused; exact balance", both, stalls},
+	{"stall", "a database held for up to 10 s: requests wait for most of a second and few are refused; exact balance", both, stalls},
 	{"disk", "503, nothing charged, recovery when there is space", []string{sqlite}, diskFull},
 	{"sigterm", "no request cut off: each is served or gets 503; exit 0 within the grace", both, terminated},
 	{"crowd", "10,000 idle and slow connections: honest p99 within 3x, bounded memory", both, crowded},

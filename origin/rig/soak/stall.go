@@ -8,7 +8,7 @@ import (
 )
 
 // stalls holds the database for a while under load, as a disk does that is busy with
-// another program's writes. Requests wait for it, each for its second. Those that give
+// another program's writes. Requests wait for it, each for most of its second. Those that give
 // up are few, since a client that waits sends nothing else.
 func stalls(s *session) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)
@@ -54,8 +54,8 @@ func (o *outage) stall(p *process, held time.Duration) error {
 	stop()
 	o.figure("held for %s: %d of %d refused, %d of them afterwards; serves again after %s; peak memory %d MiB; %s",
 		held, l.responses(503), l.requests, l.responses(503)-refusals, round(back), p.Memory("VmHWM")>>20, &l.tally)
-	most := stalledClients * (1 + int(held/time.Second))
-	o.expect(l.responses(503) <= most, "%d requests were refused; %d clients that wait a second send at most %d", l.responses(503), stalledClients, most)
+	most := stalledClients * (1 + int(held/(750*time.Millisecond)))
+	o.expect(l.responses(503) <= most, "%d requests were refused; %d clients that wait 0.75 s send at most %d", l.responses(503), stalledClients, most)
 	o.expectWithin(l.slowest, time.Second+busy, "the slowest response")
 	o.expectContract(&l.tally)
 	return o.expectRestored(held.String(), l)
