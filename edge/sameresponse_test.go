@@ -102,7 +102,7 @@ func (o *origin) sendTest(t *testing.T, to *process, r request) response {
 	return a
 }
 
-var tokensLeft = regexp.MustCompile(`"remaining":\d+}}`)
+var tokensLeft = regexp.MustCompile(`"rate":\{"limit":100,"remaining":\d+`)
 
 // strict is a policy for which the origin looks up address records, and long one that it does
 // not send to workers.

@@ -82,7 +82,7 @@ class EmailTest {
     @SignupEmail String composed;
     List<@Email String> list;
     @Email(policy = "policies/misspelled.json") String misspelled;
-    @Email(policy = "policies/latin1.json") String latin1;
+    @Email(policy = "policies/latin1.txt") String latin1;
     @Email(policy = "policies/none.json") String none;
     @Email(policy = "{\n  block: {}}") String broken;
   }
@@ -145,7 +145,7 @@ class EmailTest {
   @Test
   void namesThePlaceInAWrongPolicy() {
     assertWrong("misspelled", "@Email(policy = \"policies/misspelled.json\"): block.reasons[0]: \"disposible\" is no reason; did you mean \"disposable\"?");
-    assertWrong("latin1", "@Email(policy = \"policies/latin1.json\"): the resource cannot be read as UTF-8");
+    assertWrong("latin1", "@Email(policy = \"policies/latin1.txt\"): the resource cannot be read as UTF-8");
     assertWrong("none", "@Email(policy = \"policies/none.json\"): the class path has no such resource; its name begins without a slash, a document with {");
     assertWrong("broken", "@Email(policy = \"{\u2026}\"): line 2, column 3: ");
   }
