@@ -137,6 +137,7 @@ func TestTestKeysOfAnAccount(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, b.submit("/dashboard/keys", url.Values{"name": {"x"}, "test": {"on"}, "budget": {"5"}}).status)
 		require.NotContains(t, b.shown(b.submit("/dashboard/keys", url.Values{"name": {"real"}})).body, "disposable@addrspec.test")
 		require.Equal(t, 1, strings.Count(b.get("/dashboard/keys").body, badge))
+		require.Equal(t, 1, strings.Count(s.operator(t).get(fmt.Sprint("/dashboard/operator/accounts/", s.account.ID)).body, badge), "for operators")
 	})
 }
 
