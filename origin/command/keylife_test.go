@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // A shell runs commands on one database.
@@ -54,6 +56,39 @@ func (s *shell) rows(line string) [][]string {
 func lastWord(out string) string {
 	words := strings.Fields(out)
 	return words[len(words)-1]
+}
+
+// A test key is created by a command, listed as one, and remains one when it is rotated. The
+// service refuses it once it is revoked or its account suspended.
+func TestTestKeyCommands(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	on := &shell{t, s.database}
+	on.must("account create --email you@example.org")
+	out := on.must("key create --account you@example.org --name suite --test")
+	require.Contains(t, out, "key 1 created, for tests; store its secret")
+	status := func(secret string) int {
+		r := origintest.Request{Method: http.MethodGet, Target: "/v1/email/disposable@addrspec.test", Header: []string{"X-API-Key: " + secret}}
+		response, body := origintest.Exchange(t, s.hostPort, r.Text(s.hostPort), hung)
+		require.Equal(t, response.StatusCode == http.StatusOK, strings.Contains(body, `"disposable":true`), body)
+		return response.StatusCode
+	}
+	old := lastWord(out)
+	require.Equal(t, http.StatusOK, status(old))
+	fresh := lastWord(on.must("key rotate --account you@example.org 1 --grace 0s"))
+	require.Equal(t, http.StatusUnauthorized, status(old))
+	require.Equal(t, http.StatusOK, status(fresh))
+	row := on.rows("key list --account you@example.org")[0]
+	require.Equal(t, []string{"1", "suite", fresh[:8], "active"}, row[:4])
+	require.Equal(t, []string{"-", "true"}, row[len(row)-2:])
+	require.Equal(t, "-", row[5], "its use is not counted")
+
+	on.must("account suspend --account you@example.org")
+	require.Equal(t, http.StatusUnauthorized, status(fresh))
+	on.must("account resume --account you@example.org")
+	require.Eventually(t, func() bool { return status(fresh) == http.StatusOK }, hung, 10*time.Millisecond) // a view that refuses may be 50 ms old
+	on.must("key revoke --account you@example.org 1")
+	require.Equal(t, http.StatusUnauthorized, status(fresh))
 }
 
 // A key is created with terms, changed, rotated and revoked by commands, beside the
