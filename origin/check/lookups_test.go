@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/output"
@@ -27,22 +29,50 @@ func manyDomains(n int) list {
 	return records
 }
 
-// The first records are written first: the lookups of later ones wait for theirs.
+// The first records are written first: the lookups of later ones wait until all of
+// theirs have begun. Those that have begun, but not asked yet, have a slot each.
 func TestLookupsBeginInOrder(t *testing.T) {
-	lookups, server := newLookups(t, zone, 8, hung)
-	server.RespondAll(mxtest.After(2*time.Millisecond, mxtest.Answer))
-	records, asked := manyDomains(5_000), 0
-	r := check.Run{Input: &records, Checker: &check.Local{View: newEngine(t).View(), Lookups: lookups},
-		Format: &output.NDJSON{}, Output: io.Discard, Workers: 64}
-	r.Written = func(check.Counts) {
-		if asked == 0 {
-			asked = server.Names()
+	const slots, callers = 8, 8
+	lookups, server := newLookups(t, zone, slots, hung)
+	first, later := domainNames("first", 256), domainNames("later", 1024)
+	asked, gate := make(chan struct{}), make(chan struct{})
+	begun := sync.OnceFunc(func() { close(asked) })
+	var ofFirst, tooEarly atomic.Int64
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		switch {
+		case reply.Question[0].Qtype != dns.TypeMX:
+		case strings.HasPrefix(reply.Question[0].Name, "first"):
+			ofFirst.Add(1)
+			begun()
+			<-gate
+		case ofFirst.Load() < int64(len(first)-slots):
+			tooEarly.Add(1)
 		}
+		mxtest.Answer(w, reply)
+	})
+	var group errgroup.Group
+	all := func(domains []string) {
+		group.Go(func() error {
+			_, err := lookups.All(t.Context(), domains, false)
+			return err
+		})
 	}
-	_, err := r.Do(context.Background())
-	require.NoError(t, err)
-	t.Logf("the first output came after %d lookups of 5,000", asked)
-	require.Less(t, asked, 3000)
+	all(first)
+	<-asked
+	for part := range slices.Chunk(later, len(later)/callers) {
+		all(part)
+	}
+	close(gate)
+	require.NoError(t, group.Wait())
+	require.Zero(t, tooEarly.Load(), "lookups of later records before those of the first")
+}
+
+func domainNames(label string, n int) []string {
+	names := make([]string, n)
+	for k := range names {
+		names[k] = fmt.Sprintf("%s%d.test", label, k)
+	}
+	return names
 }
 
 func runDomains(t *testing.T, lookups *check.Lookups, n, workers int) (string, check.Counts, error) {
