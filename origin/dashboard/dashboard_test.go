@@ -126,10 +126,12 @@ func TestTestKeysOfAnAccount(t *testing.T) {
 		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"suite"}, "test": {"on"}}))
 		require.Contains(t, got.body, "/v1/email/disposable@addrspec.test", "the line to paste")
 		require.Contains(t, b.get("/dashboard/keys").body, badge)
+		b.createPolicy("strict", "{}")
 		page := b.get("/dashboard/keys/1").body
 		require.Contains(t, page, badge)
 		require.NotContains(t, page, `name="budget"`)
-		require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/keys/1", url.Values{"name": {"suites"}, "expires": {""}, "origins": {""}}).status)
+		require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/keys/1", url.Values{"name": {"suites"}, "expires": {""}, "origins": {""}, "policy": {"strict"}}).status)
+		require.Contains(t, b.get(policiesPath).body, `<a href="/dashboard/keys/1">suites</a> `+badge)
 		key, err := s.Ledger.Key(t.Context(), s.account.ID, 1)
 		require.NoError(t, err)
 		require.True(t, key.Test)
@@ -137,6 +139,12 @@ func TestTestKeysOfAnAccount(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, b.submit("/dashboard/keys", url.Values{"name": {"x"}, "test": {"on"}, "budget": {"5"}}).status)
 		require.NotContains(t, b.shown(b.submit("/dashboard/keys", url.Values{"name": {"real"}})).body, "disposable@addrspec.test")
 		require.Equal(t, 1, strings.Count(b.get("/dashboard/keys").body, badge))
+		require.Contains(t, b.get("/dashboard/keys").body, "not recorded", "its last use")
+		revoke := b.get("/dashboard/keys/1/revoke").body
+		require.Contains(t, revoke, badge)
+		require.NotContains(t, revoke, "never used")
+		require.Contains(t, b.get("/dashboard/usage?key=1").body, "suites (test)")
+		require.NotContains(t, b.get("/dashboard/usage?key=2").body, "(test)")
 		require.Equal(t, 1, strings.Count(s.operator(t).get(fmt.Sprint("/dashboard/operator/accounts/", s.account.ID)).body, badge), "for operators")
 	})
 }

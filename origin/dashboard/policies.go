@@ -38,6 +38,7 @@ type policyItem struct {
 type keyName struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
+	Test bool   `json:"test"`
 }
 
 func (d *Dashboard) policies(v *visit) (any, error) {
@@ -65,7 +66,7 @@ func (v *visit) keysByPolicy() (map[string][]keyName, error) {
 	keys := map[string][]keyName{}
 	for _, k := range list {
 		if k.Policy != "" {
-			keys[k.Policy] = append(keys[k.Policy], keyName{k.ID, k.Name})
+			keys[k.Policy] = append(keys[k.Policy], keyName{k.ID, k.Name, k.Test})
 		}
 	}
 	return keys, err

@@ -135,7 +135,7 @@ func TestPolicyOfAKey(t *testing.T) {
 		var view policiesView
 		b.getJSON(policiesPath, &view)
 		require.Equal(t, []string{"other", "sign-up"}, []string{view.Policies[0].Name, view.Policies[1].Name})
-		require.Equal(t, []keyName{{1, "<b>shop</b>"}}, view.Policies[1].Keys)
+		require.Equal(t, []keyName{{ID: 1, Name: "<b>shop</b>"}}, view.Policies[1].Keys)
 		require.Contains(t, b.get(path+"/delete").body, "It is the default of")
 		got = b.submit(path+"/delete", url.Values{})
 		require.Equal(t, http.StatusConflict, got.status)

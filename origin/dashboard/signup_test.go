@@ -118,6 +118,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		stranger.setUpTOTP()
 		require.NoError(t, s.Identity.Link(ctx, identity.User{Account: a.ID}, "https://login.example", "stranger"))
 		stranger.shown(stranger.submit("/dashboard/keys", url.Values{"name": {"the <stranger>'s"}}))
+		stranger.shown(stranger.submit("/dashboard/keys", url.Values{"name": {"suite"}, "test": {"on"}}))
 		stranger.shown(stranger.submit("/dashboard/settings/webhook", url.Values{"do": {"set"}, "url": {"https://stranger.example.com/hook"}}))
 		stranger.submit("/dashboard/settings/name", url.Values{"name": {"Stranger"}})
 
@@ -127,7 +128,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		require.Contains(t, owner.get("/link/"+link).body, "it ends what was set up to sign in with before")
 		require.Equal(t, provedPath, owner.submit("/link/"+link, url.Values{}).header.Get("Location"), "without the stranger's second factor")
 		page := owner.get(provedPath).body
-		for _, said := range []string{"all that was set up to sign in with before has ended", "the &lt;stranger&gt;&#39;s", "https://stranger.example.com/hook"} {
+		for _, said := range []string{"all that was set up to sign in with before has ended", "the &lt;stranger&gt;&#39;s", "https://stranger.example.com/hook", `<span class="tag test">test</span>, made on`} {
 			require.Contains(t, page, said)
 		}
 		var view settingsView

@@ -145,7 +145,11 @@ func (v *visit) addUsageKeys(view *usageView, q ledger.UsageQuery) error {
 		return err
 	}
 	k, err := v.Ledger.Key(v.r.Context(), v.user.Account, q.Key)
-	view.Keys = append(view.Keys, viewOfUsedKey(ledger.UsedKey{ID: k.ID, Name: k.Name, Dashboard: k.Dashboard, Revoked: !k.Revoked.IsZero()}))
+	used := viewOfUsedKey(ledger.UsedKey{ID: k.ID, Name: k.Name, Dashboard: k.Dashboard, Revoked: !k.Revoked.IsZero()})
+	if k.Test && used.Status == "active" { // its use leaves no rows
+		used.Status = "test"
+	}
+	view.Keys = append(view.Keys, used)
 	return err
 }
 
