@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,7 +35,11 @@ func formsProject(t *testing.T) (project string) {
 	return project
 }
 
-// The schema in the real libraries, strictly typed: in Node, and as forms of React in Chromium.
+// readmeFile is a block of the README that begins with the name of its file.
+var readmeFile = regexp.MustCompile("(?ms)^```tsx?\n// (\\S+)\n(.*?)^```$")
+
+// The README's files in the real libraries, strictly typed: in Node, and as forms of React in
+// Chromium.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	project := formsProject(t)
@@ -43,6 +48,11 @@ func TestForms(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range append(files, "test/forms/tsconfig.json") {
 		writeText(t, filepath.Join(project, filepath.Base(file)), readFile(t, file))
+	}
+	snippets := readmeFile.FindAllStringSubmatch(readFile(t, "package/README.md"), -1)
+	require.Len(t, snippets, 6)
+	for _, snippet := range snippets {
+		writeText(t, filepath.Join(project, snippet[1]), snippet[2])
 	}
 	linkModules(t, project)
 	edge, err := filepath.Abs(".")

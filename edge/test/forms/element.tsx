@@ -17,7 +17,6 @@ export function SignUp({ save }: { save: (address: string) => void }) {
   const [email, setEmail] = useState("");
   return (
     <form
-      id="element"
       onSubmit={(event) => {
         event.preventDefault();
         save(email);

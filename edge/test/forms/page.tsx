@@ -1,9 +1,10 @@
-// A page with every form, each of which says what it saved: globalThis.saved.
+// A page with every form, those of the README among them, each of which says what it saved: globalThis.saved.
 
 import { createRoot } from "react-dom/client";
 import { SignUp as ArkType } from "./arktype.ts";
+import { BySchema } from "./by-schema.tsx";
 import { SignUp as Element } from "./element.tsx";
-import { BySchema, SignUp } from "./react-hook-form.tsx";
+import { SignUp as Rule } from "./react-hook-form.tsx";
 import { SignUp as TanStack } from "./tanstack.tsx";
 import { SignUp as Valibot } from "./valibot.ts";
 import { SignUp as Zod } from "./zod.ts";
@@ -19,10 +20,10 @@ document.body.append(root);
 createRoot(root).render(
   <>
     <TanStack save={save} />
-    <SignUp id="rule" save={save} />
-    <BySchema id="zod" save={save} schema={Zod} />
-    <BySchema id="valibot" save={save} schema={Valibot} />
-    <BySchema id="arktype" save={save} schema={ArkType} />
+    <Rule save={save} />
+    <BySchema save={save} schema={Zod} />
+    <BySchema save={save} schema={Valibot} />
+    <BySchema save={save} schema={ArkType} />
     <Element save={save} />
   </>,
 );
