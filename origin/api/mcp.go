@@ -26,7 +26,7 @@ const (
 // message is POST /mcp. The message needs a good key, and takes no token and no points: if it
 // calls a tool, that is an operation of its own, which takes them. The steps are
 //
-//	key, without a lookup      401
+//	key, without a lookup       401
 //	Peek: ledger, key           503, 401 (401 also for a wrong Origin)
 //	read: memory                429, 503; 415, 413, 400
 //	Respond                     the protocol's own statuses, and errors in its form
@@ -85,7 +85,8 @@ func (x *exchange) readMessage(r *http.Request) ([]byte, *problem) {
 	case p != nil:
 		return nil, p
 	}
-	if err := x.reserveMore(r.Context(), messageMemory+messageFactor*len(message), messageMemory+messageFactor*len(message)+int(neededFor(len(message)))); err != nil {
+	held := messageMemory + messageFactor*len(message)
+	if err := x.reserveMore(r.Context(), held, held+int(neededFor(len(message)))); err != nil {
 		return nil, bodyProblem(err, len(message))
 	}
 	return message, nil

@@ -65,7 +65,7 @@ var (
 // The pipeline runs the steps of the contract; the first problem ends it. The
 // order of the steps is defined here only:
 //
-//	route                       404, 405 (route.go)
+//	route                       404, 405 (server.go)
 //	guard                       403, the edge endpoint only
 //	key, without a lookup      401
 //	instead                     200, 204, the edge endpoint only

@@ -7,8 +7,8 @@
 //	POST /v1/edge/admit      charges and looks up MX for an edge worker (edge.go)
 //	GET  /healthz, /readyz, /metrics, /openapi.json
 //
-// Each of the first four is an operation (operation.go), a value in single.go,
-// batch.go, usage.go and edge.go. All operations run through one pipeline
+// All but /mcp (mcp.go) and the last line are operations, each a value in single.go,
+// batch.go or edge.go. All operations run through one pipeline
 // (pipeline.go), which has the order of the contract's checks. A request is
 // charged once, at its end.
 //

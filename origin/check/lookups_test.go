@@ -35,15 +35,15 @@ func TestLookupsBeginInOrder(t *testing.T) {
 	const slots, callers = 8, 8
 	lookups, server := newLookups(t, zone, slots, hung)
 	first, later := domainNames("first", 256), domainNames("later", 1024)
-	asked, gate := make(chan struct{}), make(chan struct{})
-	begun := sync.OnceFunc(func() { close(asked) })
+	begun, gate := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
 	var ofFirst, tooEarly atomic.Int64
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		switch {
 		case reply.Question[0].Qtype != dns.TypeMX:
 		case strings.HasPrefix(reply.Question[0].Name, "first"):
 			ofFirst.Add(1)
-			begun()
+			begin()
 			<-gate
 		case ofFirst.Load() < int64(len(first)-slots):
 			tooEarly.Add(1)
@@ -58,7 +58,7 @@ func TestLookupsBeginInOrder(t *testing.T) {
 		})
 	}
 	all(first)
-	<-asked
+	<-begun
 	for part := range slices.Chunk(later, len(later)/callers) {
 		all(part)
 	}

@@ -145,11 +145,7 @@ func (v *visit) addUsageKeys(view *usageView, q ledger.UsageQuery) error {
 		return err
 	}
 	k, err := v.Ledger.Key(v.r.Context(), v.user.Account, q.Key)
-	used := viewOfUsedKey(ledger.UsedKey{ID: k.ID, Name: k.Name, Dashboard: k.Dashboard, Revoked: !k.Revoked.IsZero()})
-	if k.Test && used.Status == "active" { // its use leaves no rows
-		used.Status = "test"
-	}
-	view.Keys = append(view.Keys, used)
+	view.Keys = append(view.Keys, viewOfUsedKey(ledger.UsedKey{ID: k.ID, Name: k.Name, Dashboard: k.Dashboard, Test: k.Test, Revoked: !k.Revoked.IsZero()}))
 	return err
 }
 
@@ -160,6 +156,8 @@ func viewOfUsedKey(k ledger.UsedKey) usageKeyView {
 		view.Status = "dashboard"
 	case k.Revoked:
 		view.Status = "revoked"
+	case k.Test:
+		view.Status = "test"
 	}
 	return view
 }

@@ -94,6 +94,7 @@ type UsedKey struct {
 	Name      string
 	Hint      string // the first characters of the secret
 	Dashboard bool   // the key of checks made in the dashboard
+	Test      bool   // a test key, whose use leaves no rows
 	Revoked   bool
 }
 

@@ -1,4 +1,5 @@
-// A page with every form, those of the README among them, each of which says what it saved: globalThis.saved.
+// A page with every form, those of the README among them. Each says what it saved:
+// globalThis.saved.
 
 import { createRoot } from "react-dom/client";
 import { SignUp as ArkType } from "./arktype.ts";
