@@ -195,6 +195,7 @@ func newFakes(t testing.TB) *fakes {
 		Log:     slog.New(slog.NewTextHandler(logTo{f.log}, nil)),
 		Metrics: NewMetrics(prometheus.NewRegistry()), BatchTimeout: hung, EdgeSecrets: []string{"secret", "another"},
 	})
+	t.Cleanup(f.Stop)
 	return f
 }
 

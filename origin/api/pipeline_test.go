@@ -356,7 +356,8 @@ func TestLateLookupIsIgnored(t *testing.T) {
 	f.BatchTimeout = time.Second
 	request := f.ask(http.MethodPost, "/v1/emails", twoAddresses)
 	synctest.Test(t, func(t *testing.T) {
-		f.stopping, f.stop = context.WithCancel(context.Background())
+		f.Server = New(f.Config) // one of this bubble
+		t.Cleanup(f.Stop)
 		f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { time.Sleep(time.Minute); return true, nil }
 		resp := f.send(request)
 		require.Contains(t, resp.Body.String(), `"partial":true,"total":1,`)

@@ -108,14 +108,14 @@ func setDefault[T int | time.Duration](field *T, value T) {
 	}
 }
 
-// SocketsPerLookup returns the most sockets that one lookup has open at a time: one for
-// each of its queries.
+// SocketsPerLookup returns the most sockets that are open for each lookup at a time: one for
+// each of its queries, and an idle one.
 func (c Config) SocketsPerLookup() int {
 	servers := c.Servers
 	if len(servers) == 0 {
 		servers, _ = SystemServers() // New reports the error
 	}
-	return mostQueries(len(servers))
+	return mostQueries(len(servers)) + 1
 }
 
 const (
@@ -204,6 +204,7 @@ type server struct {
 	udp       *net.UDPAddr              // the same
 	lateUntil atomic.Pointer[time.Time] // nil if it never was late
 	verdict   atomic.Int32              // of Verify; see unverified
+	idle      idleSockets
 }
 
 // What is known of a server's honesty.

@@ -76,9 +76,9 @@ const (
 	maxIgnored = 16   // datagrams ignored before the query is repeated over TCP
 )
 
-// udpQuery is a query that was sent to one server from a socket of its own: a random
-// port, connected, so that the kernel drops datagrams from other hosts. Its fields
-// are those of one goroutine at a time.
+// udpQuery is a query that was sent to one server from a socket that no other query uses
+// meanwhile: a random port, connected, so that the kernel drops datagrams from other hosts.
+// Its fields are those of one goroutine at a time.
 type udpQuery struct {
 	question
 	server *server
@@ -87,6 +87,7 @@ type udpQuery struct {
 
 	ignored int  // datagrams that were no reply
 	notDNS  bool // one of them was not DNS
+	cut     bool // the wait ended with its context, which may still set the deadline
 
 	finished bool     // reply and err are set
 	reply    *dns.Msg // truncated if ignored has reached its limit
@@ -127,13 +128,14 @@ func (u *udpQuery) finish(reply *dns.Msg, err error) {
 	u.finished, u.reply, u.err = true, reply, err
 }
 
-// close closes the socket. Then u must not be used.
+// close releases the socket, which another query may use if nothing but the reply has
+// come. Then u must not be used.
 func (u *udpQuery) close() {
 	if u.conn != nil {
-		u.conn.Close()
+		u.server.release(u.conn, u.finished && u.err == nil && u.ignored == 0 && !u.cut)
 	}
 	u.conn, u.server, u.name, u.reply, u.err = nil, nil, "", nil, nil
-	u.ignored, u.notDNS, u.finished = 0, false, false
+	u.ignored, u.notDNS, u.cut, u.finished = 0, false, false, false
 	udpQueries.Put(u)
 }
 
@@ -142,7 +144,7 @@ func (r *Resolver) replyTo(ctx context.Context, u *udpQuery) (*dns.Msg, error) {
 	if !u.finished {
 		forget := watch(ctx, u.conn)
 		r.receive(u)
-		forget()
+		u.cut = !forget()
 	}
 	if u.err != nil && u.notDNS {
 		return nil, errNotDNS

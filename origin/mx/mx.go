@@ -73,6 +73,9 @@ func New(c Config) (*Resolver, error) {
 		servers: servers, cache: newCache(c),
 		flights: flights{bySubject: map[subject]*flight{}, queue: newFairQueue(c)},
 	}
+	for _, s := range servers {
+		s.idle.most = max(1, c.Concurrency/len(servers))
+	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.goroutines.Go(func() { r.cache.forget(r.ctx) })
 	return r, nil
@@ -239,6 +242,9 @@ func (r *Resolver) Close() {
 	r.flights.close()
 	r.cancel()
 	r.goroutines.Wait()
+	for _, s := range r.servers {
+		s.idle.close()
+	}
 	r.cache.stopClock()
 }
 
