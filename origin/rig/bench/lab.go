@@ -36,6 +36,7 @@ type lab struct {
 	dns            func() (*origintest.Process, error) // the DNS server, likewise
 	postgresServer func() (*pgtest.Server, error)
 	replicas       func() ([]*service, error)
+	charged        func() (charged, error)
 	edgeTools      func() (edgeTools, error)
 	edgePair       func() (edgePair, error)
 	population     func() (population, error)
@@ -67,6 +68,7 @@ func newLab(ctx context.Context, o options) (*lab, error) {
 	l.dns = sync.OnceValues(func() (*origintest.Process, error) { return l.role("role-dns") })
 	l.postgresServer = sync.OnceValues(l.startPostgres)
 	l.replicas = sync.OnceValues(l.startReplicas)
+	l.charged = sync.OnceValues(l.startCharged)
 	l.edgeTools = sync.OnceValues(func() (edgeTools, error) { return l.findEdgeTools(ctx) })
 	l.edgePair = sync.OnceValues(l.startEdgePair)
 	l.population = sync.OnceValues(func() (population, error) { return l.populate(ctx) })
@@ -276,7 +278,7 @@ func (l *lab) populate(ctx context.Context) (p population, err error) {
 		return p, err
 	}
 	defer books.Close()
-	keys, err := createAll(ctx, books)
+	keys, err := createAll(ctx, books, manyAccounts, keysEach)
 	if err != nil {
 		return p, err
 	}
@@ -304,9 +306,9 @@ func (p population) useAll() error {
 	return nil
 }
 
-// createAll creates the accounts, some at a time, and returns the keys of each.
-func createAll(ctx context.Context, books *ledger.Ledger) ([][]string, error) {
-	keys, numbers := make([][]string, manyAccounts), make(chan int)
+// createAll creates accounts, some at a time, and returns the keys of each.
+func createAll(ctx context.Context, books *ledger.Ledger, accounts, keysOf int) ([][]string, error) {
+	keys, numbers := make([][]string, accounts), make(chan int)
 	const workers = 16
 	failures := make([]error, workers)
 	var all sync.WaitGroup
@@ -314,12 +316,12 @@ func createAll(ctx context.Context, books *ledger.Ledger) ([][]string, error) {
 		all.Go(func() {
 			for n := range numbers {
 				if failures[w] == nil {
-					keys[n], failures[w] = createAccount(ctx, books, n)
+					keys[n], failures[w] = createAccount(ctx, books, n, keysOf)
 				}
 			}
 		})
 	}
-	for n := range manyAccounts {
+	for n := range accounts {
 		numbers <- n
 	}
 	close(numbers)
@@ -332,13 +334,13 @@ func createAll(ctx context.Context, books *ledger.Ledger) ([][]string, error) {
 	return keys, nil
 }
 
-func createAccount(ctx context.Context, books *ledger.Ledger, n int) (keys []string, err error) {
+func createAccount(ctx context.Context, books *ledger.Ledger, n, keysOf int) (keys []string, err error) {
 	none := ledger.Limit(ledger.Unlimited)
 	a, err := books.CreateAccount(ctx, fmt.Sprintf("account%d@bench.test", n), ledger.Terms{Rate: &none, Points: &none})
 	if err != nil {
 		return nil, err
 	}
-	for k := range keysEach {
+	for k := range keysOf {
 		secret, _, err := books.CreateKey(ctx, a.ID, fmt.Sprint("key", k), ledger.KeyTerms{})
 		if err != nil {
 			return nil, err

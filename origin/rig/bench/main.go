@@ -266,7 +266,7 @@ func skip(format string, args ...any) error {
 // rows are all rows, in the order of the table.
 func rows() []row {
 	var list []row
-	for _, family := range [][]row{singles(), batches(), replicaRows(), edgeRows(), moduleRows(), parseRows(), mxRows(), commandRows(), startRows(), memoryRows(), growthRows()} {
+	for _, family := range [][]row{singles(), batches(), replicaRows(), chargeRows(), edgeRows(), moduleRows(), parseRows(), mxRows(), commandRows(), startRows(), memoryRows(), growthRows()} {
 		list = append(list, family...)
 	}
 	return list

@@ -229,7 +229,7 @@ func (s *Server) Stop() {
 // Freeze suspends the server's processes: connections stay open and no query gets a
 // result, as if the machine hung. thaw resumes them.
 func (s *Server) Freeze(ctx context.Context) (thaw func(), err error) {
-	processes, err := s.processes(ctx)
+	processes, err := s.Processes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +243,8 @@ func (s *Server) Freeze(ctx context.Context) (thaw func(), err error) {
 	}, nil
 }
 
-// processes returns the IDs of the server's processes, the parent first.
-func (s *Server) processes(ctx context.Context) (list []int, err error) {
+// Processes returns the IDs of the server's processes, the parent first.
+func (s *Server) Processes(ctx context.Context) (list []int, err error) {
 	lock, err := os.ReadFile(s.Dir + "/data/postmaster.pid")
 	if err != nil {
 		return nil, err
