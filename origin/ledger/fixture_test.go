@@ -214,7 +214,7 @@ func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, o
 // them.
 func (f *fixture) used() int64 {
 	f.Helper()
-	a, err := f.AccountByEmail(f.ctx, "owner@example.com")
+	a, err := f.Account(f.ctx, f.account)
 	require.NoError(f, err)
 	return a.Used
 }

@@ -117,6 +117,56 @@ func TestPostgresLockedAccountHarmsNoOther(t *testing.T) {
 	}
 }
 
+// A group of many accounts writes their rows together. If another session has locked the row
+// of one, the others are charged.
+func TestPostgresManyAccountsInAGroup(t *testing.T) {
+	for name, lock := range map[string]string{"key": "UPDATE keys SET used = used WHERE account = 1", "history": "UPDATE usage SET points = points WHERE account = 1"} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
+			all := []*fixture{f}
+			for n := range 40 {
+				all = append(all, f.otherAccount(fmt.Sprintf("other%d@example.com", n)))
+			}
+			for _, a := range all {
+				require.NoError(t, f.ChangeKey(f.ctx, a.account, a.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(maxPoints)}}))
+			}
+			rounds := int64(0)
+			for round := func() { inParallel(len(all), func(n int) { all[n].request(1) }) }; f.Stats().Largest < len(all)/2; rounds++ {
+				round()
+			}
+			unlock := f.lockRows(lock)
+			left, leave := context.WithCancel(f.ctx)
+			var first sync.WaitGroup
+			var charged atomic.Int64
+			first.Go(func() {
+				if d, err := f.tryRequest(left, f.secret, 1, nil); err == nil && d.Kind == Good {
+					charged.Add(1)
+				}
+			})
+			var refused atomic.Int64
+			inParallel(8*(len(all)-1), func(n int) {
+				other := all[1+n%(len(all)-1)]
+				if d, err := other.tryRequest(f.ctx, other.secret, 1, nil); err != nil || d.Kind != Good {
+					refused.Add(1)
+				}
+			})
+			require.Zero(t, refused.Load())
+			require.Zero(t, charged.Load())
+			unlock()
+			leave()
+			first.Wait()
+			for n, a := range all {
+				want := rounds + 8
+				if n == 0 {
+					want = rounds + charged.Load()
+				}
+				require.Equal(t, want, a.used())
+				require.Equal(t, want, a.history().Points)
+			}
+		})
+	}
+}
+
 // A group that waited in vain for a lock spares the next ones the wait.
 func TestPostgresLocksAreRemembered(t *testing.T) {
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)

@@ -46,7 +46,8 @@ type Transaction struct {
 	Reads func() []Statement
 	// Decide gets the database's time, read after the locks were acquired, and
 	// returns the statements that write. If it returns none, the transaction is
-	// rolled back.
+	// rolled back. Reads and Decide are called again if a row of many that are
+	// written together is locked.
 	Decide func(now time.Time) ([]Statement, error)
 	// Marked makes PostgreSQL write a number with the transaction, which shows
 	// whether it was committed if it is in doubt.

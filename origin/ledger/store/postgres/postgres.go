@@ -41,8 +41,9 @@ const maxReaders = 4
 type postgres struct {
 	pool    *pgxpool.Pool
 	queries map[string]string
-	clock   func() time.Time // nil: the server's, which the replicas share
-	readers chan struct{}    // semaphore of Query
+	many    map[string]string // see many
+	clock   func() time.Time  // nil: the server's, which the replicas share
+	readers chan struct{}     // semaphore of Query
 
 	writer string // identifies this process in the table writers
 	groups int64  // Marked transactions begun so far
@@ -66,7 +67,8 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time, a sto
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{pool: pool, queries: store.Catalogue(files), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
+	queries := store.Catalogue(files)
+	p := &postgres{pool: pool, queries: queries, many: many(queries), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
 	require := p.migrate
 	if a != store.Create {
 		require = p.requireCurrent

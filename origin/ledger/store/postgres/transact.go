@@ -3,6 +3,9 @@ package postgres
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,11 +20,21 @@ import (
 func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
+	err := p.transact(ctx, t, fewest)
+	if err == errSomeLocked { // find out which
+		err = p.transact(ctx, t, never)
+	}
+	return err
+}
+
+// transact runs t with one statement for each fewest writes or more to the same table.
+func (p *postgres) transact(ctx context.Context, t store.Transaction, fewest int) error {
 	tx, err := p.begin(ctx, t)
 	if err != nil {
 		return explainPostgres(err)
 	}
 	defer tx.conn.Release() // closes the connection if the transaction is still open
+	tx.fewest = fewest
 	writes, err := t.Decide(tx.now)
 	if err == nil && len(writes) > 0 {
 		if err = tx.commit(ctx, writes); err == nil || !isRolledBack(err) {
@@ -39,7 +52,8 @@ type pgTransaction struct {
 	now  time.Time
 	id   string // the server's transaction ID
 
-	group int64 // its mark; 0 if it is not Marked
+	group  int64 // its mark; 0 if it is not Marked
+	fewest int   // writes in one statement
 }
 
 // identify reads the time and the transaction ID. It runs after the reads: a time
@@ -107,7 +121,7 @@ func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 // confirms, it returns an *InDoubt.
 func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) error {
 	batch, done := &pgx.Batch{}, 0
-	t.queue(batch, writes, &done)
+	t.queueWrites(batch, writes, &done)
 	if t.group > 0 {
 		batch.Queue(markGroup, t.writer, t.group)
 	}
@@ -118,9 +132,84 @@ func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) er
 	}
 	err = explainPostgres(err)
 	if locked, ok := errors.AsType[*store.Locked](err); ok && done < len(writes) {
+		if t.together(writes[done:]) > 1 {
+			return errSomeLocked
+		}
 		locked.Write = &writes[done]
 	}
 	return err
+}
+
+// A group that charges many accounts writes a row of two tables for each. One statement for
+// all of them takes the server 100 µs more than one for a single row, and 20 less for each
+// further row.
+const (
+	fewest = 8           // writes in one statement
+	never  = math.MaxInt // no statement has more than one
+)
+
+// errSomeLocked is the error of a transaction of whose many rows in one statement another
+// session has locked one.
+var errSomeLocked = errors.New("one of several rows is locked")
+
+// many are the statements that write many rows as one of the catalogue writes one. Each
+// argument is an array of those of the rows.
+func many(one map[string]string) map[string]string {
+	insert, _, _ := strings.Cut(one["add_usage"], "VALUES")
+	_, conflict, _ := strings.Cut(one["add_usage"], ")\n    ON CONFLICT")
+	return map[string]string{
+		"put_account": `UPDATE accounts SET month = v.month, used = v.used, tat_ns = v.tat_ns, stored = v.stored
+			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) AS v (id, month, used, tat_ns, stored)
+			WHERE accounts.id = v.id`,
+		"put_key": `UPDATE keys SET month = v.month, used = v.used, tat_ns = v.tat_ns
+			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS v (id, month, used, tat_ns)
+			WHERE keys.id = v.id`,
+		"add_usage": insert + `SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+			$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[]) ON CONFLICT` + conflict,
+	}
+}
+
+// together returns how many of the writes, from the first on, are one statement.
+func (t *pgTransaction) together(writes []store.Statement) int {
+	name := writes[0].Name
+	if t.many[name] == "" {
+		return 1
+	}
+	n := slices.IndexFunc(writes, func(w store.Statement) bool { return w.Name != name })
+	if n < 0 {
+		n = len(writes)
+	}
+	if n < t.fewest {
+		return 1
+	}
+	return n
+}
+
+// queueWrites adds statements to a batch, which counts the writes that succeed.
+func (t *pgTransaction) queueWrites(batch *pgx.Batch, writes []store.Statement, done *int) {
+	for len(writes) > 0 {
+		n := t.together(writes)
+		if n == 1 {
+			t.queue(batch, writes[:1], done)
+		} else {
+			batch.Queue(t.many[writes[0].Name], columns(writes[:n])...).
+				Exec(func(pgconn.CommandTag) error { *done += n; return nil })
+		}
+		writes = writes[n:]
+	}
+}
+
+// columns returns the arrays of the arguments of equal statements, which are all int64.
+func columns(list []store.Statement) []any {
+	arrays := make([]any, len(list[0].Args))
+	for c := range arrays {
+		column := make([]int64, len(list))
+		for n, st := range list {
+			column[n] = st.Args[c].(int64)
+		}
+		arrays[c] = column
+	}
+	return arrays
 }
 
 // queue adds statements to a batch, which counts those that succeed.
