@@ -19,6 +19,14 @@ import (
 func edgeRows() []row {
 	return []row{
 		{"GET at the edge, workerd, c = 32", "requests/s", "worker that only asks the origin", atLeast(0.8), atEdge},
+		{"origin behind the edge, GET, c = 32", "µs of processor time", "GET at the origin", atMost(1),
+			func(ctx context.Context, l *lab) (pair, error) {
+				return l.behindEdge(ctx, load{url: single, connections: 32})
+			}},
+		{fmt.Sprintf("origin behind the edge, batch of %d, c = 4", batchSize), "µs of processor time", "batch at the origin", atMost(1),
+			func(ctx context.Context, l *lab) (pair, error) {
+				return l.behindEdge(ctx, load{url: batch, body: batchBody(batchSize, ""), connections: 4})
+			}},
 		{"start: workerd to the first response", "ms", "limit", atMost(1), startEdge},
 	}
 }
@@ -61,6 +69,25 @@ func atEdge(ctx context.Context, l *lab) (pair, error) {
 	d.url = workers.peer.url + "/"
 	peer, err := l.cost(ctx, d, workers.peer.PID())
 	return ours.besidePeer(peer, 1), err
+}
+
+// behindEdge compares what a request costs the origin if a worker sends it with what it
+// costs if the client does.
+func (l *lab) behindEdge(ctx context.Context, d load) (p pair, err error) {
+	s, err := l.sqlite()
+	if err != nil {
+		return p, err
+	}
+	workers, err := l.edgePair()
+	if err != nil {
+		return p, err
+	}
+	direct, err := l.costOf(ctx, s, d)
+	if err != nil {
+		return p, err
+	}
+	behind, err := l.costOf(ctx, &service{Process: s.Process, database: s.database, url: workers.ours.url}, d)
+	return pair{Ours: behind.used, Peer: direct.used}, err
 }
 
 // startEdge starts workerd in front of a service that runs already.
