@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"log/slog"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -63,12 +62,12 @@ func TestResolverWatchLogsOutageOnce(t *testing.T) {
 	require.False(t, log.Contains(lies), log.String())
 }
 
-// freeAddress returns an address of loopback at which nothing listens.
+// freeAddress returns an address of loopback at which nothing listens, over UDP nor TCP.
 func freeAddress(t *testing.T) string {
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	server, err := mxtest.Listen("127.0.0.1:0", gmailZone)
 	require.NoError(t, err)
-	defer conn.Close()
-	return conn.LocalAddr().String()
+	defer server.Close()
+	return server.Addr
 }
 
 // deny replies that there is no such name.
