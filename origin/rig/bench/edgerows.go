@@ -19,14 +19,8 @@ import (
 func edgeRows() []row {
 	return []row{
 		{"GET at the edge, workerd, c = 32", "requests/s", "worker that only asks the origin", atLeast(0.8), atEdge},
-		{"origin behind the edge, GET, c = 32", "µs of processor time", "GET at the origin", target{},
-			func(ctx context.Context, l *lab) (pair, error) {
-				return l.behindEdge(ctx, load{url: single, connections: 32})
-			}},
 		{fmt.Sprintf("origin behind the edge, batch of %d, c = 4", batchSize), "µs of processor time", "batch at the origin", target{},
-			func(ctx context.Context, l *lab) (pair, error) {
-				return l.behindEdge(ctx, load{url: batch, body: batchBody(batchSize, ""), connections: 4})
-			}},
+			behindEdge},
 		{"start: workerd to the first response", "ms", "limit", atMost(1), startEdge},
 	}
 }
@@ -71,9 +65,10 @@ func atEdge(ctx context.Context, l *lab) (pair, error) {
 	return ours.besidePeer(peer, 1), err
 }
 
-// behindEdge compares what a request costs the origin if a worker sends it with what it
-// costs if the client does.
-func (l *lab) behindEdge(ctx context.Context, d load) (p pair, err error) {
+// behindEdge compares what a batch costs the origin if a worker sends it with what it costs
+// if the client does.
+func behindEdge(ctx context.Context, l *lab) (p pair, err error) {
+	d := load{url: batch, body: batchBody(batchSize, ""), connections: 4}
 	s, err := l.sqlite()
 	if err != nil {
 		return p, err
