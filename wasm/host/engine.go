@@ -33,7 +33,7 @@ import (
 
 // Options configure an Engine. The zero value is valid.
 type Options struct {
-	// Size is the number of instances, 1 to 2 MB each; 0 means GOMAXPROCS. New starts
+	// Size is the number of instances, 12 MB each; 0 means GOMAXPROCS. New starts
 	// one of them, and concurrent callers the others.
 	Size int
 	// CacheDir is a directory for compiled machine code, which saves a second at the
