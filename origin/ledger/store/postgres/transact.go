@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
 	err := p.transact(ctx, t, fewest)
-	if err == errSomeLocked { // find out which
+	if errors.Is(err, errSomeLocked) { // find out which
 		err = p.transact(ctx, t, never)
 	}
 	return err
@@ -133,7 +134,7 @@ func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) er
 	err = explainPostgres(err)
 	if locked, ok := errors.AsType[*store.Locked](err); ok && done < len(writes) {
 		if t.together(writes[done:]) > 1 {
-			return errSomeLocked
+			return fmt.Errorf("%w: %w", errSomeLocked, err)
 		}
 		locked.Write = &writes[done]
 	}
@@ -172,7 +173,7 @@ func many(one map[string]string) map[string]string {
 // together returns how many of the writes, from the first on, are one statement.
 func (t *pgTransaction) together(writes []store.Statement) int {
 	name := writes[0].Name
-	if t.many[name] == "" {
+	if t.fewest == never || t.many[name] == "" {
 		return 1
 	}
 	n := slices.IndexFunc(writes, func(w store.Statement) bool { return w.Name != name })
