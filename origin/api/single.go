@@ -208,7 +208,7 @@ type lookers struct {
 	ended <-chan struct{}
 }
 
-const maxIdleLookers = 64 // as many as a batch has domains
+const maxIdleLookers = maxUnique // as many as a batch has domains
 
 func (l *lookers) run(lookUp func()) {
 	select {

@@ -134,6 +134,7 @@ func TestPostgresManyAccountsInAGroup(t *testing.T) {
 			for round := func() { inParallel(len(all), func(n int) { all[n].request(1) }) }; f.Stats().Largest < len(all)/2; rounds++ {
 				round()
 			}
+			f.requireRows(len(all), rounds)
 			unlock := f.lockRows(lock)
 			left, leave := context.WithCancel(f.ctx)
 			var first sync.WaitGroup
@@ -165,6 +166,21 @@ func TestPostgresManyAccountsInAGroup(t *testing.T) {
 			}
 		})
 	}
+}
+
+// requireRows requires that the rows of accounts have the points of so many requests for one
+// each, in every column that a charge writes.
+func (f *fixture) requireRows(accounts int, points int64) {
+	f.Helper()
+	conn, err := pgx.Connect(f.ctx, f.url)
+	require.NoError(f, err)
+	defer conn.Close(f.ctx)
+	var found int
+	require.NoError(f, conn.QueryRow(f.ctx, `
+		SELECT count(*) FROM accounts a JOIN keys k ON k.account = a.id JOIN usage u ON u.account = a.id AND u.key = k.id
+		 WHERE a.month = k.month AND a.stored = 0 AND (a.used, k.used, u.points, u.requests, u.valid) = ($1, $1, $1, $1, $1)
+		   AND u.errors + u.invalid + u.disposable + u.public + u.relay + u.role + u.gibberish + u.typo + u.lookup_errors = 0`, points).Scan(&found))
+	require.Equal(f, accounts, found)
 }
 
 // A group that waited in vain for a lock spares the next ones the wait.

@@ -112,10 +112,10 @@ func (d *datagrams) isSpent() bool { return d.uses >= socketUses || time.Since(d
 //     query without a reply may wait.
 //   - Which of the idle sockets is the next one is random.
 type idleSockets struct {
-	mu     sync.Mutex
-	most   int
-	list   []*datagrams
-	closer *time.Timer // of what is spent; runs while list has sockets
+	mu      sync.Mutex
+	most    int
+	list    []*datagrams
+	closing bool // closeSpent will run
 }
 
 // take returns an idle socket, or nil.
@@ -162,10 +162,17 @@ func (i *idleSockets) add(d *datagrams) bool {
 	if len(i.list) >= i.most {
 		return false
 	}
-	if i.list = append(i.list, d); i.closer == nil {
-		i.closer = time.AfterFunc(socketAge, i.closeSpent)
-	}
+	i.list = append(i.list, d)
+	i.closeLater()
 	return true
+}
+
+// closeLater has the sockets closed that will be spent. i.mu is held.
+func (i *idleSockets) closeLater() {
+	if !i.closing && len(i.list) > 0 {
+		i.closing = true
+		time.AfterFunc(socketAge, i.closeSpent)
+	}
 }
 
 func (i *idleSockets) closeSpent() {
@@ -178,9 +185,8 @@ func (i *idleSockets) closeSpent() {
 		}
 		return false
 	})
-	if i.closer = nil; len(i.list) > 0 {
-		i.closer = time.AfterFunc(socketAge, i.closeSpent)
-	}
+	i.closing = false
+	i.closeLater()
 }
 
 // close closes all, and whatever is added later.

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -85,48 +84,31 @@ func (l *lab) charges(ctx context.Context, ledgers, accounts int) (c cost, err e
 	made, err := all.charge(ctx, l.span)
 	took := time.Since(begun)
 	after, failed := l.postgresTime(ctx)
-	if err != nil || failed != nil {
-		return c, fmt.Errorf("%w, %w", err, failed)
+	if err := errors.Join(err, failed); err != nil {
+		return c, err
 	}
 	return cost{rate: made / took.Seconds(), used: perUnit(after-before, made)}, nil
 }
 
 // charge has callers charge accounts for a while, and returns how many charges they made.
 func (c charged) charge(ctx context.Context, span time.Duration) (made float64, err error) {
-	var count atomic.Int64
-	var failure atomic.Pointer[error]
-	var callers sync.WaitGroup
-	begun := time.Now()
-	for n := range chargeCallers * len(c.ledgers) {
-		callers.Go(func() {
-			for time.Since(begun) < span && failure.Load() == nil {
-				if err := chargeOnce(ctx, c.ledgers[n%len(c.ledgers)], c.secrets[rand.IntN(len(c.secrets))]); err != nil {
-					failure.Store(&err)
-				}
-				count.Add(1)
-			}
-		})
-	}
-	callers.Wait()
-	if err := failure.Load(); err != nil {
-		return 0, *err
-	}
-	return float64(count.Load()), nil
+	return repeat(span, chargeCallers*len(c.ledgers), func(caller int) error {
+		return chargeOnce(ctx, c.ledgers[caller%len(c.ledgers)], c.secrets[rand.IntN(len(c.secrets))])
+	})
 }
 
 func chargeOnce(ctx context.Context, books *ledger.Ledger, secret string) error {
 	r, d, err := books.Begin(ctx, secret, "")
-	if err != nil || d.Kind != ledger.Good {
-		return fmt.Errorf("begin: %v %w", d.Kind, err)
+	if r != nil {
+		defer r.End()
+		if d, err = r.Claim(1, nil); err == nil && d.Kind == ledger.Good {
+			d, err = r.Charge(ledger.Charge{Points: 1})
+		}
 	}
-	defer r.End()
-	if d, err = r.Claim(1, nil); err == nil && d.Kind == ledger.Good {
-		d, err = r.Charge(ledger.Charge{Points: 1})
+	if err == nil && d.Kind != ledger.Good {
+		err = fmt.Errorf("a charge was refused: %v", d.Kind)
 	}
-	if err != nil || d.Kind != ledger.Good {
-		return fmt.Errorf("charge: %v %w", d.Kind, err)
-	}
-	return nil
+	return err
 }
 
 // postgresTime returns the processor time that PostgreSQL has used so far.

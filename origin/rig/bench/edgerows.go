@@ -28,31 +28,29 @@ func edgeRows() []row {
 // startEdgeLimit is in milliseconds.
 const startEdgeLimit = 60
 
-// An edgePair is our worker and its peer.
-type edgePair struct{ ours, peer *worker }
+// An edgePair is our worker and its peer, in front of the same origin.
+type edgePair struct {
+	origin     *service
+	ours, peer *worker
+}
 
 func (l *lab) startEdgePair() (p edgePair, err error) {
-	s, err := l.sqlite()
-	if err != nil {
+	if p.origin, err = l.sqlite(); err != nil {
 		return p, err
 	}
-	if p.ours, err = l.edgeWorker(s); err != nil {
+	if p.ours, err = l.edgeWorker(p.origin); err != nil {
 		return p, err
 	}
-	p.peer, err = l.askingWorker(s)
+	p.peer, err = l.askingWorker(p.origin)
 	return p, err
 }
 
 func atEdge(ctx context.Context, l *lab) (pair, error) {
-	s, err := l.sqlite()
-	if err != nil {
-		return pair{}, err
-	}
 	workers, err := l.edgePair()
 	if err != nil {
 		return pair{}, err
 	}
-	d := load{url: workers.ours.url + single, keys: []string{s.key}, connections: 32}
+	d := load{url: workers.ours.url + single, keys: []string{workers.origin.key}, connections: 32}
 	if err := d.warm(); err != nil {
 		return pair{}, err
 	}
@@ -68,20 +66,18 @@ func atEdge(ctx context.Context, l *lab) (pair, error) {
 // behindEdge compares what a batch costs the origin if a worker sends it with what it costs
 // if the client does.
 func behindEdge(ctx context.Context, l *lab) (p pair, err error) {
-	d := load{url: batch, body: batchBody(batchSize, ""), connections: 4}
-	s, err := l.sqlite()
-	if err != nil {
-		return p, err
-	}
 	workers, err := l.edgePair()
 	if err != nil {
 		return p, err
 	}
-	direct, err := l.costOf(ctx, s, d)
+	d := load{url: batch, body: batchBody(batchSize, ""), connections: 4}
+	direct, err := l.costOf(ctx, workers.origin, d)
 	if err != nil {
 		return p, err
 	}
-	behind, err := l.costOf(ctx, &service{Process: s.Process, database: s.database, url: workers.ours.url}, d)
+	atWorker := *workers.origin
+	atWorker.url = workers.ours.url
+	behind, err := l.costOf(ctx, &atWorker, d)
 	return pair{Ours: behind.used, Peer: direct.used}, err
 }
 

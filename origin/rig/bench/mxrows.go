@@ -136,26 +136,39 @@ func batchedMX(ctx context.Context, l *lab) (p pair, err error) {
 
 // callAll has callers call f with domains that no call had before.
 func (l *lab) callAll(callers int, f func(domain string) error) (c cost, err error) {
-	var calls atomic.Int64
+	var numbers atomic.Int64
+	begun, before, from := time.Now(), processorTime(os.Getpid()), l.unused()
+	calls, err := repeat(l.span/2, callers, func(int) error { return f(fmt.Sprintf("n%d.bulk.example", from+numbers.Add(1))) })
+	if err != nil {
+		return c, err
+	}
+	c.rate = calls / time.Since(begun).Seconds()
+	c.used = perUnit(processorTime(os.Getpid())-before, calls)
+	return c, nil
+}
+
+// repeat has callers call f for a while, each with its number, and returns how many calls
+// they made.
+func repeat(span time.Duration, callers int, f func(caller int) error) (calls float64, err error) {
+	var made atomic.Int64
 	var failure atomic.Pointer[error]
 	var all sync.WaitGroup
-	begun, before, from := time.Now(), processorTime(os.Getpid()), l.unused()
-	for range callers {
+	begun := time.Now()
+	for n := range callers {
 		all.Go(func() {
-			for time.Since(begun) < l.span/2 && failure.Load() == nil {
-				if err := f(fmt.Sprintf("n%d.bulk.example", from+calls.Add(1))); err != nil {
+			for time.Since(begun) < span && failure.Load() == nil {
+				if err := f(n); err != nil {
 					failure.Store(&err)
 				}
+				made.Add(1)
 			}
 		})
 	}
 	all.Wait()
 	if err := failure.Load(); err != nil {
-		return c, *err
+		return 0, *err
 	}
-	c.rate = float64(calls.Load()) / time.Since(begun).Seconds()
-	c.used = perUnit(processorTime(os.Getpid())-before, float64(calls.Load()))
-	return c, nil
+	return float64(made.Load()), nil
 }
 
 // mxNames are as many domains as the package's own benchmark looks up.

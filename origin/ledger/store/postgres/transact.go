@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -21,21 +20,21 @@ import (
 func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
-	err := p.transact(ctx, t, fewest)
+	err := p.transact(ctx, t, false)
 	if errors.Is(err, errSomeLocked) { // find out which
-		err = p.transact(ctx, t, never)
+		err = p.transact(ctx, t, true)
 	}
 	return err
 }
 
-// transact runs t with one statement for each fewest writes or more to the same table.
-func (p *postgres) transact(ctx context.Context, t store.Transaction, fewest int) error {
+// transact runs t. It writes many rows of a table with one statement, unless apart.
+func (p *postgres) transact(ctx context.Context, t store.Transaction, apart bool) error {
 	tx, err := p.begin(ctx, t)
 	if err != nil {
 		return explainPostgres(err)
 	}
 	defer tx.conn.Release() // closes the connection if the transaction is still open
-	tx.fewest = fewest
+	tx.apart = apart
 	writes, err := t.Decide(tx.now)
 	if err == nil && len(writes) > 0 {
 		if err = tx.commit(ctx, writes); err == nil || !isRolledBack(err) {
@@ -53,8 +52,8 @@ type pgTransaction struct {
 	now  time.Time
 	id   string // the server's transaction ID
 
-	group  int64 // its mark; 0 if it is not Marked
-	fewest int   // writes in one statement
+	group int64 // its mark; 0 if it is not Marked
+	apart bool  // each row has a statement of its own
 }
 
 // identify reads the time and the transaction ID. It runs after the reads: a time
@@ -144,10 +143,7 @@ func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) er
 // A group that charges many accounts writes a row of two tables for each. One statement for
 // all of them takes the server 100 µs more than one for a single row, and 20 less for each
 // further row.
-const (
-	fewest = 8           // writes in one statement
-	never  = math.MaxInt // no statement has more than one
-)
+const fewest = 8 // rows in one statement
 
 // errSomeLocked is the error of a transaction of whose many rows in one statement another
 // session has locked one.
@@ -173,14 +169,14 @@ func many(one map[string]string) map[string]string {
 // together returns how many of the writes, from the first on, are one statement.
 func (t *pgTransaction) together(writes []store.Statement) int {
 	name := writes[0].Name
-	if t.fewest == never || t.many[name] == "" {
+	if t.apart || t.many[name] == "" {
 		return 1
 	}
 	n := slices.IndexFunc(writes, func(w store.Statement) bool { return w.Name != name })
 	if n < 0 {
 		n = len(writes)
 	}
-	if n < t.fewest {
+	if n < fewest {
 		return 1
 	}
 	return n
