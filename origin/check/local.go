@@ -20,6 +20,11 @@ type Local struct {
 
 // Check checks the addresses of records.
 func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome) error {
+	return l.checkInTurn(ctx, turn{}, records, outcomes)
+}
+
+// checkInTurn checks the addresses of records. Its lookups begin in their turn.
+func (l *Local) checkInTurn(ctx context.Context, turn turn, records []Record, outcomes []Outcome) error {
 	facts := make([]host.Facts, len(records))
 	if err := l.runModule(ctx, records, facts, outcomes); err != nil {
 		return err
@@ -27,7 +32,7 @@ func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome)
 	if l.Lookups == nil {
 		return l.decide(ctx, facts, outcomes, nil)
 	}
-	found, err := l.lookup(ctx, facts, outcomes)
+	found, err := l.lookup(ctx, turn, facts, outcomes)
 	if err != nil {
 		return err
 	}
@@ -76,8 +81,8 @@ func keep(f host.Facts, facts *host.Facts, o *Outcome) {
 // lookup looks up each distinct domain of the valid addresses, and adds what it
 // finds to the outcomes. For a policy that may have the reason no_mail it looks for
 // address records too.
-func (l *Local) lookup(ctx context.Context, facts []host.Facts, outcomes []Outcome) (map[string]lookup, error) {
-	found, err := l.Lookups.All(ctx, domainsOf(facts), l.Flags&host.Details != 0 || l.Policy.WantsAddress())
+func (l *Local) lookup(ctx context.Context, turn turn, facts []host.Facts, outcomes []Outcome) (map[string]lookup, error) {
+	found, err := l.Lookups.all(ctx, turn, domainsOf(facts), l.Flags&host.Details != 0 || l.Policy.WantsAddress())
 	if err != nil {
 		return nil, err
 	}

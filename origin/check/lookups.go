@@ -17,7 +17,6 @@ import (
 type Lookups struct {
 	resolver *mx.Resolver
 	slots    chan struct{} // lookups in flight
-	turn     chan struct{} // the caller that begins lookups
 	outage   *outage
 }
 
@@ -35,7 +34,7 @@ func ResolverConfig(servers []string, timeout time.Duration, workers int) mx.Con
 
 // NewLookups returns Lookups with at most workers lookups at a time.
 func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
-	return &Lookups{resolver: resolver, slots: make(chan struct{}, workers), turn: make(chan struct{}, 1), outage: &outage{resolver: resolver}}
+	return &Lookups{resolver: resolver, slots: make(chan struct{}, workers), outage: &outage{resolver: resolver}}
 }
 
 // A lookup is what was found for one domain. The zero value is that of an address
@@ -50,12 +49,12 @@ func lookupOf(r mx.Result, err error) lookup {
 	return lookup{host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}, err}
 }
 
-// All looks the domains up, for details with the address records to which their mail goes.
+// all looks the domains up, for details with the address records to which their mail goes.
 // It returns once all are known. Its error is that of ctx, or ErrOutage.
-func (l *Lookups) All(ctx context.Context, domains []string, details bool) (map[string]lookup, error) {
+func (l *Lookups) all(ctx context.Context, turn turn, domains []string, details bool) (map[string]lookup, error) {
 	found := outcomes{byDomain: make(map[string]lookup, len(domains))}
 	var group sync.WaitGroup
-	err := l.begin(ctx, l.unknown(domains, details, &found), func(domain string) {
+	err := l.begin(ctx, turn, l.unknown(domains, details, &found), func(domain string) {
 		group.Go(func() { found.add(domain, l.ask(ctx, domain, details)) })
 	})
 	group.Wait()
@@ -84,35 +83,24 @@ func (l *Lookups) unknown(domains []string, details bool, found *outcomes) (rest
 	return rest
 }
 
-// begin calls start for each domain, with a slot that ask frees. One caller at a
-// time begins, so that the records that came first are finished first.
-func (l *Lookups) begin(ctx context.Context, domains []string, start func(domain string)) error {
-	if len(domains) == 0 {
-		return nil
-	}
-	if err := acquire(ctx, l.turn); err != nil {
+// begin calls start for each domain in its turn, with a slot that ask frees.
+func (l *Lookups) begin(ctx context.Context, turn turn, domains []string, start func(domain string)) error {
+	if err := turn.wait(ctx); err != nil {
 		return err
 	}
-	defer func() { <-l.turn }()
+	defer turn.pass()
 	for _, domain := range domains {
 		if err := l.outage.err(); err != nil {
 			return err
 		}
-		if err := acquire(ctx, l.slots); err != nil {
-			return err
+		select {
+		case l.slots <- struct{}{}:
+			start(domain)
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		start(domain)
 	}
 	return nil
-}
-
-func acquire(ctx context.Context, from chan<- struct{}) error {
-	select {
-	case from <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func (l *Lookups) ask(ctx context.Context, domain string, details bool) lookup {

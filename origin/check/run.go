@@ -38,6 +38,39 @@ type Checker interface {
 	Check(ctx context.Context, records []Record, outcomes []Outcome) error
 }
 
+// An orderly Checker begins what takes long in input order: what came first is written
+// first, so a run that is interrupted has written most of what it found out.
+type orderly interface {
+	checkInTurn(ctx context.Context, turn turn, records []Record, outcomes []Outcome) error
+}
+
+// A turn is the place of a chunk in the input. The zero turn is that of records that no
+// others precede or follow.
+type turn struct {
+	before <-chan struct{} // closed when all before it have begun; nil for the first
+	begun  func()          // lets the next one begin
+}
+
+// wait waits until all before it have begun.
+func (t turn) wait(ctx context.Context) error {
+	if t.before == nil {
+		return ctx.Err()
+	}
+	select {
+	case <-t.before:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pass lets the next one begin.
+func (t turn) pass() {
+	if t.begun != nil {
+		t.begun()
+	}
+}
+
 // A pipeline is what the goroutines of a run share.
 type pipeline struct {
 	*Run
@@ -87,8 +120,10 @@ func (p *pipeline) check(ctx context.Context) {
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.work)
 	defer close(p.order)
+	var before <-chan struct{}
 	for first := true; ; first = false {
 		c := p.take()
+		before = c.follow(before)
 		c.records, p.readErr = p.Input.Read(c.records)
 		if first && p.readErr != nil && len(c.records) == 0 && !errors.Is(p.readErr, io.EOF) {
 			return
@@ -176,6 +211,7 @@ type chunk struct {
 	encoded []byte
 	ready   int           // records that are encoded, all of them unless err is set
 	err     error         // ends the run once what is before it is written
+	turn    turn          // to begin
 	done    chan struct{} // closed when the worker is finished with it
 }
 
@@ -196,6 +232,13 @@ func (c *chunk) empty() *chunk {
 	return c
 }
 
+// follow sets the turn of c, and returns what is closed when c has begun.
+func (c *chunk) follow(before <-chan struct{}) <-chan struct{} {
+	begun := make(chan struct{})
+	c.turn = turn{before, sync.OnceFunc(func() { close(begun) })}
+	return begun
+}
+
 // measured sets the size of the records.
 func (c *chunk) measured() *chunk {
 	for n := range c.records {
@@ -207,7 +250,7 @@ func (c *chunk) measured() *chunk {
 // finish checks and encodes the records.
 func (c *chunk) finish(ctx context.Context, r *Run) {
 	defer close(c.done)
-	if c.err = r.Checker.Check(ctx, c.records, c.outcomes[:len(c.records)]); c.err != nil {
+	if c.err = c.check(ctx, r.Checker); c.err != nil {
 		return
 	}
 	for n := range c.records {
@@ -219,6 +262,15 @@ func (c *chunk) finish(ctx context.Context, r *Run) {
 		}
 		c.ready++
 	}
+}
+
+func (c *chunk) check(ctx context.Context, by Checker) error {
+	defer c.turn.pass()
+	outcomes := c.outcomes[:len(c.records)]
+	if o, ok := by.(orderly); ok {
+		return o.checkInTurn(ctx, c.turn, c.records, outcomes)
+	}
+	return by.Check(ctx, c.records, outcomes)
 }
 
 // outputBuffer is the size of the buffer before the output, in bytes.
