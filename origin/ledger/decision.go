@@ -143,6 +143,29 @@ func (c *consumption) roll(m month) {
 	}
 }
 
+// isCounted reports whether the database has what the key has used: one without a limit
+// of its own has no need of it, and is not written.
+func (k *keyState) isCounted() bool { return k.budget != Unlimited || k.rate != Unlimited }
+
+// roll, charge and void do what those of consumption do, if the key is counted.
+func (k *keyState) roll(m month) {
+	if k.isCounted() {
+		k.consumption.roll(m)
+	}
+}
+
+func (k *keyState) charge(points int64) {
+	if k.isCounted() {
+		k.consumption.charge(points)
+	}
+}
+
+func (k *keyState) void(points int64, m month) {
+	if k.isCounted() {
+		k.consumption.void(points, m)
+	}
+}
+
 func (c *consumption) charge(points int64) {
 	c.used += points
 	c.changed = true

@@ -269,7 +269,7 @@ func (ws *workingSet) statements() []store.Statement {
 		}
 	}
 	for _, k := range ws.keys {
-		if k.changed && (k.budget != Unlimited || k.rate != Unlimited) {
+		if k.changed {
 			list = append(list, store.Statement{Name: "put_key", Args: []any{k.id, int64(k.month), k.used, k.tat}})
 		}
 	}

@@ -462,25 +462,64 @@ func (v *views) fill(ws *workingSet, rs *readSet, alone bool) *readSet {
 	defer v.mu.Unlock()
 	left := &readSet{map[rowKey]bool{}, rs.records}
 	for row := range rs.rows {
-		if !v.copyExact(ws, row) {
+		if !v.copy(ws, row, true) {
 			left.rows[row] = true
 		}
 	}
 	return left
 }
 
-// copyExact copies an account, its key and its secret, if all that row names are
-// exact. A view that was rolled to another month since is not what the database has.
-func (v *views) copyExact(ws *workingSet, row rowKey) bool {
+// maxGuessed is the most rows that are guessed. The round trip that a guess saves costs many
+// charges together less than the server takes to compare their rows.
+const maxGuessed = 8
+
+// guess copies the rows of a group to its working set, exact or not, and returns the
+// statement that expects them. It returns none if one has no view, or if the group needs
+// records, of which there are no views.
+func (v *views) guess(ws *workingSet, rs *readSet) (expected store.Statement) {
+	if len(rs.rows) == 0 || len(rs.rows) > maxGuessed || len(rs.records) > 0 {
+		return expected
+	}
+	v.distrust()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	list := make([][4]any, 0, len(rs.rows))
+	for row := range rs.rows {
+		if !v.copy(ws, row, false) {
+			return expected
+		}
+		list = append(list, ws.expected(row))
+	}
+	return store.Statement{Name: "expect_rows", Args: []any{asJSON(list)}}
+}
+
+// expected returns a row as the query read_rows takes it, and then returns it.
+func (ws *workingSet) expected(row rowKey) [4]any {
+	hash, k := "", ws.keys[row.key]
+	if row.secret != (digest{}) {
+		hash = row.secret.hex()
+	}
+	if k == nil { // as read_rows returns none
+		k = &keyState{budget: Unlimited, rate: Unlimited}
+	}
+	columns := append(ws.accounts[row.account].columns(), k.columns()...)
+	return [4]any{row.account, row.key, hash, append(columns, hash, ws.secrets[row.secret])}
+}
+
+// copy copies an account, its key and its secret, if all that row names have views, which
+// are exact if that is asked. A view that was rolled to another month since is not what the
+// database has.
+func (v *views) copy(ws *workingSet, row rowKey, exact bool) bool {
+	fits := func(f freshness) bool { return !exact || v.isExact(f) }
 	a := v.accounts[row.account]
-	if a == nil || a.changed || !v.isExact(a.freshness) {
+	if a == nil || a.changed || !fits(a.freshness) {
 		return false
 	}
 	k, s := a.keys[row.key], v.secrets[row.secret]
-	if row.key != 0 && (k == nil || k.changed || !v.isExact(k.freshness)) {
+	if row.key != 0 && (k == nil || k.changed || !fits(k.freshness)) {
 		return false
 	}
-	if row.secret != (digest{}) && (s == nil || s.key != k || !v.isExact(s.freshness)) {
+	if row.secret != (digest{}) && (s == nil || s.key != k || !fits(s.freshness)) {
 		return false
 	}
 	if ws.accounts[row.account] == nil { // another row of the group may have copied it

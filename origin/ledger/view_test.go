@@ -196,7 +196,7 @@ func newCountedFixture(t *testing.T, url string, terms Terms) (*fixture, readCou
 }
 
 // On SQLite a group reads rows once, and again after a commit of anyone else. On
-// PostgreSQL each group reads.
+// PostgreSQL each group reads or compares them, see TestPostgresGuessesWrong.
 func TestExactRowsAreNotRead(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, counter := newCountedFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(100)})
@@ -205,9 +205,10 @@ func TestExactRowsAreNotRead(t *testing.T) {
 			do()
 			before := counter.groups.Load()
 			require.Equal(t, Good, f.request(1).Kind)
-			require.EqualValues(t, 1, counter.groups.Load()-before, change)
+			first := counter.groups.Load() - before
 			require.Equal(t, Good, f.request(1).Kind)
 			if strings.HasPrefix(url, "sqlite:") {
+				require.EqualValues(t, 1, first, change)
 				require.EqualValues(t, 1, counter.groups.Load()-before, "the second after "+change)
 			}
 		}

@@ -431,25 +431,37 @@ func (w *writer) tryTransact(group []operation, locked, avoid map[int64]bool, hu
 		}
 		return list
 	}
-	err = w.store.Transact(context.Background(), store.Transaction{Alone: func() { alone = true }, Reads: reads, Marked: true,
+	guess := func(now time.Time) (expected store.Statement, writes []store.Statement) {
+		ws = newWorkingSet()
+		if expected = w.views.guess(ws, rs); expected.Name == "" || len(locked)+len(avoid) > 0 {
+			return expected, nil
+		}
+		return expected, w.decide(ws, group, now)
+	}
+	err = w.store.Transact(context.Background(), store.Transaction{Alone: func() { alone = true }, Guess: guess, Reads: reads, Marked: true,
 		Decide: func(now time.Time) ([]store.Statement, error) {
-			ws.instant = w.clock.monotonic()
-			ws.now = w.clock.observe(now)
-			ws.month = w.clock.month(ws.now)
 			ws.findLocked()
-			decided, _ := ws.split(group)
-			for _, op := range decided {
-				op.decide(ws)
-			}
-			w.announce(ws, decided)
-			list := ws.statements()
-			ws.changes = len(list) > 0
-			return list, nil
+			return w.decide(ws, group, now), nil
 		}})
 	if err != nil {
 		w.views.distrust()
 	}
 	return ws, err
+}
+
+// decide decides about a group at the database's time, and returns what to write.
+func (w *writer) decide(ws *workingSet, group []operation, now time.Time) []store.Statement {
+	ws.instant = w.clock.monotonic()
+	ws.now = w.clock.observe(now)
+	ws.month = w.clock.month(ws.now)
+	decided, _ := ws.split(group)
+	for _, op := range decided {
+		op.decide(ws)
+	}
+	w.announce(ws, decided)
+	list := ws.statements()
+	ws.changes = len(list) > 0
+	return list
 }
 
 // announce records in the views what the group writes to the buckets.

@@ -40,6 +40,13 @@ type Transaction struct {
 	// transactions of this Store. Rows that these have read or written are
 	// unchanged then. Only SQLite can know; see isAlone in package sqlite.
 	Alone func()
+	// Guess, if not nil, may be called before Reads. It decides on rows as the caller knows
+	// them, at an estimate of the database's time that is not later than it. expected has
+	// one argument, a list as read_rows takes it with the row for each element. The writes
+	// are committed if the rows are these, under their locks; else nothing has changed, and
+	// Reads and Decide are called. If it returns no writes, they are called at once. Only
+	// PostgreSQL guesses, since it saves a round trip; and only Marked transactions.
+	Guess func(now time.Time) (expected Statement, writes []Statement)
 	// Reads returns the statements that lock and read; nil for none. Rows stay
 	// locked until the transaction ends. It is called again if the connection is
 	// lost before Decide.

@@ -37,7 +37,8 @@ const maxReaders = 4
 
 // postgres is a database that several replicas share. A transaction locks the
 // rows it reads, so replicas that charge the same account take turns. It takes
-// two round trips: one to begin and read, one to write and commit.
+// two round trips, one to begin and read, one to write and commit; or one if it guesses
+// the rows (guess.go).
 type postgres struct {
 	pool    *pgxpool.Pool
 	queries map[string]string
@@ -47,6 +48,7 @@ type postgres struct {
 
 	writer string // identifies this process in the table writers
 	groups int64  // Marked transactions begun so far
+	guesses
 }
 
 const (
@@ -68,7 +70,8 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time, a sto
 		return nil, err
 	}
 	queries := store.Catalogue(files)
-	p := &postgres{pool: pool, queries: queries, many: many(queries), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
+	p := &postgres{pool: pool, queries: queries, many: many(queries), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text(),
+		guesses: guesses{expectRows: expectRows(queries["read_rows"])}}
 	require := p.migrate
 	if a != store.Create {
 		require = p.requireCurrent
@@ -226,30 +229,38 @@ func (p *postgres) Examine(ctx context.Context) (e store.Examination, err error)
 const (
 	invalidParameter     = "22023"
 	lockNotAvailable     = "55P03" // lock_timeout has passed
-	operatorIntervention = "57P"   // the server stops, or an operator ended the connection
+	readOnly             = "25006"
+	operatorIntervention = "57P" // the server stops, or an operator ended the connection
 
-	dataException      = "22"
-	integrityViolation = "23"
+	connectionException = "08"
+	dataException       = "22"
+	integrityViolation  = "23"
 )
 
 // postgresAdvice is what an operator can do about an error, by SQLSTATE.
 var postgresAdvice = map[string]string{
-	"28000": "the role may not log in; check the URL and pg_hba.conf",
-	"28P01": "the password is wrong; check the URL",
-	"3D000": "create the database first: createdb",
-	"3F000": "the role needs a schema to work in: GRANT USAGE, CREATE ON SCHEMA",
-	"42501": "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA",
-	"55P03": "another replica, or an operator's session, has locked the accounts for too long",
-	"53100": "the database's disk is full; free some space, then the ledger continues by itself",
-	"53300": "the database has no connection left; raise max_connections or lower pool_max_conns in the URL",
-	"25006": "the database is read-only; use the URL of the primary",
+	"28000":  "the role may not log in; check the URL and pg_hba.conf",
+	"28P01":  "the password is wrong; check the URL",
+	"3D000":  "create the database first: createdb",
+	"3F000":  "the role needs a schema to work in: GRANT USAGE, CREATE ON SCHEMA",
+	"42501":  "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA",
+	"55P03":  "another replica, or an operator's session, has locked the accounts for too long",
+	"53100":  "the database's disk is full; free some space, then the ledger continues by itself",
+	"53300":  "the database has no connection left; raise max_connections or lower pool_max_conns in the URL",
+	readOnly: "the database is read-only; use the URL of the primary",
 }
 
 // isRolledBack reports whether the server returned an error and rolled the
-// transaction back. After SQLSTATE 57P* the outcome is unknown.
+// transaction back. After SQLSTATE 57P* the outcome is unknown; so it is if the error is a
+// pooler's that has lost the server.
 func isRolledBack(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && !strings.HasPrefix(e.Code, operatorIntervention)
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && !strings.HasPrefix(e.Code, operatorIntervention) && !strings.HasPrefix(e.Code, connectionException)
+}
+
+func hasCode(err error, code string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == code
 }
 
 // explainPostgres adds advice to an error of PostgreSQL, and ErrData if it is one

@@ -20,6 +20,9 @@ import (
 func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
+	if done, err := p.guess(ctx, t); done {
+		return err
+	}
 	err := p.transact(ctx, t, false)
 	if errors.Is(err, errSomeLocked) { // find out which
 		err = p.transact(ctx, t, true)
@@ -111,7 +114,10 @@ func (p *postgres) tryBegin(ctx context.Context, t store.Transaction) (*pgTransa
 func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 	var ns int64
 	err := r.Scan(&ns, &t.id)
-	if t.now = time.Unix(0, ns); t.clock != nil {
+	if t.now = time.Unix(0, ns); t.group > 0 {
+		t.latest = newReading(t.now)
+	}
+	if t.clock != nil {
 		t.now = t.clock()
 	}
 	return err
@@ -275,9 +281,8 @@ func (t *pgTransaction) ended(ctx context.Context) (committed bool, err error) {
 	for {
 		var status *string // null if the server no longer knows the ID
 		err := t.pool.QueryRow(ctx, "SELECT pg_xact_status($1::xid8)", t.id).Scan(&status)
-		var e *pgconn.PgError
 		switch {
-		case errors.As(err, &e) && e.Code == invalidParameter:
+		case hasCode(err, invalidParameter):
 			return false, nil // a future ID: a standby took over that never received the transaction
 		case err != nil:
 			return false, err
