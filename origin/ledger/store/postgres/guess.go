@@ -22,8 +22,7 @@ import (
 type guesses struct {
 	expectRows string // the query expect_rows
 	latest     reading
-	wrong      int // guesses of late, counted so that skip doubles with each
-	skip       int // transactions that will not guess
+	pausedTo   time.Time // by the server's clock
 }
 
 // A reading is a time of the server, and when this process had it: by this machine's clock,
@@ -38,7 +37,10 @@ func newReading(server time.Time) reading {
 const (
 	maxReading = time.Second           // the age of a reading by which the time is estimated
 	maxStep    = 10 * time.Millisecond // by which the two clocks may differ since
-	maxWrong   = 6                     // then a guess is tried every 64 transactions
+	maxLate    = 25 * time.Millisecond // by which a reading may be late; the token buckets tolerate four times as much
+
+	// pause is how long nothing is guessed after a wrong guess, each of which the server logs.
+	pause = time.Minute
 )
 
 // at estimates the server's time: not later than it is, as the reading has taken some time
@@ -51,7 +53,11 @@ func (r reading) at(wall, instant time.Time) (server time.Time, known bool) {
 // guess tries t in one round trip. It returns false if nothing was changed, and t is to be
 // tried in two.
 func (p *postgres) guess(ctx context.Context, t store.Transaction) (done bool, err error) {
-	expected, writes := p.guessed(t)
+	now, known := p.serverTime()
+	if t.Guess == nil || p.groups == 0 || !known || now.Before(p.pausedTo) { // the first group makes the mark
+		return false, nil
+	}
+	expected, writes := t.Guess(now)
 	if len(writes) == 0 {
 		return false, nil
 	}
@@ -62,34 +68,23 @@ func (p *postgres) guess(ctx context.Context, t store.Transaction) (done bool, e
 	defer conn.Release()
 	p.groups++
 	group := p.groups
+	sent := time.Now()
 	err = conn.SendBatch(ctx, p.guessBatch(group, expected, writes)).Close()
+	if time.Since(sent) > maxLate { // the server read its clock any time since
+		p.latest = reading{}
+	}
 	_, unsent := errors.AsType[pgx.ErrPreprocessingBatch](err)
 	switch {
 	case err == nil:
-		p.wrong = 0
 		return true, nil
 	case unsent, pgconn.SafeToRetry(err):
 		return false, nil
 	case isRolledBack(err):
 		_, _ = conn.Exec(ctx, "ROLLBACK")
-		p.wrong = min(p.wrong+1, maxWrong)
-		p.skip = 1<<p.wrong - 1
+		p.pausedTo = now.Add(pause)
 		return false, nil
 	}
 	return true, &store.InDoubt{Err: err, Committed: func(ctx context.Context) (bool, error) { return p.outcome(ctx, group, err) }}
-}
-
-// guessed returns what t expects and writes, or nothing if it does not guess.
-func (p *postgres) guessed(t store.Transaction) (expected store.Statement, writes []store.Statement) {
-	now, known := p.serverTime()
-	switch {
-	case t.Guess == nil || p.groups == 0 || !known: // the first group makes the mark
-		return expected, nil
-	case p.skip > 0:
-		p.skip--
-		return expected, nil
-	}
-	return t.Guess(now)
 }
 
 func (p *postgres) serverTime() (now time.Time, known bool) {
@@ -115,21 +110,28 @@ func (p *postgres) guessBatch(group int64, expected store.Statement, writes []st
 func (p *postgres) scanMark(r pgx.Row) error {
 	var ns int64
 	err := r.Scan(nil, &ns, nil)
-	p.latest = newReading(time.Unix(0, ns))
+	if err == nil {
+		p.latest = newReading(time.Unix(0, ns))
+	}
 	return err
 }
 
-// raiseMark fails, by a division by zero, unless the mark is that of an earlier group. It
-// reads the time for the next guess, and bounds each wait for a lock: who has it is likely
-// to change the row.
-const raiseMark = `WITH mark AS (UPDATE writers SET commit_group = $2, at = now() WHERE writer = $1 AND commit_group < $2 RETURNING 1)
-	SELECT 1 / count(*)::int, ` + clock + `, set_config('lock_timeout', '25', true) FROM mark`
+// failUnlessAll returns an expression that fails unless the query has n rows. The server logs
+// the error, with the number of rows.
+func failUnlessAll(n string) string {
+	return "CASE WHEN count(*) = " + n + " THEN 1 ELSE ('addrspec guessed wrong and tries again, rows as guessed: ' || count(*))::int END"
+}
 
-// expectRows returns a query that fails, by a division by zero, unless read_rows returns for
-// each triple the row that is its fourth element.
+// raiseMark fails unless the mark is that of an earlier group. It reads the time for the
+// next guess, and bounds each wait for a lock: who has it is likely to change the row.
+var raiseMark = `WITH mark AS (UPDATE writers SET commit_group = $2, at = now() WHERE writer = $1 AND commit_group < $2 RETURNING 1)
+	SELECT ` + failUnlessAll("1") + `, ` + clock + `, set_config('lock_timeout', '25', true) FROM mark`
+
+// expectRows returns a query that fails unless read_rows returns for each triple the row
+// that is its fourth element.
 func expectRows(readRows string) string {
 	columns, from, _ := strings.Cut(strings.TrimPrefix(readRows, "SELECT"), "FROM")
-	return "SELECT 1 / (count(*) = jsonb_array_length($1::jsonb))::int FROM" + from +
+	return "SELECT " + failUnlessAll("jsonb_array_length($1::jsonb)") + " FROM" + from +
 		" WHERE jsonb_build_array(" + columns + ") = w.value->3"
 }
 
