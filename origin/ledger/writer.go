@@ -433,10 +433,13 @@ func (w *writer) tryTransact(group []operation, locked, avoid map[int64]bool, hu
 	}
 	guess := func(now time.Time) (expected store.Statement, writes []store.Statement) {
 		ws = newWorkingSet()
-		if expected = w.views.guess(ws, rs); expected.Name == "" || len(locked)+len(avoid) > 0 {
+		if expected = w.views.guess(ws, rs); expected.Name == "" {
 			return expected, nil
 		}
 		return expected, w.decide(ws, group, now)
+	}
+	if hurry || len(locked)+len(avoid) > 0 {
+		guess = nil
 	}
 	err = w.store.Transact(context.Background(), store.Transaction{Alone: func() { alone = true }, Guess: guess, Reads: reads, Marked: true,
 		Decide: func(now time.Time) ([]store.Statement, error) {
