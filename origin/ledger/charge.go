@@ -179,7 +179,7 @@ func (c *chargeOp) addReads(rs *readSet) {
 	r := c.request
 	rs.rows[rowKey{r.accountID, r.keyID, r.secret}] = true
 	if c.once != nil {
-		rs.records[c.record()] = true
+		rs.records[c.record()] = false
 	}
 }
 

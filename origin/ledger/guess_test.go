@@ -80,13 +80,29 @@ func TestPostgresGuessesWrong(t *testing.T) {
 	}
 }
 
-// A group that needs an idempotency record, which has no view, is not guessed.
-func TestPostgresDoesNotGuess(t *testing.T) {
-	f, work := guessing(t, pgtest.NeedDatabase(t))
-	require.Equal(t, Good, f.retryable(1, 1).Kind)
-	require.Zero(t, work.Take().Statements["expect_rows"])
-	require.Equal(t, Replayed, f.retryable(1, 1).Kind)
-	require.EqualValues(t, 7, f.used())
+// A batch with an Idempotency-Key that is new is guessed too. If another replica has the
+// record, it is what decides, whether or not this batch would store one.
+func TestPostgresGuessesNoRecord(t *testing.T) {
+	for _, response := range [][]byte{[]byte(storedResponse), nil} {
+		f, work := guessing(t, pgtest.NeedDatabase(t))
+		require.Equal(t, Good, f.retryable(1, 1).Kind)
+		requireGuess(t, work, true)
+		require.Equal(t, Replayed, f.retryable(1, 1).Kind)
+
+		r := f.mustBegin()
+		d, err := r.Claim(5, idempotency(2, 2))
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Kind)
+		f.exec(`INSERT INTO answers (account, id, body, answer, size, expires_ns)
+			SELECT account, replace(id, '01', '02'), replace(body, '01', '02'), answer, size, expires_ns FROM answers`)
+		work.Take()
+		d, err = r.Charge(Charge{Points: 5, Response: response})
+		require.NoError(t, err)
+		r.End()
+		require.Equal(t, Replayed, d.Kind)
+		requireGuess(t, work, false)
+		require.EqualValues(t, 7, f.used())
+	}
 }
 
 // After a wrong guess a group guesses again when a minute has passed, so that replicas that

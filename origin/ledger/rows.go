@@ -48,7 +48,7 @@ type usageKey struct {
 // A readSet is the rows and records that the operations of a group need.
 type readSet struct {
 	rows    map[rowKey]bool
-	records map[recordKey]bool
+	records map[recordKey]bool // whether it is known to be there
 }
 
 // A rowKey identifies an account, one of its keys or 0, and one of the key's
@@ -94,13 +94,18 @@ func (ws *workingSet) reads(rs *readSet, avoid map[int64]bool, hurry bool) []sto
 		list = append(list, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
 	}
 	if len(rs.records) > 0 {
-		ids := make([][2]any, 0, len(rs.records))
-		for at := range rs.records {
-			ids = append(ids, [2]any{at.account, at.id.hex()})
-		}
-		list = append(list, store.Statement{Name: "read_answers", Args: []any{asJSON(ids)}, Scan: ws.scanRecord})
+		list = append(list, store.Statement{Name: "read_answers", Args: []any{rs.recordsAsJSON()}, Scan: ws.scanRecord})
 	}
 	return list
+}
+
+// recordsAsJSON returns the records as an array of pairs.
+func (rs *readSet) recordsAsJSON() string {
+	ids := make([][2]any, 0, len(rs.records))
+	for at := range rs.records {
+		ids = append(ids, [2]any{at.account, at.id.hex()})
+	}
+	return asJSON(ids)
 }
 
 // rowsAsJSON returns the rows as an array of triples. Numbers and hexadecimal

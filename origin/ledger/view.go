@@ -474,11 +474,16 @@ func (v *views) fill(ws *workingSet, rs *readSet, alone bool) *readSet {
 const maxGuessed = 8
 
 // guess copies the rows of a group to its working set, exact or not, and returns the
-// statement that expects them. It returns none if one has no view, or if the group needs
-// records, of which there are no views.
-func (v *views) guess(ws *workingSet, rs *readSet) (expected store.Statement) {
-	if len(rs.rows) == 0 || len(rs.rows) > maxGuessed || len(rs.records) > 0 {
-		return expected
+// statements that expect them, and that the records of new batches are not there. It returns
+// none if one has no view, or if a record is there.
+func (v *views) guess(ws *workingSet, rs *readSet) (expected []store.Statement) {
+	if len(rs.rows) == 0 || len(rs.rows) > maxGuessed {
+		return nil
+	}
+	for _, there := range rs.records {
+		if there {
+			return nil
+		}
 	}
 	v.distrust()
 	v.mu.Lock()
@@ -486,11 +491,16 @@ func (v *views) guess(ws *workingSet, rs *readSet) (expected store.Statement) {
 	list := make([][4]any, 0, len(rs.rows))
 	for row := range rs.rows {
 		if !v.copy(ws, row, false) {
-			return expected
+			return nil
 		}
 		list = append(list, ws.expected(row))
 	}
-	return store.Statement{Name: "expect_rows", Args: []any{asJSON(list)}}
+	rows := []any{asJSON(list)}
+	expected = []store.Statement{{Name: "lock_accounts", Args: rows}, {Name: "expect_rows", Args: rows}}
+	if len(rs.records) > 0 {
+		expected = append(expected, store.Statement{Name: "expect_no_answers", Args: []any{rs.recordsAsJSON()}})
+	}
+	return expected
 }
 
 // expected returns a row as the query read_rows takes it, and then returns it.

@@ -431,10 +431,10 @@ func (w *writer) tryTransact(group []operation, locked, avoid map[int64]bool, hu
 		}
 		return list
 	}
-	guess := func(now time.Time) (expected store.Statement, writes []store.Statement) {
+	guess := func(now time.Time) (expected, writes []store.Statement) {
 		ws = newWorkingSet()
-		if expected = w.views.guess(ws, rs); expected.Name == "" {
-			return expected, nil
+		if expected = w.views.guess(ws, rs); expected == nil {
+			return nil, nil
 		}
 		return expected, w.decide(ws, group, now)
 	}

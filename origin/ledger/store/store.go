@@ -41,12 +41,13 @@ type Transaction struct {
 	// unchanged then. Only SQLite can know; see isAlone in package sqlite.
 	Alone func()
 	// Guess, if not nil, may be called before Reads. It decides on rows as the caller knows
-	// them, at an estimate of the database's time that is not later than it. expected has
-	// one argument, a list as read_rows takes it with the row for each element. The writes
-	// are committed if the rows are these, under their locks; else nothing has changed, and
-	// Reads and Decide are called. If it returns no writes, they are called at once. Only
-	// PostgreSQL guesses, since it saves a round trip; and only Marked transactions.
-	Guess func(now time.Time) (expected Statement, writes []Statement)
+	// them, at an estimate of the database's time that is not later than it. The statements
+	// in expected lock rows, and fail if they are others: expect_rows takes a list as
+	// read_rows does, with the row for each element, and expect_no_answers one as
+	// read_answers does. If one fails nothing has changed, and Reads and Decide are called;
+	// at once if Guess returns no writes. Only PostgreSQL guesses, since it saves a round
+	// trip; and only Marked transactions.
+	Guess func(now time.Time) (expected, writes []Statement)
 	// Reads returns the statements that lock and read; nil for none. Rows stay
 	// locked until the transaction ends. It is called again if the connection is
 	// lost before Decide.

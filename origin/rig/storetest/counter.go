@@ -98,12 +98,12 @@ func (s *countingStore) Transact(ctx context.Context, t store.Transaction) error
 		t.Reads = func() []store.Statement { return s.counter.statements(reads()) }
 	}
 	if guess := t.Guess; guess != nil {
-		t.Guess = func(now time.Time) (store.Statement, []store.Statement) {
+		t.Guess = func(now time.Time) (_, _ []store.Statement) {
 			expected, writes := guess(now)
 			if len(writes) == 0 {
-				return expected, nil
+				return nil, nil
 			}
-			return s.counter.statement(expected), s.counter.statements(writes)
+			return s.counter.statements(expected), s.counter.statements(writes)
 		}
 	}
 	decide := t.Decide

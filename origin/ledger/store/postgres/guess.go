@@ -20,9 +20,8 @@ import (
 // guesses is what a store needs to guess. Only Marked transactions guess, so one at a time
 // uses it.
 type guesses struct {
-	expectRows string // the query expect_rows
-	latest     reading
-	pausedTo   time.Time // by the server's clock
+	latest   reading
+	pausedTo time.Time // by the server's clock
 }
 
 // A reading is a time of the server, and when this process had it: by this machine's clock,
@@ -96,12 +95,11 @@ func (p *postgres) serverTime() (now time.Time, known bool) {
 }
 
 // guessBatch returns the statements of a guess. What follows an error is not run.
-func (p *postgres) guessBatch(group int64, expected store.Statement, writes []store.Statement) *pgx.Batch {
+func (p *postgres) guessBatch(group int64, expected, writes []store.Statement) *pgx.Batch {
 	batch, tx := &pgx.Batch{}, &pgTransaction{postgres: p}
 	batch.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
 	batch.Queue(raiseMark, p.writer, group).QueryRow(p.scanMark)
-	batch.Queue(p.queries["lock_accounts"], expected.Args...)
-	batch.Queue(p.expectRows, expected.Args...)
+	p.queue(batch, expected, new(int))
 	tx.queueWrites(batch, writes, new(int))
 	batch.Queue("COMMIT")
 	return batch
@@ -127,12 +125,14 @@ func failUnlessAll(n string) string {
 var raiseMark = `WITH mark AS (UPDATE writers SET commit_group = $2, at = now() WHERE writer = $1 AND commit_group < $2 RETURNING 1)
 	SELECT ` + failUnlessAll("1") + `, ` + clock + `, set_config('lock_timeout', '25', true) FROM mark`
 
-// expectRows returns a query that fails unless read_rows returns for each triple the row
-// that is its fourth element.
-func expectRows(readRows string) string {
-	columns, from, _ := strings.Cut(strings.TrimPrefix(readRows, "SELECT"), "FROM")
-	return "SELECT " + failUnlessAll("jsonb_array_length($1::jsonb)") + " FROM" + from +
+// addExpectations adds the queries that fail unless read_rows returns for each triple the row
+// that is its fourth element, and unless read_answers returns no row.
+func addExpectations(queries map[string]string) {
+	columns, from, _ := strings.Cut(strings.TrimPrefix(queries["read_rows"], "SELECT"), "FROM")
+	queries["expect_rows"] = "SELECT " + failUnlessAll("jsonb_array_length($1::jsonb)") + " FROM" + from +
 		" WHERE jsonb_build_array(" + columns + ") = w.value->3"
+	_, from, _ = strings.Cut(queries["read_answers"], "FROM")
+	queries["expect_no_answers"] = "SELECT " + failUnlessAll("0") + " FROM" + from
 }
 
 // terminateWriter ends the server process that has locked the mark.

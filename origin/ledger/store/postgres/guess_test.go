@@ -18,9 +18,9 @@ import (
 func newGuess(name string) store.Transaction {
 	t := storetest.PutPlan(name)
 	writes := t.Decide
-	t.Guess = func(now time.Time) (store.Statement, []store.Statement) {
+	t.Guess = func(now time.Time) (_, _ []store.Statement) {
 		list, _ := writes(now)
-		return store.Statement{Name: "expect_rows", Args: []any{"[]"}}, list
+		return []store.Statement{{Name: "expect_rows", Args: []any{"[]"}}}, list
 	}
 	return t
 }

@@ -70,8 +70,8 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time, a sto
 		return nil, err
 	}
 	queries := store.Catalogue(files)
-	p := &postgres{pool: pool, queries: queries, many: many(queries), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text(),
-		guesses: guesses{expectRows: expectRows(queries["read_rows"])}}
+	addExpectations(queries)
+	p := &postgres{pool: pool, queries: queries, many: many(queries), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
 	require := p.migrate
 	if a != store.Create {
 		require = p.requireCurrent
