@@ -17,8 +17,8 @@ import (
 // these once it has their locks. A replica that is alone, or whose accounts no other
 // charges just then, guesses right.
 
-// guesses is what a store needs to guess. Only Marked transactions guess, so one at a time
-// uses it.
+// guesses is what a store needs to guess. Only Marked transactions, of which one runs at a
+// time, may read or write it.
 type guesses struct {
 	latest   reading
 	pausedTo time.Time // by the server's clock
@@ -52,8 +52,11 @@ func (r reading) at(wall, instant time.Time) (server time.Time, known bool) {
 // guess tries t in one round trip. It returns false if nothing was changed, and t is to be
 // tried in two.
 func (p *postgres) guess(ctx context.Context, t store.Transaction) (done bool, err error) {
+	if t.Guess == nil || p.groups == 0 { // the first group makes the mark
+		return false, nil
+	}
 	now, known := p.serverTime()
-	if t.Guess == nil || p.groups == 0 || !known || now.Before(p.pausedTo) { // the first group makes the mark
+	if !known || now.Before(p.pausedTo) {
 		return false, nil
 	}
 	expected, writes := t.Guess(now)
@@ -152,7 +155,8 @@ func (p *postgres) outcome(ctx context.Context, group int64, lost error) (commit
 
 // fence reports whether a guess was committed that lost its connection. The server may
 // still have it before it: a guess begins by raising the mark, so one that has begun is
-// ended and waited for, and none that has not can raise a mark that is above its own.
+// ended and waited for, and none that has not can raise a mark that is above its own. It
+// does no harm to raise the mark twice.
 func (p *postgres) fence(ctx context.Context, group int64) (committed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, transactTimeout)
 	defer cancel()

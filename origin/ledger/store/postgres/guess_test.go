@@ -1,12 +1,15 @@
 package postgres
 
 import (
+	"fmt"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -140,6 +143,24 @@ func TestOutcomeOnReadOnlyDatabase(t *testing.T) {
 		_, err = reader.outcome(t.Context(), group, io.ErrUnexpectedEOF)
 		require.ErrorContains(t, err, "read-only")
 	}
+}
+
+// Transactions of operators run beside guesses, and touch nothing of theirs.
+func TestGuessBesideOthers(t *testing.T) {
+	s := openGuessing(t)
+	s.clock = nil
+	var others sync.WaitGroup
+	for range 4 {
+		others.Go(func() {
+			for range 25 {
+				assert.NoError(t, s.Transact(t.Context(), store.Transaction{Decide: func(time.Time) ([]store.Statement, error) { return nil, nil }}))
+			}
+		})
+	}
+	for n := range 100 {
+		require.NoError(t, s.Transact(t.Context(), newGuess(fmt.Sprint("plan", n))))
+	}
+	others.Wait()
 }
 
 // Without its mark, on a standby that did not receive it or after a day, a guess fails and

@@ -239,15 +239,15 @@ const (
 
 // postgresAdvice is what an operator can do about an error, by SQLSTATE.
 var postgresAdvice = map[string]string{
-	"28000":  "the role may not log in; check the URL and pg_hba.conf",
-	"28P01":  "the password is wrong; check the URL",
-	"3D000":  "create the database first: createdb",
-	"3F000":  "the role needs a schema to work in: GRANT USAGE, CREATE ON SCHEMA",
-	"42501":  "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA",
-	"55P03":  "another replica, or an operator's session, has locked the accounts for too long",
-	"53100":  "the database's disk is full; free some space, then the ledger continues by itself",
-	"53300":  "the database has no connection left; raise max_connections or lower pool_max_conns in the URL",
-	readOnly: "the database is read-only; use the URL of the primary",
+	"28000": "the role may not log in; check the URL and pg_hba.conf",
+	"28P01": "the password is wrong; check the URL",
+	"3D000": "create the database first: createdb",
+	"3F000": "the role needs a schema to work in: GRANT USAGE, CREATE ON SCHEMA",
+	"42501": "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA",
+	"55P03": "another replica, or an operator's session, has locked the accounts for too long",
+	"53100": "the database's disk is full; free some space, then the ledger continues by itself",
+	"53300": "the database has no connection left; raise max_connections or lower pool_max_conns in the URL",
+	"25006": "the database is read-only; use the URL of the primary",
 }
 
 // isRolledBack reports whether the server returned an error and rolled the
