@@ -106,7 +106,7 @@ func FuzzFlawOf(f *testing.F) {
 		flaw := flawOf(document, refused)
 		require.LessOrEqual(t, len(flaw.Lines), 5)
 		for _, line := range flaw.Lines {
-			require.LessOrEqual(t, len(line.Text), 8*flawWidth)
+			require.LessOrEqual(t, len(line.Text), 8*flawWidth+2*len("…"))
 			require.NotContains(t, line.Text, "\n")
 		}
 		_, err := json.Marshal(flaw)

@@ -152,7 +152,8 @@ func publishes(msg *dns.Msg, owner string, qtype uint16) bool {
 	for _, rr := range msg.Answer {
 		h := rr.Header()
 		m, ok := rr.(*dns.MX)
-		if h.Rrtype == qtype && (!ok || hostName.MatchString(m.Mx)) && (owner == "" || h.Class == dns.ClassINET && dns.CanonicalName(h.Name) == owner) {
+		isHost := !ok || hostName.MatchString(m.Mx) && !noHost.MatchString(strings.TrimSuffix(dns.CanonicalName(m.Mx), "."))
+		if h.Rrtype == qtype && isHost && (owner == "" || h.Class == dns.ClassINET && dns.CanonicalName(h.Name) == owner) {
 			return true
 		}
 	}

@@ -152,6 +152,10 @@ func FuzzExchange(f *testing.F) {
 	view, checker := newEngine(f, moduletest.Bytes(f), host.Options{Size: 1}).View(), core.New(lists.Default())
 	f.Add("burner.example", "mail.mailinator.com", false)
 	f.Add("shop.example", "aspmx.l.google.com alt1.aspmx.l.google.com", true)
+	f.Add("burner.example", " ", false)
+	f.Add("shop.example", " ", true)
+	f.Add("b", "b\fa", false)
+	f.Add("c", "b\fa", false)
 	f.Add("", "  * \xff", true)
 	f.Add(strings.Repeat("a", 300), strings.Repeat("b ", 300), true)
 	f.Fuzz(func(t *testing.T, name, exchanges string, addressRecord bool) {
