@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -24,7 +25,10 @@ func TestSecondClusterOfTheHandbook(t *testing.T) {
 
 	directory := t.TempDir()
 	a, b := "sqlite:"+filepath.Join(directory, "a.db"), pgtest.NeedDatabase(t)
-	mover, stayer := fillLedger(t, a, "mover@example.com"), fillLedger(t, a, "stayer@example.com")
+	service := ledgertest.Open(t, a)
+	mover, stayer := ledgertest.NewAccount(t, service, "mover@example.com"), ledgertest.NewAccount(t, service, "stayer@example.com")
+	usePoints(t, service, mover)
+	usePoints(t, service, stayer)
 	require.NoError(t, os.Symlink(os.Args[0], filepath.Join(directory, "addrspec")))
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", string(commands[1]))
 	cmd.Dir = directory
@@ -34,22 +38,15 @@ func TestSecondClusterOfTheHandbook(t *testing.T) {
 	require.NoError(t, err, string(out))
 	require.NoFileExists(t, filepath.Join(directory, "move.ndjson.gz"))
 
-	requireUse(t, b, mover, 7)
-	requireUse(t, a, stayer, 7)
-	requireUse(t, a, mover, -1)
-	requireUse(t, b, stayer, -1)
+	first, second := ledgertest.Open(t, a), ledgertest.Open(t, b) // which know no key yet
+	requireUse(t, second, mover, 7)
+	requireUse(t, first, stayer, 7)
+	requireUse(t, first, mover, -1)
+	requireUse(t, second, stayer, -1)
 }
 
-// fillLedger makes an account with seven points used, and returns its key.
-func fillLedger(t *testing.T, url, owner string) (secret string) {
-	l, err := ledger.Open(t.Context(), url)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
-	rate := ledger.Limit(ledger.Unlimited)
-	account, err := l.CreateAccount(t.Context(), owner, ledger.Terms{Rate: &rate})
-	require.NoError(t, err)
-	secret, _, err = l.CreateKey(t.Context(), account.ID, "test", ledger.KeyTerms{})
-	require.NoError(t, err)
+// usePoints uses seven points.
+func usePoints(t *testing.T, l *ledger.Ledger, secret string) {
 	r, _, err := l.Begin(t.Context(), secret, "")
 	require.NoError(t, err)
 	defer r.End()
@@ -57,16 +54,11 @@ func fillLedger(t *testing.T, url, owner string) (secret string) {
 	require.NoError(t, err)
 	_, err = r.Charge(ledger.Charge{Points: 7})
 	require.NoError(t, err)
-	return secret
 }
 
-// requireUse requires that a key of the ledger has used so many points, or is unknown if
-// points is -1.
-func requireUse(t *testing.T, url, secret string, points int64) {
+// requireUse requires that a key has used so many points, or is unknown if points is -1.
+func requireUse(t *testing.T, l *ledger.Ledger, secret string, points int64) {
 	t.Helper()
-	l, err := ledger.Open(t.Context(), url)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
 	r, d, err := l.Begin(t.Context(), secret, "")
 	require.NoError(t, err)
 	if points < 0 {

@@ -473,18 +473,21 @@ func (v *views) fill(ws *workingSet, rs *readSet, alone bool) *readSet {
 // charges together less than the server takes to compare their rows.
 const maxGuessed = 8
 
-// guess copies the rows of a group to its working set, exact or not, and returns the
-// statements that expect them, and that the records of new batches are not there. It returns
-// none if one has no view, or if a record is there.
-func (v *views) guess(ws *workingSet, rs *readSet) (expected []store.Statement) {
-	if len(rs.rows) == 0 || len(rs.rows) > maxGuessed {
-		return nil
-	}
+// mayBeGuessed reports whether the rows are few, and no record is known to be there: of
+// records there are no views.
+func (rs *readSet) mayBeGuessed() bool {
 	for _, there := range rs.records {
 		if there {
-			return nil
+			return false
 		}
 	}
+	return 0 < len(rs.rows) && len(rs.rows) <= maxGuessed
+}
+
+// guess copies the rows of a group to its working set, exact or not, and returns the
+// statements that expect them, and that the records of new batches are not there. It returns
+// none if one has no view.
+func (v *views) guess(ws *workingSet, rs *readSet) (expected []store.Statement) {
 	v.distrust()
 	v.mu.Lock()
 	defer v.mu.Unlock()

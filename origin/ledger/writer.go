@@ -438,7 +438,7 @@ func (w *writer) tryTransact(group []operation, locked, avoid map[int64]bool, hu
 		}
 		return expected, w.decide(ws, group, now)
 	}
-	if hurry || len(locked)+len(avoid) > 0 {
+	if hurry || len(locked)+len(avoid) > 0 || !rs.mayBeGuessed() {
 		guess = nil
 	}
 	err = w.store.Transact(context.Background(), store.Transaction{Alone: func() { alone = true }, Guess: guess, Reads: reads, Marked: true,
