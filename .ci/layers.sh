@@ -162,11 +162,12 @@ inspect() {
 # go_test NAME FLAGS... tests packages, and prints a line for each of them and what
 # failed. Several packages run at once, because tests wait for processes. Without paths
 # and symbols the binaries of all clones are the same, and linked in half of the time.
-# inspect has run go vet.
+# inspect has run go vet. The timeout is for tests that hang: with empty caches a slow
+# machine took over 30 minutes for wasm/bindings, which CI does in 12.
 go_test() {
 	record=$1
 	shift
-	set -- -vet=off -ldflags='-s -w' -p 4 -parallel 8 -timeout 30m "$@"
+	set -- -vet=off -ldflags='-s -w' -p 4 -parallel 8 -timeout 80m "$@"
 	fetched gotestsum --version || { go test "$@"; return; }
 	tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary=skipped --jsonfile "$logs/$record.json" -- "$@"
 }
