@@ -90,7 +90,7 @@ native_tools() {
 	command -v clang || missing="$missing clang"
 	ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-* || missing="$missing libclang-rt-14-dev"
 	command -v valgrind || missing="$missing valgrind"
-	ls /usr/lib/postgresql/*/lib/pgxs/src/makefiles/pgxs.mk || missing="$missing postgresql-server-dev-all"
+	ls /usr/include/postgresql/*/server/postgres.h || missing="$missing postgresql-server-dev-all"
 	command -v sqlite3 || missing="$missing sqlite3"
 	[ -e /usr/include/sqlite3ext.h ] || missing="$missing libsqlite3-dev"
 	command -v aarch64-linux-gnu-gcc || missing="$missing gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
@@ -129,7 +129,7 @@ installed() {
 		command -v $name || true
 	done
 	node --version 2>&1 || true
-	ls -l /usr/lib/postgresql/*/bin/postgres /usr/lib/postgresql/*/lib/pgxs/src/makefiles/pgxs.mk /usr/include/sqlite3ext.h $(git ls-files '*package-lock.json' | sed 's|package-lock.json|node_modules/.&|') 2>&1 || true
+	ls -l /usr/lib/postgresql/*/bin/postgres /usr/include/postgresql/*/server/postgres.h /usr/include/sqlite3ext.h $(git ls-files '*package-lock.json' | sed 's|package-lock.json|node_modules/.&|') 2>&1 || true
 }
 
 formatted() {

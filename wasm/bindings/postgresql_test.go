@@ -66,11 +66,11 @@ func systemPostgreSQL(t testing.TB) string {
 	if testing.Short() {
 		t.Skip("left to ./build.sh test ci")
 	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/lib/pgxs/src/makefiles/pgxs.mk")
+	found, _ := filepath.Glob("/usr/include/postgresql/*/server/postgres.h")
 	if len(found) == 0 {
 		t.Skip("postgresql-server-dev is not installed")
 	}
-	system := strings.TrimSuffix(found[len(found)-1], "/lib/pgxs/src/makefiles/pgxs.mk")
+	system := filepath.Join("/usr/lib/postgresql", strings.Split(found[len(found)-1], "/")[4])
 	if _, err := os.Stat(system + "/bin/postgres"); err != nil {
 		t.Skip("postgresql is not installed in " + system)
 	}
