@@ -12,7 +12,15 @@ import (
 // of each command.
 func TestAloneParsesAlike(t *testing.T) {
 	exampleDirectory(t)
-	lines := [][]string{{"check", "--offline", "--", "-x@mail.example"}}
+	var lines [][]string
+	for _, line := range []string{
+		"check", "check jane@example.org list.csv -", "check --offline -- -x@mail.example",
+		"check --dns 127.0.0.1:53,127.0.0.2:53 --dns-timeout 2s --workers 3 --fail-on invalid,typo a@mail.example",
+		"check --resume=7 --details --typo-suggestion address --module m.wasm --lists l.blob --cache-dir d",
+		"key create --account a@mail.example --name -5 --rate 2", "doctor --dns-timeout -5s",
+	} {
+		lines = append(lines, strings.Fields(line))
+	}
 	eachCommand(model(t).Model.Node, func(n *kong.Node) {
 		for _, e := range commandExamples[commandPath(n)] {
 			lines = append(lines, arguments(t, e))

@@ -171,7 +171,7 @@ func newParserOf(ctx context.Context, commands any, std streams, code *int, more
 }
 
 // parseAlone parses a command line by the parser of its command alone: to learn all
-// commands takes kong 18 ms of processor time, half of what many commands take in all.
+// commands would take kong almost half of the processor time of account create.
 // It returns false for what that parser cannot do, such as help and the report of an
 // error, and prints nothing: then the parser of all commands has to read the line.
 func parseAlone(ctx context.Context, args []string, std streams) (command *kong.Context, ok bool) {

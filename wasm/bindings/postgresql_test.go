@@ -70,7 +70,8 @@ func systemPostgreSQL(t testing.TB) string {
 	if len(found) == 0 {
 		t.Skip("postgresql-server-dev is not installed")
 	}
-	system := filepath.Join("/usr/lib/postgresql", strings.Split(found[len(found)-1], "/")[4])
+	version := filepath.Base(filepath.Dir(filepath.Dir(found[len(found)-1])))
+	system := "/usr/lib/postgresql/" + version
 	if _, err := os.Stat(system + "/bin/postgres"); err != nil {
 		t.Skip("postgresql is not installed in " + system)
 	}
