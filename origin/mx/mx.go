@@ -97,6 +97,8 @@ type Result struct {
 	// AddressRecord: it has the address record to which mail goes. Only LookupAddress
 	// sets it.
 	AddressRecord bool
+	// AddressUnknown: its address record could not be looked up. Only LookupAddress sets it.
+	AddressUnknown bool
 }
 
 // Lookup looks up the MX records of domain. The domain must be in A-label form; case
@@ -111,27 +113,21 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (Re
 }
 
 // LookupAddress is Lookup. If the result has a Fallback, it also looks for an address
-// record (A or AAAA), with the same cache, limits and errors. Both together take no longer
-// than a Lookup that waits for a slot may, since servers and proxies wait for that.
+// record (A or AAAA), with the same cache and limits. Both together take no longer
+// than a Lookup that waits for a slot may, since servers and proxies wait for that. If the
+// lookup of the address record fails, or ctx ends during it, the Result has AddressUnknown and
+// the error is nil, because what is known about MX counts.
 func (r *Resolver) LookupAddress(ctx context.Context, account int64, domain string) (Result, error) {
 	end := time.Now().Add(2 * r.timeout)
 	found, err := r.Lookup(ctx, account, domain)
 	if err != nil || !found.Fallback {
 		return found, err
 	}
-	found.AddressRecord, err = r.hasAddressBy(ctx, end, account, domain)
-	return found, err
-}
-
-// hasAddressBy is hasAddress, which at end has timed out.
-func (r *Resolver) hasAddressBy(ctx context.Context, end time.Time, account int64, domain string) (bool, error) {
-	within, cancel := context.WithDeadline(ctx, end)
+	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	found, err := r.hasAddress(within, account, domain)
-	if err != nil && err == within.Err() && ctx.Err() == nil {
-		err = &Error{Kind: Timeout, Reason: NoReply}
-	}
-	return found, err
+	found.AddressRecord, err = r.hasAddress(ctx, account, domain)
+	found.AddressUnknown = err != nil
+	return found, nil
 }
 
 // hasAddress reports whether domain has an A or AAAA record.
@@ -161,8 +157,8 @@ func (r *Resolver) PeekAddress(domain string) (found Result, known bool, err err
 	if e == nil {
 		return Result{}, false, nil
 	}
-	found.AddressRecord = e.found
-	return found, true, err
+	found.AddressRecord, found.AddressUnknown = e.found, err != nil
+	return found, true, nil
 }
 
 // subject is what a lookup, its flight and its cached result are about.

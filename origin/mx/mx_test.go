@@ -2,7 +2,6 @@ package mx
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -357,23 +356,37 @@ func TestPeekAddress(t *testing.T) {
 	require.True(t, isKnown && known == Result{} && err == nil)
 }
 
-// The lookup of the address ends when both lookups have had their time, which is a timeout
-// as any other; the context of the caller has its own error.
-func TestLookupAddressEnds(t *testing.T) {
-	server := mxtest.New(t, "addr.test. 300 IN A 192.0.2.1\nsilent.test. 300 IN A 192.0.2.1")
-	server.Respond("silent.test", mxtest.Silent)
-	r := open(t, Config{Timeout: time.Minute}, server.Addr)
-	_, err := r.hasAddressBy(t.Context(), time.Now(), testAccount, "silent.test")
-	failure, ok := errors.AsType[*Error](err)
-	require.True(t, ok, "%v", err)
-	require.Equal(t, Timeout, failure.Kind)
-	found, err := r.hasAddressBy(t.Context(), time.Now().Add(time.Minute), testAccount, "addr.test")
+// What is known about MX counts if the lookup of the address record fails or times out, or the
+// caller leaves.
+func TestLookupAddressFails(t *testing.T) {
+	server := mxtest.New(t, "example.test. 300 IN SOA a. b. 1 2 3 4 300\nexample.test. 300 IN TXT x")
+	want := Result{Fallback: true, AddressUnknown: true}
+	for why, then := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent} {
+		for _, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
+			server.RespondAll(onlyFor(qtype, then))
+			r := open(t, shortTimeout, server.Addr)
+			for range 2 {
+				got, err := r.LookupAddress(t.Context(), testAccount, "example.test")
+				require.NoError(t, err, why)
+				require.Equal(t, want, got, why)
+			}
+			got, known, err := r.PeekAddress("example.test")
+			require.NoError(t, err, why)
+			require.True(t, known, why)
+			require.Equal(t, want, got, why)
+		}
+	}
+	r := open(t, Config{}, server.Addr)
+	_, err := r.Lookup(t.Context(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, found)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = r.hasAddressBy(ctx, time.Now().Add(time.Minute), testAccount, "silent.test")
-	require.ErrorIs(t, err, context.Canceled)
+	got, err := r.LookupAddress(ctx, testAccount, "example.test")
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	_, known, err := r.PeekAddress("example.test")
+	require.NoError(t, err)
+	require.False(t, known, "nobody has an answer yet")
 }
 
 // hasAddress, by the queries that it takes: AAAA only if the name exists without A.
@@ -447,17 +460,19 @@ func TestHasAddressBesideLookup(t *testing.T) {
 	require.Equal(t, 2, server.Asked("a.test"))
 }
 
+// onlyFor returns the responder that calls then for queries of one type.
+func onlyFor(qtype uint16, then mxtest.Responder) mxtest.Responder {
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		if reply.Question[0].Qtype == qtype {
+			then(w, reply)
+			return
+		}
+		mxtest.Answer(w, reply)
+	}
+}
+
 // What proves nothing is an error: for either type, and cached for as long as for MX.
 func TestHasAddressErrors(t *testing.T) {
-	onlyFor := func(qtype uint16, then mxtest.Responder) mxtest.Responder {
-		return func(w dns.ResponseWriter, reply *dns.Msg) {
-			if reply.Question[0].Qtype == qtype {
-				then(w, reply)
-				return
-			}
-			mxtest.Answer(w, reply)
-		}
-	}
 	for why, test := range map[string]struct {
 		responder mxtest.Responder
 		kind      Kind
