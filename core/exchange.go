@@ -36,10 +36,19 @@ func (x *Exchanges) Add(name []byte) {
 // (Facts.Classed, Facts.Typo).
 func (x *Exchanges) Disposable() bool { return x.first.name != nil && !x.mixed }
 
-// AppendJSON appends the value of exchange in details. If there are no exchanges,
-// addressRecord says whether host has an A or AAAA record, to which mail would go (RFC
-// 5321 section 5.1).
-func (x *Exchanges) AppendJSON(dst []byte, addressRecord bool) []byte {
+// AddressRecord is what is known about the A and AAAA records of a host. Without exchanges,
+// mail would go there (RFC 5321 section 5.1).
+type AddressRecord uint8
+
+const (
+	AddressUnknown AddressRecord = iota // not looked up, or the lookup failed
+	AddressAbsent
+	AddressPresent
+)
+
+// AppendJSON appends the value of exchange in details. address_record is null if it is
+// unknown or there are exchanges.
+func (x *Exchanges) AppendJSON(dst []byte, record AddressRecord) []byte {
 	var row *lists.Exchange
 	var entry []byte
 	class := x.class()
@@ -51,10 +60,10 @@ func (x *Exchanges) AppendJSON(dst []byte, addressRecord bool) []byte {
 	dst = appendNullable(appendText(dst, `,"entry":`), entry)
 	dst = appendNullable(appendText(dst, `,"host":`), x.first.name)
 	dst = appendText(dst, `,"address_record":`)
-	if x.first.name != nil {
+	if x.first.name != nil || record == AddressUnknown {
 		return append(appendNull(dst), '}')
 	}
-	return append(appendBool(dst, addressRecord), '}')
+	return append(appendBool(dst, record == AddressPresent), '}')
 }
 
 // appendProvider appends the name of who runs an exchange, which has no character to

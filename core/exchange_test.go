@@ -13,12 +13,12 @@ import (
 
 // exchangeOf returns the value of exchange for a host and its exchanges, separated by
 // spaces, and whether all are disposable.
-func exchangeOf(t testing.TB, c *Checker, host, exchanges string, addressRecord bool) (json string, disposable bool) {
+func exchangeOf(t testing.TB, c *Checker, host, exchanges string, record AddressRecord) (json string, disposable bool) {
 	x := c.Exchanges([]byte(host))
 	for _, name := range bytes.Fields([]byte(exchanges)) {
 		x.Add(name)
 	}
-	return strings.TrimPrefix(string(x.AppendJSON([]byte("before"), addressRecord)), "before"), x.Disposable()
+	return strings.TrimPrefix(string(x.AppendJSON([]byte("before"), record)), "before"), x.Disposable()
 }
 
 func TestExchange(t *testing.T) {
@@ -48,17 +48,17 @@ func TestExchange(t *testing.T) {
 		{"shop.example", "aspmx.l.google.com.test", `{"class":"unknown",` + none + `"host":"aspmx.l.google.com.test","address_record":null}`, false},
 		{"shop.example", "xaspmx.l.google.com", `{"class":"unknown",` + none + `"host":"xaspmx.l.google.com","address_record":null}`, false},
 	} {
-		for _, addressRecord := range []bool{false, true} { // which says nothing beside exchanges
-			got, disposable := exchangeOf(t, c, e.host, e.exchanges, addressRecord)
+		for _, record := range []AddressRecord{AddressUnknown, AddressAbsent, AddressPresent} { // which say nothing beside exchanges
+			got, disposable := exchangeOf(t, c, e.host, e.exchanges, record)
 			require.Equal(t, e.want, got)
 			require.Equal(t, e.disposable, disposable, e.exchanges)
 		}
 	}
-	got, disposable := exchangeOf(t, c, "shop.example", "", true)
-	require.Equal(t, `{"class":"unknown","provider":null,"entry":null,"host":null,"address_record":true}`, got)
-	require.False(t, disposable)
-	got, _ = exchangeOf(t, c, "shop.example", "", false)
-	require.Equal(t, `{"class":"unknown","provider":null,"entry":null,"host":null,"address_record":false}`, got)
+	for record, want := range map[AddressRecord]string{AddressUnknown: "null", AddressAbsent: "false", AddressPresent: "true"} {
+		got, disposable := exchangeOf(t, c, "shop.example", "", record)
+		require.Equal(t, `{"class":"unknown","provider":null,"entry":null,"host":null,"address_record":`+want+`}`, got)
+		require.False(t, disposable)
+	}
 }
 
 func TestClassed(t *testing.T) {
@@ -82,17 +82,17 @@ func TestExchangeAllocatesNothing(t *testing.T) {
 		for _, name := range names {
 			x.Add(name)
 		}
-		x.AppendJSON(memory, false)
+		x.AppendJSON(memory, AddressAbsent)
 	}))
 }
 
 func FuzzExchange(f *testing.F) {
 	c := New(lists.Default())
-	f.Add("shop.example", "mail.mailinator.com aspmx.l.google.com", true)
-	f.Add("shop.example", "* . .. \" \\ \xff", false)
-	f.Add("", "", false)
-	f.Fuzz(func(t *testing.T, host, exchanges string, addressRecord bool) {
-		value, disposable := exchangeOf(t, c, host, exchanges, addressRecord)
+	f.Add("shop.example", "mail.mailinator.com aspmx.l.google.com", byte(AddressPresent))
+	f.Add("shop.example", "* . .. \" \\ \xff", byte(AddressAbsent))
+	f.Add("", "", byte(AddressUnknown))
+	f.Fuzz(func(t *testing.T, host, exchanges string, record byte) {
+		value, disposable := exchangeOf(t, c, host, exchanges, AddressRecord(record))
 		var got struct {
 			Class                 string
 			Provider, Entry, Host *string
@@ -101,7 +101,7 @@ func FuzzExchange(f *testing.F) {
 		require.NoError(t, json.Unmarshal([]byte(value), &got), value)
 		require.Equal(t, disposable, got.Class == "temporary")
 		require.Equal(t, len(strings.Fields(exchanges)) == 0, got.Host == nil)
-		require.Equal(t, got.Host == nil, got.AddressRecord != nil)
+		require.Equal(t, got.Host == nil && AddressRecord(record) != AddressUnknown, got.AddressRecord != nil)
 		if got.Class == "unknown" || got.Class == "own" {
 			require.Nil(t, got.Entry)
 		}

@@ -70,7 +70,7 @@ func requireEqualCore(t *testing.T, l *lists.Lists, names []string) {
 // classOf returns the class and provider in the JSON of exchanges.
 func classOf(t *testing.T, x *core.Exchanges) (class, provider string) {
 	var got struct{ Class, Provider string }
-	require.NoError(t, json.Unmarshal(x.AppendJSON(nil, false), &got))
+	require.NoError(t, json.Unmarshal(x.AppendJSON(nil, core.AddressUnknown), &got))
 	return got.Class, got.Provider
 }
 

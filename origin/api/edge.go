@@ -69,8 +69,9 @@ import (
 //	         true or false, in the same order. Its addresses are counted as disposable
 //	exchange, only with details: in the same order, the value of exchange in the details,
 //	         or null
-//	address, only if one is true and the policy may ask for it: in the same order, whether
-//	         the domain has no MX records, but an address record
+//	address, only if one is not false and the policy may ask for it: in the same order, whether
+//	         the domain has no MX records, but an address record; null if it has no MX records
+//	         and the lookup of its address record failed
 //
 // The worker gives the verdict, by the document of the policy. The header X-Edge-Policy of the
 // response has the document's digest, SHA-256 in hexadecimal: that which the worker has sent,
@@ -222,7 +223,7 @@ func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcom
 		return outcome{}, x.moduleProblem(ctx, err)
 	}
 	done := request.outcome(resolved)
-	if request.Brief && request.Operation == opSingle && len(resolved) == 1 && !request.Details && !resolved[0].disposable && !resolved[0].address {
+	if request.Brief && request.Operation == opSingle && len(resolved) == 1 && !request.Details && !resolved[0].disposable && resolved[0].address == "" {
 		x.edgeMX, done.body = strconv.FormatBool(lookups[0].found.MX), nil
 	}
 	return done, nil
@@ -232,7 +233,7 @@ func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcom
 type resolvedDomain struct {
 	lookup
 	disposable bool
-	address    bool   // it has an address record and no MX records, of which the policy may ask
+	address    string // the value of address; "" for false
 	exchange   string // the value of exchange; "" without details
 }
 
@@ -240,9 +241,20 @@ type resolvedDomain struct {
 func (x *exchange) resolveDomains(ctx context.Context, request *edgeRequest, lookups []lookup) ([]resolvedDomain, error) {
 	view, resolved := x.Engine.View(), make([]resolvedDomain, len(lookups))
 	for n, l := range lookups {
-		resolved[n].lookup, resolved[n].address = l, x.policy.WantsAddress() && l.found.AddressRecord
+		resolved[n].lookup = l
+		if !l.finished || l.err != nil {
+			continue
+		}
+		if x.policy.WantsAddress() && !l.found.MX {
+			switch l.found.AddressRecord {
+			case host.AddressUnknown:
+				resolved[n].address = "null"
+			case host.AddressPresent:
+				resolved[n].address = "true"
+			}
+		}
 		d := &request.Domains[n]
-		if !l.finished || l.err != nil || !request.Details && (d.Classed || !host.MayBeTemporary(d.Name, l.found.Exchanges)) {
+		if !request.Details && (d.Classed || !host.MayBeTemporary(d.Name, l.found.Exchanges)) {
 			continue
 		}
 		e, err := view.Exchange(ctx, d.Name, l.found)
@@ -295,7 +307,7 @@ func appendEdgeResponse(dst []byte, resolved []resolvedDomain, details bool) []b
 	for n := range resolved {
 		partial = partial || !resolved[n].finished
 		disposable = disposable || resolved[n].disposable
-		address = address || resolved[n].address
+		address = address || resolved[n].address != ""
 	}
 	dst = appendEach(append(dst, `{"mx":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return r.lookup.append(dst) })
 	dst = strconv.AppendBool(append(dst, `],"partial":`...), partial)
@@ -304,7 +316,7 @@ func appendEdgeResponse(dst []byte, resolved []resolvedDomain, details bool) []b
 		dst = append(dst, ']')
 	}
 	if address {
-		dst = appendEach(append(dst, `,"address":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return strconv.AppendBool(dst, r.address) })
+		dst = appendEach(append(dst, `,"address":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return append(dst, cmp.Or(r.address, "false")...) })
 		dst = append(dst, ']')
 	}
 	if details {

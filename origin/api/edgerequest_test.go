@@ -81,8 +81,8 @@ func TestEdgeOutcome(t *testing.T) {
 	finished, failed, unfinished := resolvedDomain{lookup: lookup{finished: true, found: host.Lookup{MX: true}}}, resolvedDomain{lookup: lookup{finished: true, err: errors.New("x")}}, resolvedDomain{}
 	without, burner := resolvedDomain{lookup: lookup{finished: true}}, finished
 	burner.disposable = true
-	reached := without
-	reached.address = true
+	reached, unknown := without, without
+	reached.address, unknown.address = "true", "null"
 	for name, c := range map[string]struct {
 		lookups []resolvedDomain
 		points  int64
@@ -94,6 +94,7 @@ func TestEdgeOutcome(t *testing.T) {
 		"partial": {[]resolvedDomain{finished, unfinished, failed}, 8, ledger.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
 		"burner":  {[]resolvedDomain{burner, finished, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 5, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false,"disposable":[true,false,false]}`},
 		"address": {[]resolvedDomain{finished, reached, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,false,false],"partial":false,"address":[false,true,false]}`},
+		"unknown": {[]resolvedDomain{finished, unknown, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,false,false],"partial":false,"address":[false,null,false]}`},
 		"nothing": {[]resolvedDomain{unfinished, unfinished, unfinished}, 3, ledger.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {

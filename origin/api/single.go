@@ -156,12 +156,7 @@ func (x *exchange) find(ctx context.Context, domain string, details bool) (host.
 		lookUp = x.Resolver.LookupAddress
 	}
 	found, err := lookUp(ctx, x.request.Account(), domain)
-	return lookupOf(found), err
-}
-
-// lookupOf returns what the module needs of a resolver's result.
-func lookupOf(r mx.Result) host.Lookup {
-	return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}
+	return found.Lookup(), err
 }
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.
@@ -255,7 +250,7 @@ func (s *Server) cached(domain string, details bool) (l lookup, ok bool) {
 		peek = s.Resolver.PeekAddress
 	}
 	found, known, err := peek(domain)
-	return lookup{finished: known, found: lookupOf(found), err: err}, known
+	return lookup{finished: known, found: found.Lookup(), err: err}, known
 }
 
 // ask looks one domain up and recovers from panics. A lookup that ended because

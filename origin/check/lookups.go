@@ -44,11 +44,6 @@ type lookup struct {
 	err   error
 }
 
-// lookupOf returns the lookup with a resolver's result.
-func lookupOf(r mx.Result, err error) lookup {
-	return lookup{host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}, err}
-}
-
 // all looks the domains up, for details with the address records to which their mail goes.
 // It returns once all are known. Its error is that of ctx, or ErrOutage.
 func (l *Lookups) all(ctx context.Context, turn turn, domains []string, details bool) (map[string]lookup, error) {
@@ -75,7 +70,7 @@ func (l *Lookups) unknown(domains []string, details bool, found *outcomes) (rest
 	}
 	for _, domain := range domains {
 		if r, known, err := peek(domain); known {
-			found.add(domain, lookupOf(r, err))
+			found.add(domain, lookup{r.Lookup(), err})
 		} else {
 			rest = append(rest, domain)
 		}
@@ -111,7 +106,7 @@ func (l *Lookups) ask(ctx context.Context, domain string, details bool) lookup {
 	}
 	found, err := lookUp(ctx, 0, domain)
 	l.outage.note(ctx, err)
-	return lookupOf(found, err)
+	return lookup{found.Lookup(), err}
 }
 
 // outcomes are lookups that several goroutines add to.

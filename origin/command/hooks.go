@@ -122,7 +122,7 @@ func (c *hooksCheckCmd) lookups() (lookUp signuphook.LookUp, end func(), err err
 			lookUp = resolver.LookupAddress
 		}
 		r, err := lookUp(ctx, 1, domain)
-		return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}, err
+		return r.Lookup(), err
 	}, resolver.Close, nil
 }
 

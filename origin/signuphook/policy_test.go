@@ -53,8 +53,9 @@ func (l *lookups) lookUp(_ context.Context, domain string, address bool) (host.L
 var (
 	withMX    = host.Lookup{MX: true, Exchanges: "mx.example.net"}
 	burner    = host.Lookup{MX: true, Exchanges: "mx.mailinator.com"}
-	withoutMX = host.Lookup{AddressRecord: true}
-	noMail    = host.Lookup{}
+	withoutMX = host.Lookup{AddressRecord: host.AddressPresent}
+	noMail    = host.Lookup{AddressRecord: host.AddressAbsent}
+	unknown   = host.Lookup{} // neither MX nor known whether there is an address record
 	errDNS    = errors.New("the resolver is away")
 )
 
@@ -272,6 +273,8 @@ func TestLookups(t *testing.T) {
 	}
 	require.Equal(t, Verdict{decision: Deny, reason: "disposable"}, decide(t, policyHook(t, `{"block":{"reasons":["disposable"]}}`), other, &lookups{found: burner}))
 	require.Equal(t, Verdict{decision: Allow}, decide(t, policyHook(t, `{"block":{"reasons":["no_mail"]}}`), other, &lookups{found: withoutMX}), "mail goes to its address record")
+	require.Equal(t, Verdict{decision: Allow}, decide(t, policyHook(t, `{"block":{"reasons":["no_mail"]}}`), other, &lookups{found: unknown}))
+	require.Equal(t, Verdict{decision: Deny, reason: "no_mx"}, decide(t, policyHook(t, `{"block":{"reasons":["no_mail","no_mx"]}}`), other, &lookups{found: unknown}))
 }
 
 // A reason is reported without role and threshold, by which its message is found.

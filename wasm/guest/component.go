@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"unsafe"
 
+	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/policy"
 )
 
@@ -108,7 +109,11 @@ func componentExchanges(at, size, addressRecord uint32) uint32 {
 	for name := range bytes.FieldsSeq(rest) {
 		x.Add(name)
 	}
-	json := x.AppendJSON(out[:0], addressRecord != 0)
+	record := core.AddressAbsent
+	if addressRecord != 0 {
+		record = core.AddressPresent
+	}
+	json := x.AppendJSON(out[:0], record)
 	results[1], results[2], results[3] = bit(0, x.Disposable()), lift(place{}), uint32(len(json))
 	return address(unsafe.Pointer(&results))
 }

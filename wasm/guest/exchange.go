@@ -2,8 +2,13 @@
 
 package main
 
-// flagAddressRecord of exportExchanges: the host has an A or AAAA record.
-const flagAddressRecord = 1
+import "github.com/addrspec/addrspec/core"
+
+// Flags of exportExchanges.
+const (
+	flagAddressRecord  = 1 // the host has an A or AAAA record
+	flagAddressUnknown = 2 // it is not known whether it has; flagAddressRecord does not count
+)
 
 // exchanges says what the lists know about the exchanges of a host. The input is a
 // sequence of lengths, each followed by a name: the host, then its exchanges. The output
@@ -20,7 +25,14 @@ func exchanges(input []byte, flags int32) int32 {
 		x.Add(name)
 		rest = rest[prefix+len(name):]
 	}
-	json := x.AppendJSON(out[prefix:prefix], flags&flagAddressRecord != 0)
+	record := core.AddressAbsent
+	switch {
+	case flags&flagAddressUnknown != 0:
+		record = core.AddressUnknown
+	case flags&flagAddressRecord != 0:
+		record = core.AddressPresent
+	}
+	json := x.AppendJSON(out[prefix:prefix], record)
 	if len(json) > outCap-prefix {
 		return errPanic // append has reallocated the output
 	}

@@ -123,20 +123,20 @@ func TestExchanges(t *testing.T) {
 		{"", ""},
 		append([]string{"burner.example"}, slices.Repeat([]string{"mail.mailinator.com"}, 40_000)...),
 	} {
-		for flags := range int32(2) {
+		for flags, record := range []core.AddressRecord{core.AddressAbsent, core.AddressPresent, core.AddressUnknown, core.AddressUnknown} {
 			x := checker.Exchanges([]byte(names[0]))
 			for _, name := range names[1:] {
 				x.Add([]byte(name))
 			}
-			result := g.output(t, g.call(t, "exchanges", g.write(frames(names...)), flags))
-			require.Equal(t, string(x.AppendJSON(nil, flags == 1)), string(result[4:]))
+			result := g.output(t, g.call(t, "exchanges", g.write(frames(names...)), int32(flags)))
+			require.Equal(t, string(x.AppendJSON(nil, record)), string(result[4:]))
 			require.Equal(t, x.Disposable(), binary.LittleEndian.Uint32(result) == 1)
 		}
 	}
 	for _, input := range []string{"", "\x01", "\x01\x00\x00\x00", string(frames("a", "b")) + "\x00"} {
 		require.EqualValues(t, framing, g.call(t, "exchanges", g.write([]byte(input)), 0), "%q", input)
 	}
-	require.EqualValues(t, unknownFlag, g.call(t, "exchanges", 0, 2))
+	require.EqualValues(t, unknownFlag, g.call(t, "exchanges", 0, 4))
 	require.EqualValues(t, tooLong, g.call(t, "exchanges", -1, 0))
 }
 
@@ -185,7 +185,7 @@ func FuzzExports(f *testing.F) {
 			require.LessOrEqual(t, binary.LittleEndian.Uint32(result), uint32(1))
 		case length < 0 || length > int32(g.inCap):
 			require.EqualValues(t, tooLong, n)
-		case flags&^1 != 0:
+		case flags&^3 != 0:
 			require.EqualValues(t, unknownFlag, n)
 		default:
 			require.EqualValues(t, framing, n)

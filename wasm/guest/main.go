@@ -18,7 +18,7 @@ import (
 
 // abiVersion is major<<16 | minor. A new major version breaks hosts; a new minor
 // version only adds to the interface.
-const abiVersion = 2<<16 | 2
+const abiVersion = 2<<16 | 3
 
 const (
 	// inCap is the body limit of the batch operation, so every address in a request
@@ -90,7 +90,7 @@ func exportCheckMany(length, flags int32) int32 {
 
 //go:wasmexport addrspec_exchanges
 func exportExchanges(length, flags int32) int32 {
-	return checked(exchanges, length, flags, flagAddressRecord)
+	return checked(exchanges, length, flags, flagAddressRecord|flagAddressUnknown)
 }
 
 // checked calls f with the input if length and flags are valid.

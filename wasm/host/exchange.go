@@ -15,10 +15,19 @@ type Lookup struct {
 	// Exchanges are their names in lower case and A-label form, by preference and then
 	// name, separated by a space. "*" in place of a name means that others follow.
 	Exchanges string
-	// AddressRecord reports whether a domain without MX has an A or AAAA record, to which
-	// mail would go (RFC 5321 section 5.1).
-	AddressRecord bool
+	// AddressRecord is that of a domain without MX.
+	AddressRecord AddressRecord
 }
+
+// AddressRecord is what is known about the A and AAAA records of a domain. Without MX, mail
+// would go there (RFC 5321 section 5.1).
+type AddressRecord uint8
+
+const (
+	AddressUnknown AddressRecord = iota // not looked up, or the lookup failed
+	AddressAbsent
+	AddressPresent
+)
 
 // Exchange is what the lists know about the exchanges of a domain.
 type Exchange struct {
@@ -91,12 +100,11 @@ func (v *View) Exchange(ctx context.Context, host string, l Lookup) (x Exchange,
 	return x, err
 }
 
-const (
-	// flagAddressRecord says that the host has an address record.
-	flagAddressRecord = 1
-	// temporaryBit is the bit of the first word of the output that is Exchange.Temporary.
-	temporaryBit = 1
-)
+// exchangeFlags are the flags for each AddressRecord.
+var exchangeFlags = [...]uint64{AddressAbsent: 0, AddressPresent: 1, AddressUnknown: 2}
+
+// temporaryBit is the bit of the first word of the output that is Exchange.Temporary.
+const temporaryBit = 1
 
 // exchange calls the module for the exchanges of host.
 func (i *instance) exchange(ctx context.Context, host string, l Lookup) (x Exchange, err error) {
@@ -104,11 +112,7 @@ func (i *instance) exchange(ctx context.Context, host string, l Lookup) (x Excha
 	if err != nil {
 		return x, err
 	}
-	flags := uint64(0)
-	if l.AddressRecord {
-		flags = flagAddressRecord
-	}
-	n, err := i.call(ctx, i.exchanges, uint64(size), flags)
+	n, err := i.call(ctx, i.exchanges, uint64(size), exchangeFlags[l.AddressRecord])
 	if err != nil {
 		return x, err
 	}

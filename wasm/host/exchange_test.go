@@ -72,9 +72,9 @@ func TestDisposableByExchange(t *testing.T) {
 
 func TestAddressRecordInDetails(t *testing.T) {
 	view := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1}).View()
-	for _, has := range []bool{false, true} {
-		_, result := resolved(t, view, "jane@shop.example", host.Details, host.Lookup{AddressRecord: has})
-		require.Contains(t, result, fmt.Sprintf(`"exchange":{"class":"unknown","provider":null,"entry":null,"host":null,"address_record":%t}}}`, has))
+	for record, want := range map[host.AddressRecord]string{host.AddressUnknown: "null", host.AddressAbsent: "false", host.AddressPresent: "true"} {
+		_, result := resolved(t, view, "jane@shop.example", host.Details, host.Lookup{AddressRecord: record})
+		require.Contains(t, result, `"exchange":{"class":"unknown","provider":null,"entry":null,"host":null,"address_record":`+want+`}}}`)
 	}
 	facts, err := view.Check(context.Background(), nil, "jane@shop.example", host.Details)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestExchangesAreRemembered(t *testing.T) {
 		x.Add([]byte(exchanges))
 		got, err := view.Exchange(context.Background(), "burner.example", host.Lookup{MX: true, Exchanges: exchanges})
 		require.NoError(t, err)
-		require.Equal(t, host.Exchange{Temporary: true, JSON: string(x.AppendJSON(nil, false))}, got)
+		require.Equal(t, host.Exchange{Temporary: true, JSON: string(x.AppendJSON(nil, core.AddressUnknown))}, got)
 	}
 	calls := engine.Stats().Calls
 	for range 100 { // remembered, for any host whose own they are not
@@ -150,22 +150,24 @@ func renamedProvider(t testing.TB) []byte {
 // Names of any length and content are passed on, and are no way out of the buffer.
 func FuzzExchange(f *testing.F) {
 	view, checker := newEngine(f, moduletest.Bytes(f), host.Options{Size: 1}).View(), core.New(lists.Default())
-	f.Add("burner.example", "mail.mailinator.com", false)
-	f.Add("shop.example", "aspmx.l.google.com alt1.aspmx.l.google.com", true)
-	f.Add("burner.example", " ", false)
-	f.Add("shop.example", " ", true)
-	f.Add("b", "b\fa", false)
-	f.Add("c", "b\fa", false)
-	f.Add("", "  * \xff", true)
-	f.Add(strings.Repeat("a", 300), strings.Repeat("b ", 300), true)
-	f.Fuzz(func(t *testing.T, name, exchanges string, addressRecord bool) {
+	f.Add("burner.example", "mail.mailinator.com", byte(host.AddressAbsent))
+	f.Add("shop.example", "aspmx.l.google.com alt1.aspmx.l.google.com", byte(host.AddressPresent))
+	f.Add("burner.example", " ", byte(host.AddressAbsent))
+	f.Add("shop.example", " ", byte(host.AddressPresent))
+	f.Add("shop.example", "", byte(host.AddressUnknown))
+	f.Add("b", "b\fa", byte(host.AddressAbsent))
+	f.Add("c", "b\fa", byte(host.AddressAbsent))
+	f.Add("", "  * \xff", byte(host.AddressPresent))
+	f.Add(strings.Repeat("a", 300), strings.Repeat("b ", 300), byte(host.AddressPresent))
+	f.Fuzz(func(t *testing.T, name, exchanges string, record byte) {
+		record %= 3
 		x := checker.Exchanges([]byte(name))
 		for exchange := range strings.FieldsSeq(exchanges) {
 			x.Add([]byte(exchange))
 		}
-		got, err := view.Exchange(context.Background(), name, host.Lookup{Exchanges: exchanges, AddressRecord: addressRecord})
+		got, err := view.Exchange(context.Background(), name, host.Lookup{Exchanges: exchanges, AddressRecord: host.AddressRecord(record)})
 		require.NoError(t, err)
-		require.Equal(t, string(x.AppendJSON(nil, addressRecord)), got.JSON)
+		require.Equal(t, string(x.AppendJSON(nil, core.AddressRecord(record))), got.JSON)
 		require.Equal(t, x.Disposable(), got.Temporary)
 	})
 }

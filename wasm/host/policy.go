@@ -78,16 +78,17 @@ const (
 	FoundAddressRecord                   // and it has
 )
 
-// Found returns what a lookup found. Where there is no MX it is taken as one of the address
-// record too, of which only a policy with no_mail sees anything; that wants it looked up.
+// Found returns what a lookup found.
 func (l Lookup) Found() Found {
 	switch {
 	case l.MX:
 		return LookedUp | HasMX
-	case l.AddressRecord:
+	case l.AddressRecord == AddressPresent:
 		return LookedUp | AddressLookedUp | FoundAddressRecord
+	case l.AddressRecord == AddressAbsent:
+		return LookedUp | AddressLookedUp
 	}
-	return LookedUp | AddressLookedUp
+	return LookedUp
 }
 
 // Subject is an address that a policy decides about.

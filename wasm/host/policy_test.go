@@ -75,8 +75,9 @@ func TestFound(t *testing.T) {
 	require.Equal(t, []Found{LookedUp, HasMX, AddressLookedUp, FoundAddressRecord},
 		[]Found{Found(policy.LookedUp), Found(policy.HasMX), Found(policy.AddressLookedUp), Found(policy.HasAddress)})
 	require.Equal(t, LookedUp|HasMX, Lookup{MX: true}.Found())
-	require.Equal(t, LookedUp|AddressLookedUp|FoundAddressRecord, Lookup{AddressRecord: true}.Found())
-	require.Equal(t, LookedUp|AddressLookedUp, Lookup{}.Found())
+	require.Equal(t, LookedUp|AddressLookedUp|FoundAddressRecord, Lookup{AddressRecord: AddressPresent}.Found())
+	require.Equal(t, LookedUp|AddressLookedUp, Lookup{AddressRecord: AddressAbsent}.Found())
+	require.Equal(t, LookedUp, Lookup{}.Found(), "the address record is not known")
 }
 
 func TestPolicyError(t *testing.T) {

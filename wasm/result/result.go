@@ -93,13 +93,17 @@ func (r *Result) form() (bits uint32) {
 
 // found returns what the other host looked up. The address record is in the details.
 func (r *Result) found() host.Found {
-	switch {
-	case r.MXNull:
+	if r.MXNull {
 		return 0
-	case r.MX || r.Details != nil && r.Details.Exchange != nil && r.Details.Exchange.AddressRecord != nil:
-		return host.Lookup{MX: r.MX, AddressRecord: !r.MX && *r.Details.Exchange.AddressRecord}.Found()
 	}
-	return host.LookedUp
+	l := host.Lookup{MX: r.MX}
+	if r.Details != nil && r.Details.Exchange != nil && r.Details.Exchange.AddressRecord != nil {
+		l.AddressRecord = host.AddressAbsent
+		if *r.Details.Exchange.AddressRecord {
+			l.AddressRecord = host.AddressPresent
+		}
+	}
+	return l.Found()
 }
 
 // The roles and the forms in the order of word 1 of the report (ABI.md).
@@ -146,8 +150,10 @@ func (e *Exchange) Sentence() string {
 		return "Mail goes to " + e.Host + e.owner() + "."
 	case e.AddressRecord != nil && *e.AddressRecord:
 		return "Mail goes to the address record of the domain."
+	case e.AddressRecord != nil:
+		return "No address record takes mail for the domain."
 	}
-	return "No address record takes mail for the domain."
+	return "The lookup of the domain's address record failed, so it is not known whether mail goes there."
 }
 
 // owner says who runs the host.

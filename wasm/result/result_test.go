@@ -50,6 +50,8 @@ func TestSubjectOfAForeignResult(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"valid":true,"mx":false}`: `"allow"`,
 		`{"valid":true,"mx":false,"details":{"exchange":{"address_record":false}}}`: `"block"`,
+		`{"valid":true,"mx":false,"details":{"exchange":{"address_record":true}}}`:  `"allow"`,
+		`{"valid":true,"mx":false,"details":{"exchange":{"address_record":null}}}`:  `"allow"`,
 		`{"valid":true,"mx":true,"details":{"exchange":{"address_record":false}}}`:  `"allow"`,
 		`{"valid":true,"mx":true,"details":{"form":["later","quoted","quoted"]}}`:   `"review"`,
 		`{"valid":true,"mx":true,"role":"HR"}`:                                      `"review"`,

@@ -89,13 +89,14 @@ func FuzzSplit(f *testing.F) {
 func TestExchangeSentence(t *testing.T) {
 	yes, no := true, false
 	for want, e := range map[string]Exchange{
-		"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.": {Class: "suite", Provider: "Google Workspace", Host: "aspmx.l.google.com"},
-		"Mail goes to mail.mailinator.com, a service of throw-away mailboxes.":             {Class: "temporary", Host: "mail.mailinator.com"},
-		"Mail goes to mx.own.example, the domain's own host.":                              {Class: "own", Host: "mx.own.example"},
-		"Mail goes to mx.b.example.":                                                       {Class: "unknown", Host: "mx.b.example"},
-		"Mail goes to mx.b.example of B, later.":                                           {Class: "later", Provider: "B", Host: "mx.b.example"},
-		"Mail goes to the address record of the domain.":                                   {Class: "unknown", AddressRecord: &yes},
-		"No address record takes mail for the domain.":                                     {Class: "unknown", AddressRecord: &no},
+		"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.":              {Class: "suite", Provider: "Google Workspace", Host: "aspmx.l.google.com"},
+		"Mail goes to mail.mailinator.com, a service of throw-away mailboxes.":                          {Class: "temporary", Host: "mail.mailinator.com"},
+		"Mail goes to mx.own.example, the domain's own host.":                                           {Class: "own", Host: "mx.own.example"},
+		"Mail goes to mx.b.example.":                                                                    {Class: "unknown", Host: "mx.b.example"},
+		"Mail goes to mx.b.example of B, later.":                                                        {Class: "later", Provider: "B", Host: "mx.b.example"},
+		"Mail goes to the address record of the domain.":                                                {Class: "unknown", AddressRecord: &yes},
+		"No address record takes mail for the domain.":                                                  {Class: "unknown", AddressRecord: &no},
+		"The lookup of the domain's address record failed, so it is not known whether mail goes there.": {Class: "unknown"},
 	} {
 		require.Equal(t, want, e.Sentence())
 	}
