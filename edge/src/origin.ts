@@ -184,16 +184,17 @@ function lookupsOf(plan: Plan, body: string): Lookup[] | undefined {
     || (plan.operation === "batch"
       && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
   const isFlag = (entry: unknown) => typeof entry === "boolean";
+  const isFlagOrNull = (entry: unknown) => entry === null || isFlag(entry);
   const isValue = (entry: unknown) => typeof entry === "object" && !Array.isArray(entry);
   const count = plan.domains.length;
   if (!isListOf(mx, count, isMX)) return undefined;
   if (disposable !== undefined && !isListOf(disposable, count, isFlag)) return undefined;
-  if (address !== undefined && !isListOf(address, count, isFlag)) return undefined;
+  if (address !== undefined && !isListOf(address, count, isFlagOrNull)) return undefined;
   if (exchange !== undefined && !isListOf(exchange, count, isValue)) return undefined;
   return mx.map((entry, n) => ({
     mx: entry as MX,
     disposable: disposable?.[n] === true,
-    address: address?.[n] === true,
+    address: address?.[n] as boolean | null | undefined,
     // The origin's bytes: their strings need no escape, and no number is in them.
     exchange: exchange?.[n] == null ? undefined : JSON.stringify(exchange[n]),
   }));

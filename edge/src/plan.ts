@@ -13,8 +13,11 @@ export interface Lookup {
   readonly disposable?: boolean | undefined;
   /** The value of exchange in the details, as JSON. */
   readonly exchange?: string | undefined;
-  /** It has an address record and no MX records; only known for a policy that may ask for it. */
-  readonly address?: boolean | undefined;
+  /**
+   * It has an address record and no MX records; null if the lookup of the record failed. Only
+   * known for a policy that may ask for it.
+   */
+  readonly address?: boolean | null | undefined;
 }
 
 /** Returns the verdict on an address as UTF-8 JSON, given what was found about its domain. */

@@ -236,6 +236,8 @@ test("a verdict has what the origin looked up", async () => {
     ["a@a.example", [false], {}, ["block", "block.reasons[0]"]],
     ["a@a.example", [false], { address: [false] }, ["block", "block.reasons[0]"]],
     ["a@a.example", [false], { address: [true] }, ["review", "review.reasons[0]"]],
+    ["a@a.example", [false], { address: [null] }, ["review", "review.reasons[0]"]],
+    ["a@a.example", [true], { address: [null] }, ["allow", null]],
     ["a@a.example", [true], { disposable: [true] }, ["block", "block.reasons[1]"]],
     ["a@%5B192.0.2.1%5D", [], {}, ["review", "review.reasons[0]"]],
   ] as const) {

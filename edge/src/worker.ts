@@ -352,6 +352,7 @@ function truncated(body: Body, shape: "A" | "B" = "B"): WorkerResponse {
 /** Returns what a lookup found, for a verdict. The module does not use it for an address literal. */
 function foundIn({ mx, address }: Lookup): number {
   if (mx === true) return FOUND.lookedUp | FOUND.mx;
+  if (address === null) return FOUND.lookedUp;
   const none = FOUND.lookedUp | FOUND.addressLookedUp;
   return address === true ? none | FOUND.addressRecord : none;
 }

@@ -298,10 +298,11 @@ func TestMCPLooksMXUp(t *testing.T) {
 	require.True(t, isError)
 	require.Contains(t, text, "DNS_FAILURE: DNS lookup failed for domain servfail.example. Nothing about the address follows")
 	for email, want := range map[string]string{
-		"jane@burner.example":  "disposable provider. Unusual: the top-level domain does not exist; the domain is reserved for local use, tests or examples. Mail goes to mail.mailinator.com, a service of throw-away mailboxes.",
-		"jane@google.example":  "Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.",
-		"jane@address.example": "Mail goes to the address record of the domain.",
-		"jane@null.example":    "No address record takes mail for the domain.",
+		"jane@burner.example":   "disposable provider. Unusual: the top-level domain does not exist; the domain is reserved for local use, tests or examples. Mail goes to mail.mailinator.com, a service of throw-away mailboxes.",
+		"jane@google.example":   "Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.",
+		"jane@address.example":  "Mail goes to the address record of the domain.",
+		"jane@null.example":     "No address record takes mail for the domain.",
+		"a@unreachable.example": "The lookup of the domain's address record failed, so it is not known whether mail goes there.",
 	} {
 		here, text, isError := call(t, local, "explain", map[string]any{"email": email})
 		require.False(t, isError, text)

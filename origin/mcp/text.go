@@ -230,7 +230,7 @@ type exchange struct {
 	Provider      *string `json:"provider" jsonschema:"Who runs it; null if that is not known."`
 	Entry         *string `json:"entry" jsonschema:"The entry of the lists behind that."`
 	Host          *string `json:"host" jsonschema:"Its name; null without MX."`
-	AddressRecord *bool   `json:"address_record" jsonschema:"Without MX: whether the domain has an address record, to which mail goes. null with MX."`
+	AddressRecord *bool   `json:"address_record" jsonschema:"Without MX: whether the domain has an address record, to which mail goes. null with MX, or if that lookup failed."`
 }
 
 type versions struct {

@@ -130,6 +130,9 @@ func TestCSVExchange(t *testing.T) {
 		Exchange: &result.Exchange{Class: "suite", Provider: "Google Workspace", Entry: "google.com", Host: "a.google.com", AddressRecord: &record}}}
 	got := encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXTrue)})
 	require.Contains(t, got, ",quoted single_label,suite,Google Workspace,google.com,a.google.com,false\n")
+	r.Details.Exchange = &result.Exchange{Class: "unknown"}
+	got = encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXFalse)})
+	require.Contains(t, got, ",quoted single_label,unknown,,,,\n", "the lookup of the address record failed")
 }
 
 // The refusal that a service gives is in the details.

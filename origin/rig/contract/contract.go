@@ -50,7 +50,7 @@ const Zone = `
 	own.example.     300 IN MX  10 mx.own.example.
 	address.example. 300 IN A   192.0.2.1
 	nothing.example. 300 IN TXT "no mail"
-	unreachable.example. 300 IN A 192.0.2.1
+	unreachable.example. 300 IN TXT "the lookup of AAAA fails"
 `
 
 // Serve serves Zone, with faults for three names, until the test ends. It returns the
@@ -60,11 +60,11 @@ func Serve(t testing.TB) string {
 	server.Respond("servfail.example", mxtest.ServFail)
 	server.Respond("silent.example", mxtest.Silent)
 	server.Respond("unreachable.example", func(w dns.ResponseWriter, reply *dns.Msg) {
-		if reply.Question[0].Qtype == dns.TypeMX {
-			mxtest.Answer(w, reply)
+		if reply.Question[0].Qtype == dns.TypeAAAA {
+			mxtest.ServFail(w, reply)
 			return
 		}
-		mxtest.ServFail(w, reply)
+		mxtest.Answer(w, reply)
 	})
 	return server.Addr
 }
