@@ -139,7 +139,10 @@ export interface Exchange {
   readonly entry: string | null;
   /** The exchange of the lowest preference; null without MX. */
   readonly host: string | null;
-  /** Whether a domain without MX has an address record, to which mail goes; null if it has MX. */
+  /**
+   * Whether a domain without MX has an address record, to which mail goes; null if it has MX, or
+   * if the lookup of that record failed.
+   */
   readonly address_record: boolean | null;
 }
 

@@ -63,7 +63,7 @@ class Exchange:
     provider: Optional[str]  #: who runs it, such as "Google Workspace"
     entry: Optional[str]  #: the row of the table, or the name in the lists, that covers it
     host: Optional[str]  #: the first exchange; None without MX
-    address_record: Optional[bool]  #: without MX: whether mail goes to an address record
+    address_record: Optional[bool]  #: without MX: whether mail goes to an address record; None if that lookup failed
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,8 @@ pub struct Exchange {
     pub entry: Option<String>,
     /// The first exchange; none without MX.
     pub host: Option<String>,
-    /// Without MX: whether the domain has an address record, to which mail goes.
+    /// Without MX: whether the domain has an address record, to which mail goes; none if that
+    /// lookup failed.
     pub address_record: Option<bool>,
 }
 

@@ -58,7 +58,7 @@ public final class Exchange {
   /**
    * Reports whether the domain, which has no MX record, has an address record, to which mail goes.
    *
-   * @return whether it has; empty if it has an MX record
+   * @return whether it has; empty if it has an MX record, or if that lookup failed
    */
   public Optional<Boolean> addressRecord() {
     return addressRecord;
