@@ -40,6 +40,10 @@ func TestExchange(t *testing.T) {
 		{"mailinator.com", "mailinator.com", `{"class":"own",` + none + `"host":"mailinator.com","address_record":null}`, false},
 		{"burner.example", "burner.example mailinator.com", `{"class":"own",` + none + `"host":"burner.example","address_record":null}`, false},
 		{"linator.com", "mailinator.com", `{"class":"temporary","provider":null,"entry":"mailinator.com","host":"mailinator.com","address_record":null}`, true},
+		// A label may have underscores, as where an MX record names a host that Cloudflare proxies.
+		{"shop.example", "_dc-mx.0a1b2c3d4e5f.shop.example", `{"class":"own",` + none + `"host":"_dc-mx.0a1b2c3d4e5f.shop.example","address_record":null}`, false},
+		{"burner.example", "_dc-mx.0a1b2c3d4e5f.mailinator.com", `{"class":"temporary","provider":null,"entry":"mailinator.com","host":"_dc-mx.0a1b2c3d4e5f.mailinator.com","address_record":null}`, true},
+		{"shop.example", "a_b._c.aspmx.l.google.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"a_b._c.aspmx.l.google.com","address_record":null}`, false},
 		// A row names the provider.
 		{"shop.example", "aspmx.l.google.com alt1.aspmx.l.google.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"aspmx.l.google.com","address_record":null}`, false},
 		{"shop.example", "alt1.aspmx.l.google.com mail.mailinator.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"alt1.aspmx.l.google.com","address_record":null}`, false},
