@@ -18,7 +18,6 @@ import (
 	"github.com/addrspec/addrspec/origin/command/doctor"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
-	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -98,7 +97,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 		doctor.Clock(earliest, d.now),
 		doctor.Disk(c.directories()...),
 		doctor.Files(c.secretFiles(), c.settingsFiles()),
-		doctor.Limits(c.MaxConnections, c.DNSConcurrency, service.FilesNeeded(c.MaxConnections, c.DNSConcurrency, mx.Config{Servers: c.DNS})),
+		doctor.Limits(c.MaxConnections, c.DNSConcurrency, service.FilesNeeded(c.MaxConnections, c.DNSConcurrency)),
 		doctor.Resolver(c.DNS, c.DNSTimeout, doctor.Domains{With: c.KnownMX(), Without: c.DNSWithoutMX}),
 		{Name: "module", Look: e.module},
 		{Name: "lists", Look: func(ctx context.Context) (string, error) { return c.lists(ctx, e) }},

@@ -26,7 +26,7 @@ func TestCachedLookupAllocs(t *testing.T) {
 			_, _, _ = r.Peek(domain)
 		}), domain)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
-			_, _ = r.hasAddress(context.Background(), testAccount, domain)
+			_, _ = hasAddress(r, context.Background(), testAccount, domain)
 		}), domain)
 	}
 }
@@ -133,48 +133,40 @@ func hostile(n int) (string, result) {
 	return name, result{found: true, ttl: time.Hour, exchanges: fmt.Sprintf("%0*d *", maxExchanges-2, n)}
 }
 
-// long returns the n-th of the domains that take most memory: the items are as many as can
-// be, and have as many bytes as they may on average.
-func long(n int) (string, result) {
-	return fmt.Sprintf("%08d%s", n, strings.Repeat("."+strings.Repeat("a", 60), 4)[:242]), result{ttl: time.Hour}
+// fullCache returns a full cache of a number of domains after twice as many were stored.
+func fullCache(t testing.TB, entries int, domain func(int) (string, result)) *cache {
+	k, _ := newTestCache(t, entries)
+	for n := range 2 * entries {
+		name, a := domain(n)
+		k.store(subject{name: name}, a, 0)
+	}
+	k.entries.CleanUp()
+	return k
 }
 
-const million = 1_000_000
-
-// BenchmarkFullCache measures the memory of a full cache in bytes per entry that it may
-// have.
+// BenchmarkFullCache measures the memory of a full cache of the default size.
 func BenchmarkFullCache(b *testing.B) {
-	for name, domain := range map[string]func(int) (string, result){"mixed": mixed, "hostile": hostile, "long": long} {
+	for name, domain := range map[string]func(int) (string, result){"mixed": mixed, "hostile": hostile} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				before := heap()
-				k := fullCache(domain)
-				b.ReportMetric(float64(heap()-before)/million, "B/entry")
-				b.ReportMetric(float64(k.size()), "entries")
+				k := fullCache(b, defaultEntries, domain)
+				b.ReportMetric(float64(heap()-before)/1e6, "MB")
+				b.ReportMetric(float64(k.entries.EstimatedSize()), "entries")
 			}
 		})
 	}
 }
 
-// fullCache returns a cache for a million domains after twice as many were stored.
-func fullCache(domain func(int) (string, result)) *cache {
-	k := newCache(Config{cacheEntries: million, clock: new(fakeClock)}.withDefaults())
-	for n := range 2 * million {
-		name, a := domain(n)
-		k.store(subject{name: name}, a, 0)
-	}
-	return k
-}
-
-// A million domains with a realistic mix of exchanges take at most 130 MB.
+// A cache of the default size takes at most 30 MB with a realistic mix of exchanges.
 func TestCacheMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("stores two million domains")
+		t.Skip("stores many domains")
 	}
 	before := heap()
-	k := fullCache(mixed)
-	require.LessOrEqual(t, heap()-before, uint64(130_000_000))
-	require.Equal(t, million, k.size())
+	k := fullCache(t, defaultEntries, mixed)
+	require.LessOrEqual(t, heap()-before, uint64(30_000_000))
+	require.Greater(t, k.entries.EstimatedSize(), defaultEntries*9/10)
 }
 
 func heap() uint64 {

@@ -277,7 +277,7 @@ func startDaemon(t *testing.T, port, program string, args ...string) daemon {
 			t.Log(output.String())
 		}
 	})
-	r := open(t, Config{hedge: 400 * time.Millisecond}, d.addr)
+	r := open(t, Config{interval: 400 * time.Millisecond}, d.addr)
 	require.Eventually(t, func() bool { return r.Probe(context.Background()) == nil }, 2*time.Minute, 20*time.Millisecond,
 		"%s does not reply", program)
 	return d

@@ -1,6 +1,9 @@
 package mx
 
 import (
+	"bytes"
+	"encoding/binary"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +25,8 @@ func message(rcode int, answer, authority []string) *dns.Msg {
 	return m
 }
 
-// aboutMX is the question of message.
-var aboutMX = &question{name: "example.test.", qtype: dns.TypeMX}
+// decideMX is decide for the question of message.
+func decideMX(msg *dns.Msg) (result, *Error) { return decide(msg, "example.test.", dns.TypeMX) }
 
 const (
 	yes = "mx"
@@ -63,7 +66,7 @@ func TestDecide(t *testing.T) {
 		{"CNAME into a delegated zone", 0, records{alias}, records{"other.test. 9 IN NS ns.test."}, "other.test.", 40 * time.Second},
 		{"CNAME out of the SOA's zone", 0, records{alias}, records{"example.test. 9 IN SOA ns.test. hm.test. 1 2 3 4 60"}, "other.test.", 40 * time.Second},
 	} {
-		a, err := decide(message(test.rcode, test.answer, test.authority), aboutMX)
+		a, err := decideMX(message(test.rcode, test.answer, test.authority))
 		require.Nil(t, err, test.why)
 		got := a.target
 		if got == "" {
@@ -90,57 +93,64 @@ func TestDecideErrors(t *testing.T) {
 		"a CNAME to itself":       {message(0, []string{"example.test. 9 IN CNAME example.test."}, nil), Loop},
 		"CNAMEs in a circle":      {message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), Loop},
 	} {
-		_, err := decide(test.msg, aboutMX)
+		_, err := decideMX(test.msg)
 		require.NotNil(t, err, why)
 		require.Equal(t, Failure, err.Kind, why)
 		require.Equal(t, test.reason, err.Reason, why)
 	}
 }
 
-func TestIsHostName(t *testing.T) {
+// An exchange is a name of labels of letters, digits, hyphens and underscores of which the last
+// is no number. Names of this machine, of no host, and of no public zone take no mail; those of
+// test zones do.
+func TestExchangeName(t *testing.T) {
 	for name, is := range map[string]bool{
 		"mail.example.test.": true, "a.": true, "xn--bcher-kva.test.": true, "3com.test.": true,
-		"1.2.3.4.example.": true, "MAIL.EXAMPLE.": true, "localhost.": true, "a--b.test.": true,
-		".": false, "": false, "192.0.2.1.": false, "0.": false, "a.1.": false, "-a.test.": false, "a-.test.": false,
-		"_mail.test.": false, "ma_il.test.": false, `a\.b.test.`: false, `a\000.test.`: false, "*.test.": false,
+		"1.2.3.4.example.": true, "MAIL.EXAMPLE.": true, "a--b.test.": true,
+		"_dc-mx.0a1b2c3d4e5f.example.test.": true, "_mail.test.": true, "ma_il.test.": true, "a_.test.": true, "-a.test.": true, "a-.test.": true,
+		".": false, "": false, "192.0.2.1.": false, "0.": false, "a.1.": false,
+		`a\.b.test.`: false, `a\000.test.`: false, "*.test.": false,
 		"a..test.": false, "[192.0.2.1].": false, "bücher.test.": false, "a b.test.": false,
-	} {
-		require.Equal(t, is, isHostName(name), name)
-	}
-}
-
-// Names of this machine, of no host, and of no public zone take no mail; those of test
-// zones do.
-func TestIsExchange(t *testing.T) {
-	for name, is := range map[string]bool{
 		"localhost.": false, "LocalHost.": false, "mail.localhost.": false, "mail.localhost.localdomain.": true, "localhost.example.": true,
 		"invalid.": false, "mail.invalid.": false, "a.b.INVALID.": false, "mail.local.": false, "mail.onion.": false, "mail.invalid": false,
 		"mail.test.": true, "mail.example.": true, "mylocal.": true, "mail.local.example.": true,
-		".": false, "": false, "192.0.2.1.": false,
 	} {
-		require.Equal(t, is, isExchange(name), name)
+		want := ""
+		if is {
+			want = strings.ToLower(strings.TrimSuffix(name, "."))
+		}
+		require.Equal(t, want, exchangeName(name), name)
 	}
 	records := []string{"example.test. 300 IN MX 10 mail.invalid.", "example.test. 300 IN MX 20 mail.local."}
-	a, err := decide(message(0, records, nil), aboutMX)
+	a, err := decideMX(message(0, records, nil))
 	require.Nil(t, err)
 	require.False(t, a.found)
-	a, _ = decide(message(0, append(records, "example.test. 300 IN MX 30 mail.test."), nil), aboutMX)
+	a, _ = decideMX(message(0, append(records, "example.test. 300 IN MX 30 mail.test."), nil))
 	require.True(t, a.found)
 }
 
-// A message cut at any byte does not decode. Above all it is not taken for a
-// reply without records.
+// A message cut at any byte does not decode. Above all it is not taken for a reply without
+// records.
 func TestParseReplyCutMessage(t *testing.T) {
 	for _, m := range seeds() {
-		query := &question{id: m.Id, name: "example.test.", qtype: dns.TypeMX}
+		query := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
+		query.Id = m.Id
 		wire, err := m.Pack()
 		require.NoError(t, err)
 		for n := range wire {
-			reply, _ := parseReply(wire[:n], query)
+			reply, _ := parseReply(wire[:n], header(wire[:n]), query)
 			require.Nil(t, reply, "%d of %d bytes of %v", n, len(wire), m)
 		}
-		reply, err := parseReply(wire, query)
+		reply, err := parseReply(wire, header(wire), query)
 		require.NoError(t, err)
 		require.NotNil(t, reply)
 	}
+}
+
+// header returns the header of a datagram as dns.Conn reads it: the zero value if it is cut.
+func header(wire []byte) (h dns.Header) {
+	if len(wire) >= 12 {
+		_ = binary.Read(bytes.NewReader(wire), binary.BigEndian, &h)
+	}
+	return h
 }

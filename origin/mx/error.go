@@ -1,6 +1,7 @@
 package mx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,16 +55,12 @@ type Error struct {
 
 // Error returns what is wrong, at which server, and what to do.
 func (e *Error) Error() string {
-	if e.Server == "" {
-		return "mx: " + e.describe() + "; " + nextSteps[e.Reason]
+	what := reasons[e.Reason].what
+	if e.Server != "" {
+		what = "resolver " + e.Server + " " + what
 	}
-	return fmt.Sprintf("mx: resolver %s %s; %s", e.Server, e.describe(), nextSteps[e.Reason])
-}
-
-func (e *Error) describe() string {
-	what := reasonTexts[e.Reason]
 	if e.Reason == Rcode {
-		what += rcodeName(e.Rcode)
+		what += cmp.Or(dns.RcodeToString[e.Rcode], fmt.Sprintf("RCODE%d", e.Rcode))
 	}
 	if e.Detail != "" {
 		what += " (" + e.Detail + ")"
@@ -71,57 +68,28 @@ func (e *Error) describe() string {
 	if e.Cause != nil {
 		what += " (" + e.Cause.Error() + ")"
 	}
-	return what
+	return "mx: " + what + "; " + reasons[e.Reason].next
 }
 
 // Unwrap returns the system's error.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// withServer sets the server and returns e, which may be nil.
-func (e *Error) withServer(s *server) *Error {
-	if e != nil {
-		e.Server = s.address
-	}
-	return e
-}
-
-func rcodeName(rcode int) string {
-	if name, ok := dns.RcodeToString[rcode]; ok {
-		return name
-	}
-	return fmt.Sprintf("RCODE%d", rcode)
-}
-
-var reasonTexts = [...]string{
-	NoReply:      "did not reply in time",
-	NoSlot:       "no lookup slot became free in time",
-	Rcode:        "replied ",
-	Malformed:    "sent a malformed reply",
-	Lame:         "replied with a referral: it does not recurse",
-	Loop:         "replied with a CNAME chain that loops or is too long",
-	Unreachable:  "is unreachable",
-	AccountLimit: "the account has too many lookups waiting",
-	GlobalLimit:  "too many lookups wait",
-	NotALabel:    "the domain is not in A-label form",
-	Closed:       "the resolver was closed",
-	Lying:        "denies the MX records of every domain of --dns-with-mx",
-	Unproven:     "has not been asked yet for MX records that exist, so its denials prove nothing",
-}
-
-var nextSteps = [...]string{
-	NoReply:      "try again; if it persists, check the resolver's load and its network, or set another with --dns",
-	NoSlot:       "try again; if it persists, the resolver is too slow for this load",
-	Rcode:        "try again later; if it persists for every domain, check that the resolver recurses for this host",
-	Malformed:    "check what listens at that port, or set another resolver with --dns",
-	Lame:         "set a recursive resolver with --dns",
-	Loop:         "the owner of the domain has to fix it",
-	Unreachable:  "check that a resolver listens there, or set another with --dns",
-	AccountLimit: "wait for some of them to end",
-	GlobalLimit:  "try again in a few seconds",
-	NotALabel:    "convert it first (IDNA2008)",
-	Closed:       "the process is stopping; try again elsewhere",
-	Lying:        "it makes mx false where it is true: set a resolver that resolves the Internet with --dns; in a closed network, name domains that have MX records there",
-	Unproven:     "try again in a few seconds",
+// reasons has what is wrong, after the name of a server, and what to do.
+var reasons = [...]struct{ what, next string }{
+	NoReply:      {"did not reply in time", "try again; if it persists, check the resolver's load and its network, or set another with --dns"},
+	NoSlot:       {"no lookup slot became free in time", "try again; if it persists, the resolver is too slow for this load"},
+	Rcode:        {"replied ", "try again later; if it persists for every domain, check that the resolver recurses for this host"},
+	Malformed:    {"sent a malformed reply", "check what listens at that port, or set another resolver with --dns"},
+	Lame:         {"replied with a referral: it does not recurse", "set a recursive resolver with --dns"},
+	Loop:         {"replied with a CNAME chain that loops or is too long", "the owner of the domain has to fix it"},
+	Unreachable:  {"is unreachable", "check that a resolver listens there, or set another with --dns"},
+	AccountLimit: {"the account has too many lookups waiting", "wait for some of them to end"},
+	GlobalLimit:  {"too many lookups wait", "try again in a few seconds"},
+	NotALabel:    {"the domain is not in A-label form", "convert it first (IDNA2008)"},
+	Closed:       {"the resolver was closed", "the process is stopping; try again elsewhere"},
+	Lying: {"denies the MX records of every domain of --dns-with-mx",
+		"it makes mx false where it is true: set a resolver that resolves the Internet with --dns; in a closed network, name domains that have MX records there"},
+	Unproven: {"has not been asked yet for MX records that exist, so its denials prove nothing", "try again in a few seconds"},
 }
 
 // ItemError returns the code and the message for an address whose lookup failed: in
@@ -137,13 +105,4 @@ func ItemError(err error, domain string) (code, message string) {
 func IsTimeout(err error) bool {
 	failure, ok := errors.AsType[*Error](err)
 	return errors.Is(err, context.DeadlineExceeded) || ok && failure.Kind == Timeout
-}
-
-// moreInformative returns b if a is nil, or if a is a timeout and b a failure.
-// Otherwise it returns a.
-func moreInformative(a, b *Error) *Error {
-	if a == nil || b != nil && a.Kind == Timeout && b.Kind == Failure {
-		return b
-	}
-	return a
 }

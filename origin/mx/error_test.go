@@ -35,8 +35,7 @@ func TestErrorText(t *testing.T) {
 		}
 		require.Contains(t, e.Error(), want)
 	}
-	require.Len(t, reasonTexts, int(Unproven)+1)
-	require.Len(t, nextSteps, int(Unproven)+1)
+	require.Len(t, reasons, int(Unproven)+1)
 }
 
 func TestErrorCause(t *testing.T) {
@@ -51,7 +50,7 @@ func TestExtendedError(t *testing.T) {
 	m := message(dns.RcodeServerFailure, nil, nil).SetEdns0(udpPayload, false)
 	m.IsEdns0().Option = append(m.IsEdns0().Option,
 		&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeDNSBogus, ExtraText: "validation failure <example.test. MX IN>"})
-	_, err := decide(m, aboutMX)
+	_, err := decideMX(m)
 	require.ErrorContains(t, err, "replied SERVFAIL (DNSSEC Bogus); ")
 	requireError(t, err, Failure, Rcode)
 }

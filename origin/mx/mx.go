@@ -1,33 +1,27 @@
 // Package mx determines whether a domain publishes MX records, and which exchanges they
 // name.
 //
-// The result is true if at least one MX record names an exchange: a host name, and not
-// one such as localhost that no other host can reach.
-// Null MX (RFC 7505), no MX record even if there is an address record, and
-// NXDOMAIN are false. A lookup that fails returns an [Error], never false. The name of an
-// exchange counts as it is published: it is not looked up, also if it is a CNAME.
+// The result is true if at least one MX record names an exchange: a name of the public DNS
+// at which a host may take mail. Null MX (RFC 7505), no MX record even if there is an address
+// record, and NXDOMAIN are false. A lookup that fails returns an [Error], never false. The
+// name of an exchange counts as it is published: it is not looked up, also if it is a CNAME.
 //
-// A [Resolver] is a stub resolver: it queries the configured recursive
-// resolvers over UDP with EDNS0, and over TCP if a reply was truncated. Callers
-// of the same domain share one lookup, and results are cached for the records'
-// TTL. While the recursive resolvers are down, a result of true is served past
-// its TTL, a result of false never.
+// A [Resolver] is a stub resolver: it queries the configured recursive resolvers over UDP with
+// EDNS0, and over TCP if a reply was truncated. Callers of the same domain share one lookup,
+// and results are cached for the records' TTL. While the recursive resolvers are down, a
+// result of true is served past its TTL, a result of false never.
 //
-// A resolver that denies every MX record, such as one that does not resolve the
-// Internet, makes false what is true. [Resolver.Verify] finds it, by domains that are
-// known to have MX records, and with [Config.Strict] its replies are errors.
+// A resolver that denies every MX record, such as one that does not resolve the Internet,
+// makes false what is true. [Resolver.Verify] finds it, by domains that are known to have MX
+// records, and with [Config.Strict] its replies are errors.
 //
-// The steps of a lookup, the fastest first: the cache (cache.go), the flight that
-// callers share (flight.go), the wait for a slot (fairqueue.go), CNAMEs and hedged
-// queries to the servers (query.go), the exchange with one server (exchange.go), and
-// the decision on its reply (decide.go).
+// The steps of a lookup: the cache (cache.go), the flight that callers share and its wait for
+// a slot (flight.go), the questions to the servers (query.go), one exchange of messages
+// (exchange.go), and the decision on the reply (decide.go).
 //
-// For a domain without MX records, [Resolver.LookupAddress] looks up the address records, to
-// which mail goes then, in the same way.
-//
-// Not included: DNSSEC validation and DNS over TLS, which are left to the
-// recursive resolver on the same host or network; address records of the
-// exchanges, since a host without one may have one tomorrow.
+// Not included: DNSSEC validation and DNS over TLS, which are left to the recursive resolver
+// on the same host or network; address records of the exchanges, because a host without one
+// may have one tomorrow.
 package mx
 
 import (
@@ -36,24 +30,25 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/miekg/dns"
+	"github.com/addrspec/addrspec/origin/limit"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // Resolver looks up MX and address records. It is safe for concurrent use.
 type Resolver struct {
-	timeout   time.Duration
-	hedge     time.Duration // Config.hedge
-	staleWait time.Duration // Config.staleWait
-	withMX    []string      // Config.WithMX
-	strict    bool          // Config.Strict
-	servers   servers
-	cache     *cache
-	flights   flights
-	counters  counters
+	config   Config // with its defaults
+	servers  *servers
+	cache    *cache
+	slots    *limit.Limiter[int64] // of the flights that run, by account
+	counters counters
+
+	mu      sync.Mutex
+	flights map[subject]*flight
+	closed  bool
 
 	ctx        context.Context // ends at Close
 	cancel     context.CancelFunc
-	goroutines sync.WaitGroup // flights, their queries, and the one that forgets
+	goroutines sync.WaitGroup // that Close waits for
 }
 
 // New returns a Resolver, or an error if a setting of c is invalid. It sends no
@@ -63,22 +58,45 @@ func New(c Config) (*Resolver, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	servers, err := parseServers(c.Servers)
+	servers, err := newServers(c)
 	if err != nil {
 		return nil, err
 	}
-	r := &Resolver{
-		timeout: c.Timeout, hedge: c.hedge, staleWait: c.staleWait,
-		withMX: c.WithMX, strict: c.Strict && len(c.WithMX) > 0,
-		servers: servers, cache: newCache(c),
-		flights: flights{bySubject: map[subject]*flight{}, queue: newFairQueue(c)},
-	}
-	for _, s := range servers {
-		s.idle.most = max(1, c.Concurrency/len(servers))
-	}
+	r := &Resolver{config: c, servers: servers, cache: newCache(c), flights: map[subject]*flight{}}
+	r.slots = limit.New[int64](limit.Config{
+		Units: c.Concurrency, PerOwner: c.AccountConcurrency, Waiting: c.maxWaiting, WaitingPerOwner: c.accountWaiting, Small: 1,
+	})
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.goroutines.Go(func() { r.cache.forget(r.ctx) })
 	return r, nil
+}
+
+// Close cancels all lookups and waits until their sockets are closed.
+// Afterwards only cached results are returned.
+func (r *Resolver) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.cancel()
+	r.goroutines.Wait()
+	r.cache.close()
+}
+
+// Reload reads /etc/resolv.conf again, if it names the resolvers. Lookups do so by themselves,
+// if it has changed, at most every five seconds.
+func (r *Resolver) Reload() { r.reload(true) }
+
+// reload asks new servers at once whether they lie. A false is about the network of the
+// servers that were asked, so it is not served any more.
+func (r *Resolver) reload(atOnce bool) {
+	if !r.servers.reload(atOnce) {
+		return
+	}
+	r.cache.generation.Add(1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.goroutines.Go(func() { _, _ = r.Verify(r.ctx) })
+	}
 }
 
 // Result is what is known about the mail of a domain.
@@ -97,8 +115,22 @@ type Result struct {
 	// AddressRecord: it has the address record to which mail goes. Only LookupAddress
 	// sets it.
 	AddressRecord bool
-	// AddressUnknown: its address record could not be looked up. Only LookupAddress sets it.
+	// AddressUnknown: its address record could not be looked up. Only LookupAddress
+	// sets it.
 	AddressUnknown bool
+}
+
+// Lookup returns r as the module takes it. A Result of [Resolver.Lookup] counts as one without
+// an address record; a caller that needs the record calls [Resolver.LookupAddress].
+func (r Result) Lookup() host.Lookup {
+	l := host.Lookup{MX: r.MX, Exchanges: r.Exchanges}
+	switch {
+	case r.AddressRecord:
+		l.AddressRecord = host.AddressPresent
+	case !r.AddressUnknown:
+		l.AddressRecord = host.AddressAbsent
+	}
+	return l
 }
 
 // Lookup looks up the MX records of domain. The domain must be in A-label form; case
@@ -113,38 +145,28 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (Re
 }
 
 // LookupAddress is Lookup. If the result has a Fallback, it also looks for an address
-// record (A or AAAA), with the same cache and limits. Both together take no longer
-// than a Lookup that waits for a slot may, since servers and proxies wait for that. If the
-// lookup of the address record fails, or ctx ends during it, the Result has AddressUnknown and
-// the error is nil, because what is known about MX counts.
+// record (A or AAAA), with the same cache and limits. If that lookup fails, the result stands
+// without it. Both together take no longer than a Lookup that waits for a slot may, since
+// servers and proxies wait for that.
 func (r *Resolver) LookupAddress(ctx context.Context, account int64, domain string) (Result, error) {
-	end := time.Now().Add(2 * r.timeout)
+	end := time.Now().Add(2 * r.config.Timeout)
 	found, err := r.Lookup(ctx, account, domain)
 	if err != nil || !found.Fallback {
 		return found, err
 	}
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	found.AddressRecord, err = r.hasAddress(ctx, account, domain)
-	found.AddressUnknown = err != nil
-	return found, nil
-}
-
-// hasAddress reports whether domain has an A or AAAA record.
-func (r *Resolver) hasAddress(ctx context.Context, account int64, domain string) (bool, error) {
 	e, err := r.lookup(ctx, account, subject{domain, addressRecords})
-	return e.found, err
+	found.AddressRecord, found.AddressUnknown = e.found, err != nil
+	return found, nil
 }
 
 // Peek returns the result of Lookup if it needs no query: if the cache has a fresh one,
 // or the domain cannot have MX records. Otherwise known is false and Lookup has to
 // be called. It is as fast as a Lookup that the cache serves.
 func (r *Resolver) Peek(domain string) (found Result, known bool, err error) {
-	_, e, err := r.peek(subject{domain, mxRecords})
-	if e == nil {
-		return Result{}, false, nil
-	}
-	return e.result(), true, err
+	_, e, known, err := r.peek(subject{domain, mxRecords})
+	return e.result(), known, err
 }
 
 // PeekAddress is Peek for LookupAddress.
@@ -153,8 +175,8 @@ func (r *Resolver) PeekAddress(domain string) (found Result, known bool, err err
 	if !found.Fallback {
 		return found, known, err
 	}
-	_, e, err := r.peek(subject{domain, addressRecords})
-	if e == nil {
+	_, e, known, err := r.peek(subject{domain, addressRecords})
+	if !known {
 		return Result{}, false, nil
 	}
 	found.AddressRecord, found.AddressUnknown = e.found, err != nil
@@ -167,62 +189,39 @@ type subject struct {
 	about records
 }
 
-// records are those that a lookup looks for.
-type records uint8
-
-const (
-	mxRecords records = iota
-	addressRecords
-)
-
-// types returns the types to query, the next one if the name exists and has no records
-// of the ones before. More domains have A records than AAAA.
-func (of records) types() []uint16 { return queryTypes[of] }
-
-var queryTypes = [...][]uint16{mxRecords: {dns.TypeMX}, addressRecords: {dns.TypeA, dns.TypeAAAA}}
-
 // lookup returns the entry of s, which need not be in canonical form.
-func (r *Resolver) lookup(ctx context.Context, account int64, s subject) (*entry, error) {
-	canonical, e, err := r.peek(s)
-	if e != nil {
+func (r *Resolver) lookup(ctx context.Context, account int64, s subject) (entry, error) {
+	canonical, e, known, err := r.peek(s)
+	if known {
 		return e, err
 	}
 	return r.lookupShared(ctx, account, canonical)
 }
 
-// peek returns the entry of s if it needs no query, or nil and s in canonical form.
-func (r *Resolver) peek(s subject) (subject, *entry, error) {
-	if e, err := r.cached(s); e != nil {
-		return s, e, err
-	}
-	name, err := canonical(s.name)
-	switch {
-	case err != nil || name == "":
-		return s, noRecords, err
-	case name == s.name:
-		return s, nil, nil
-	}
-	s.name = name
-	e, err := r.cached(s)
-	return s, e, err
-}
-
-// noRecords is the entry of a name that cannot have any, and that of a caller who left.
-var noRecords = new(entry)
-
-// cached returns the fresh entry of s, or nil. The cache has names in canonical form
-// only, so a domain that it has is one, and need not be examined.
-func (r *Resolver) cached(s subject) (*entry, error) {
+// peek returns the entry of s if it needs no query, or s in canonical form. The cache has
+// names in canonical form only, so a name that it has is one, and need not be examined.
+func (r *Resolver) peek(s subject) (canonical subject, e entry, known bool, err error) {
 	e, fresh := r.cache.get(s)
 	if !fresh {
-		return nil, nil
+		name, err := canonicalName(s.name)
+		if err != nil || name == "" {
+			return s, entry{}, true, err
+		}
+		if name == s.name {
+			return s, entry{}, false, nil
+		}
+		s.name = name
+		if e, fresh = r.cache.get(s); !fresh {
+			return s, entry{}, false, nil
+		}
 	}
 	r.counters.hits.Add(1)
-	return r.serve(e)
+	e, err = r.serve(e)
+	return s, e, true, err
 }
 
 // serve returns e and its error, and counts stale results.
-func (r *Resolver) serve(e *entry) (*entry, error) {
+func (r *Resolver) serve(e entry) (entry, error) {
 	if e.err != nil {
 		return e, e.err
 	}
@@ -230,18 +229,6 @@ func (r *Resolver) serve(e *entry) (*entry, error) {
 		r.counters.stale.Add(1)
 	}
 	return e, nil
-}
-
-// Close cancels all lookups and waits until their sockets are closed.
-// Afterwards only cached results are returned.
-func (r *Resolver) Close() {
-	r.flights.close()
-	r.cancel()
-	r.goroutines.Wait()
-	for _, s := range r.servers {
-		s.idle.close()
-	}
-	r.cache.stopClock()
 }
 
 // Stats has the counters of a [Resolver] since New, and four gauges: InFlight,
@@ -257,14 +244,14 @@ type Stats struct {
 	Found, None, Timeouts, Failures uint64
 	Spent                           time.Duration // running, the sum of all flights
 
-	Refused uint64 // lookups refused because too many wait
+	Refused uint64 // waits for a slot that were refused because too many wait
 	Expired uint64 // waits that ended without a slot
 
 	UDP, TCP uint64 // queries sent
 	Ignored  uint64 // datagrams ignored: forged, late, or not DNS
 
 	InFlight int // flights that run or wait for a slot
-	Waiting  int // queue entries: flights that wait, counted once for each account
+	Waiting  int // flights that wait, counted once for each account
 	Entries  int // results in the cache, of which some may have expired
 	Lying    int // servers that Verify has last found to lie
 }
@@ -273,46 +260,24 @@ type Stats struct {
 // instant.
 func (r *Resolver) Stats() Stats {
 	c := &r.counters
-	inFlight, waiting := r.flights.count()
-	return Stats{
+	s := Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), Shared: c.shared.Load(), Stale: c.stale.Load(),
 		Found: c.found.Load(), None: c.none.Load(), Timeouts: c.timeouts.Load(), Failures: c.failures.Load(),
-		Spent: time.Duration(c.spent.Load()),
-		UDP:   c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
+		Spent:   time.Duration(c.spent.Load()),
 		Refused: c.refused.Load(), Expired: c.expired.Load(),
-		InFlight: inFlight, Waiting: waiting, Entries: r.cache.size(), Lying: r.servers.count(lying),
+		UDP: c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
+		Waiting: r.slots.Waiting(), Entries: r.cache.entries.EstimatedSize(), Lying: count(r.servers.current(), lying),
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.InFlight = len(r.flights)
+	return s
 }
 
 type counters struct {
 	hits, misses, shared, stale     atomic.Uint64
-	spent                           atomic.Int64
 	found, none, timeouts, failures atomic.Uint64
+	spent                           atomic.Int64
 	refused, expired                atomic.Uint64
 	udp, tcp, ignored               atomic.Uint64
-}
-
-// countMiss counts a lookup that the cache did not serve; first is false if it
-// joined a flight.
-func (c *counters) countMiss(first bool) {
-	if first {
-		c.misses.Add(1)
-	} else {
-		c.shared.Add(1)
-	}
-}
-
-// countOutcome counts the outcome of a flight; kind is 0 without an error.
-func (c *counters) countOutcome(found bool, kind Kind, spent time.Duration) {
-	c.spent.Add(int64(spent))
-	switch {
-	case kind == Timeout:
-		c.timeouts.Add(1)
-	case kind == Failure:
-		c.failures.Add(1)
-	case found:
-		c.found.Add(1)
-	default:
-		c.none.Add(1)
-	}
 }

@@ -46,8 +46,11 @@ const testAccount = 1
 // open returns a Resolver that uses servers, and closes it when the test ends.
 func open(t testing.TB, c Config, servers ...string) *Resolver {
 	t.Helper()
-	if c.Timeout == 0 && c.hedge == 0 {
-		c.Timeout, c.hedge = noHedge.Timeout, noHedge.hedge // a slow machine repeats no query
+	if c.Timeout == 0 && c.interval == 0 {
+		c.Timeout, c.interval = patient.Timeout, patient.interval // a slow machine repeats no query
+	}
+	if c.pause == 0 {
+		c.pause = time.Millisecond
 	}
 	c.Servers = servers
 	r, err := New(c)
@@ -79,7 +82,7 @@ func TestLookup(t *testing.T) {
 		{"CNAME to no data", "bare.example.test", false},
 		{"localhost as exchange", "local.example.test", false},
 		{"an address as exchange", "numeric.example.test", false},
-		{"an exchange with an underscore", "score.example.test", false},
+		{"an exchange with an underscore", "score.example.test", true},
 		{"an exchange with a space", "space.example.test", false},
 	} {
 		found, err := r.Lookup(context.Background(), testAccount, test.domain)
@@ -204,7 +207,7 @@ func TestExchanges(t *testing.T) {
 		{"upper case", "case.test", Result{MX: true, Exchanges: "mail.case.test"}},
 		{"by preference, then by name", "order.test", Result{MX: true, Exchanges: "z.test b.test y.test a.test"}},
 		{"a name twice counts with its lowest preference", "twice.test", Result{MX: true, Exchanges: "a.test b.test"}},
-		{"null MX and others that are no exchange, beside one", "some.test", Result{MX: true, Exchanges: "mail.test"}},
+		{"null MX and others that are no exchange, beside two", "some.test", Result{MX: true, Exchanges: "mail_1.test mail.test"}},
 		{"the exchange is a CNAME", "renamed.test", Result{MX: true, Exchanges: "pseudonym.test"}},
 		{"the domain itself", "self.test", Result{MX: true, Exchanges: "self.test"}},
 		{"the longest name", "longest.test", Result{MX: true, Exchanges: longest}},
@@ -212,7 +215,7 @@ func TestExchanges(t *testing.T) {
 		{"localhost", "local.example.test", Result{}},
 		{"a name below .invalid", "invalid.test", Result{}},
 		{"an address", "numeric.example.test", Result{}},
-		{"an underscore", "score.example.test", Result{}},
+		{"an underscore", "score.example.test", Result{MX: true, Exchanges: "mail_1.example.test"}},
 		{"an escape", "space.example.test", Result{}},
 		{"no data beside an address", "mail.example.test", Result{Fallback: true}},
 		{"no data beside other types", "text.example.test", Result{Fallback: true}},
@@ -275,17 +278,17 @@ func TestCutExchanges(t *testing.T) {
 		{"no room for the rest's sign", []int{253, 253, 253, 253, 6, 8}, 5},
 		{"a byte too few for it", []int{253, 253, 253, 253, 7, 8}, 4},
 	} {
-		var list []preferred
+		var list []dns.RR
 		var names []string
 		for i, size := range test.sizes {
-			names = append(names, strings.Repeat(string(rune('a'+i)), size))
-			list = append(list, preferred{1, names[i]})
+			names = append(names, strings.Repeat(strings.Repeat(string(rune('a'+i)), 40)+".", 7)[:size-1]+"x")
+			list = append(list, &dns.MX{Preference: 1, Mx: names[i] + "."})
 		}
 		want := strings.Join(names, " ")
 		if test.want >= 0 {
 			want = strings.Join(names[:test.want], " ") + " *"
 		}
-		require.Equal(t, want, joinExchanges(list), test.why)
+		require.Equal(t, want, exchangesOf(list), test.why)
 	}
 }
 
@@ -356,37 +359,51 @@ func TestPeekAddress(t *testing.T) {
 	require.True(t, isKnown && known == Result{} && err == nil)
 }
 
-// What is known about MX counts if the lookup of the address record fails or times out, or the
-// caller leaves.
+// A failed lookup of the address record hides no MX that is known to be none: neither an error
+// for either type, nor silence for as long as both lookups may take, nor a caller who leaves.
 func TestLookupAddressFails(t *testing.T) {
-	server := mxtest.New(t, "example.test. 300 IN SOA a. b. 1 2 3 4 300\nexample.test. 300 IN TXT x")
-	want := Result{Fallback: true, AddressUnknown: true}
-	for why, then := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent} {
-		for _, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
-			server.RespondAll(onlyFor(qtype, then))
-			r := open(t, shortTimeout, server.Addr)
-			for range 2 {
-				got, err := r.LookupAddress(t.Context(), testAccount, "example.test")
-				require.NoError(t, err, why)
-				require.Equal(t, want, got, why)
-			}
-			got, known, err := r.PeekAddress("example.test")
-			require.NoError(t, err, why)
-			require.True(t, known, why)
-			require.Equal(t, want, got, why)
-		}
+	server := mxtest.New(t, addressZone)
+	for name, responder := range map[string]mxtest.Responder{
+		"aaaa.test": onlyFor(dns.TypeAAAA, mxtest.ServFail), "a.test": onlyFor(dns.TypeA, mxtest.ServFail), "neither.test": onlyFor(dns.TypeA, mxtest.Silent),
+	} {
+		server.Respond(name, responder)
 	}
-	r := open(t, Config{}, server.Addr)
-	_, err := r.Lookup(t.Context(), testAccount, "example.test")
+	c := shortTimeout
+	c.FailureTTL = time.Hour
+	r := open(t, c, server.Addr)
+	for _, domain := range []string{"aaaa.test", "a.test", "neither.test"} {
+		found, err := r.LookupAddress(t.Context(), testAccount, domain)
+		require.NoError(t, err, domain)
+		require.Equal(t, Result{Fallback: true, AddressUnknown: true}, found, domain)
+		found, known, err := r.PeekAddress(domain)
+		require.True(t, known, domain)
+		require.NoError(t, err, domain)
+		require.Equal(t, Result{Fallback: true, AddressUnknown: true}, found, domain)
+	}
+	_, err := r.Lookup(t.Context(), testAccount, "to-text.test")
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	got, err := r.LookupAddress(ctx, testAccount, "example.test")
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	found, err := r.LookupAddress(left, testAccount, "to-text.test")
 	require.NoError(t, err)
-	require.Equal(t, want, got)
-	_, known, err := r.PeekAddress("example.test")
-	require.NoError(t, err)
-	require.False(t, known, "nobody has an answer yet")
+	require.Equal(t, Result{Fallback: true, AddressUnknown: true}, found)
+}
+
+// hasAddress reports whether domain has an A or AAAA record.
+func hasAddress(r *Resolver, ctx context.Context, account int64, domain string) (bool, error) {
+	e, err := r.lookup(ctx, account, subject{domain, addressRecords})
+	return e.found, err
+}
+
+// onlyFor returns a Responder that is then for one type, and else Answer.
+func onlyFor(qtype uint16, then mxtest.Responder) mxtest.Responder {
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		if reply.Question[0].Qtype == qtype {
+			then(w, reply)
+			return
+		}
+		mxtest.Answer(w, reply)
+	}
 }
 
 // hasAddress, by the queries that it takes: AAAA only if the name exists without A.
@@ -415,7 +432,7 @@ func TestHasAddress(t *testing.T) {
 			{"a..test", false, 0, time.Hour},
 		} {
 			for _, when := range []string{"not cached", "cached"} {
-				has, err := r.hasAddress(t.Context(), testAccount, test.domain)
+				has, err := hasAddress(r, t.Context(), testAccount, test.domain)
 				require.NoError(t, err, "%s, %s, %s", test.domain, why, when)
 				require.Equal(t, test.has, has, "%s, %s, %s", test.domain, why, when)
 				require.Equal(t, test.queries, server.Asked(strings.TrimSuffix(test.domain, ".")), "%s, %s, %s", test.domain, why, when)
@@ -426,9 +443,9 @@ func TestHasAddress(t *testing.T) {
 				require.Equal(t, int64(test.ttl), e.freshUntil-clock.NowNano(), test.domain)
 			}
 		}
-		_, err := r.hasAddress(t.Context(), testAccount, "loop.test")
+		_, err := hasAddress(r, t.Context(), testAccount, "loop.test")
 		requireError(t, err, Failure, Loop)
-		_, err = r.hasAddress(t.Context(), testAccount, "bücher.test")
+		_, err = hasAddress(r, t.Context(), testAccount, "bücher.test")
 		requireError(t, err, Failure, NotALabel)
 	}
 }
@@ -438,7 +455,7 @@ func TestHasAddressOfNoName(t *testing.T) {
 	broken, server := mxtest.New(t, addressZone), mxtest.New(t, addressZone)
 	broken.RespondAll(mxtest.ServFail)
 	r := open(t, Config{}, broken.Addr, server.Addr)
-	has, err := r.hasAddress(t.Context(), testAccount, "nowhere.test")
+	has, err := hasAddress(r, t.Context(), testAccount, "nowhere.test")
 	require.NoError(t, err)
 	require.False(t, has)
 	require.Equal(t, 1, server.Asked("nowhere.test"))
@@ -450,7 +467,7 @@ func TestHasAddressBesideLookup(t *testing.T) {
 	r := open(t, Config{}, server.Addr)
 	for range 2 {
 		for domain, want := range map[string]struct{ mx, address bool }{"a.test": {false, true}, "mx.test": {true, false}, "neither.test": {}} {
-			has, err := r.hasAddress(t.Context(), testAccount, domain)
+			has, err := hasAddress(r, t.Context(), testAccount, domain)
 			require.NoError(t, err)
 			require.Equal(t, want.address, has, domain)
 			requireMX(t, r, want.mx, domain)
@@ -458,17 +475,6 @@ func TestHasAddressBesideLookup(t *testing.T) {
 	}
 	require.Equal(t, 6, r.Stats().Entries)
 	require.Equal(t, 2, server.Asked("a.test"))
-}
-
-// onlyFor returns the responder that calls then for queries of one type.
-func onlyFor(qtype uint16, then mxtest.Responder) mxtest.Responder {
-	return func(w dns.ResponseWriter, reply *dns.Msg) {
-		if reply.Question[0].Qtype == qtype {
-			then(w, reply)
-			return
-		}
-		mxtest.Answer(w, reply)
-	}
 }
 
 // What proves nothing is an error: for either type, and cached for as long as for MX.
@@ -479,11 +485,11 @@ func TestHasAddressErrors(t *testing.T) {
 		reason    Reason
 		queries   int // 0: several
 	}{
-		"SERVFAIL":          {mxtest.ServFail, Failure, Rcode, 1},
-		"SERVFAIL for AAAA": {onlyFor(dns.TypeAAAA, mxtest.ServFail), Failure, Rcode, 2},
-		"SERVFAIL for A":    {onlyFor(dns.TypeA, mxtest.ServFail), Failure, Rcode, 1},
-		"a referral":        {referral, Failure, Lame, 1},
-		"garbage for AAAA":  {onlyFor(dns.TypeAAAA, mxtest.Garbage), Failure, Malformed, 2},
+		"SERVFAIL":          {mxtest.ServFail, Failure, Rcode, 2},
+		"SERVFAIL for AAAA": {onlyFor(dns.TypeAAAA, mxtest.ServFail), Failure, Rcode, 3},
+		"SERVFAIL for A":    {onlyFor(dns.TypeA, mxtest.ServFail), Failure, Rcode, 2},
+		"a referral":        {referral, Failure, Lame, 2},
+		"garbage for AAAA":  {onlyFor(dns.TypeAAAA, mxtest.Garbage), Failure, Malformed, 3},
 		"silence":           {mxtest.Silent, Timeout, NoReply, 0},
 		"silence for AAAA":  {onlyFor(dns.TypeAAAA, mxtest.Silent), Timeout, NoReply, 0},
 	} {
@@ -496,26 +502,26 @@ func TestHasAddressErrors(t *testing.T) {
 				c = shortTimeout
 			}
 			r, clock := openAt(t, c, server.Addr)
-			_, err := r.hasAddress(t.Context(), testAccount, "aaaa.test")
+			_, err := hasAddress(r, t.Context(), testAccount, "aaaa.test")
 			requireError(t, err, test.kind, test.reason)
 			asked := server.Asked("aaaa.test")
 			if test.queries > 0 {
 				require.Equal(t, test.queries, asked)
 			}
-			_, err = r.hasAddress(t.Context(), testAccount, "aaaa.test")
+			_, err = hasAddress(r, t.Context(), testAccount, "aaaa.test")
 			requireError(t, err, test.kind, test.reason)
 			require.Equal(t, asked, server.Asked("aaaa.test"), "the failure is cached")
 
 			server.RespondAll(mxtest.Answer)
 			clock.advance(3 * time.Second)
-			has, err := r.hasAddress(t.Context(), testAccount, "aaaa.test")
+			has, err := hasAddress(r, t.Context(), testAccount, "aaaa.test")
 			require.NoError(t, err)
 			require.True(t, has)
 
 			server.RespondAll(test.responder) // an address stays while resolvers are down
 			clock.advance(201 * time.Second)
-			r.staleWait = time.Millisecond
-			has, err = r.hasAddress(t.Context(), testAccount, "aaaa.test")
+			r.config.staleWait = time.Millisecond
+			has, err = hasAddress(r, t.Context(), testAccount, "aaaa.test")
 			require.NoError(t, err)
 			require.True(t, has)
 		})
@@ -527,7 +533,7 @@ func TestHasAddressErrors(t *testing.T) {
 func TestHasAddressSharesFlights(t *testing.T) {
 	silent, server := mxtest.New(t, addressZone), mxtest.New(t, addressZone)
 	silent.RespondAll(mxtest.Silent)
-	c := quickHedge
+	c := quick
 	c.Concurrency = 1
 	r := open(t, c, silent.Addr, server.Addr)
 	together := make(chan struct{})
@@ -538,7 +544,7 @@ func TestHasAddressSharesFlights(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 20 {
 		callers.Go(func() {
-			has, err := r.hasAddress(t.Context(), testAccount, "aaaa.test")
+			has, err := hasAddress(r, t.Context(), testAccount, "aaaa.test")
 			require.NoError(t, err)
 			require.True(t, has)
 		})
@@ -557,29 +563,29 @@ func TestHasAddressSharesFlights(t *testing.T) {
 func TestHasAddressStrict(t *testing.T) {
 	server := mxtest.New(t, addressZone)
 	r, clock := openAt(t, Config{WithMX: []string{"mx.test"}, Strict: true}, server.Addr)
-	_, err := r.hasAddress(t.Context(), testAccount, "neither.test")
+	_, err := hasAddress(r, t.Context(), testAccount, "neither.test")
 	requireError(t, err, Failure, Unproven)
-	has, err := r.hasAddress(t.Context(), testAccount, "a.test")
+	has, err := hasAddress(r, t.Context(), testAccount, "a.test")
 	require.NoError(t, err)
 	require.True(t, has, "an address needs no proof")
 	_, _ = r.Verify(t.Context())
-	has, err = r.hasAddress(t.Context(), testAccount, "neither.test")
+	has, err = hasAddress(r, t.Context(), testAccount, "neither.test")
 	require.NoError(t, err)
 	require.False(t, has)
 
 	server.RespondAll(deny)
 	lies, _ := r.Verify(t.Context())
 	require.Error(t, lies)
-	_, err = r.hasAddress(t.Context(), testAccount, "neither.test")
+	_, err = hasAddress(r, t.Context(), testAccount, "neither.test")
 	requireError(t, err, Failure, Lying)
-	has, err = r.hasAddress(t.Context(), testAccount, "a.test")
+	has, err = hasAddress(r, t.Context(), testAccount, "a.test")
 	require.NoError(t, err)
 	require.True(t, has)
 
 	server.RespondAll(mxtest.Answer)
 	_, _ = r.Verify(t.Context())
 	clock.advance(3 * time.Second)
-	has, err = r.hasAddress(t.Context(), testAccount, "neither.test")
+	has, err = hasAddress(r, t.Context(), testAccount, "neither.test")
 	require.NoError(t, err)
 	require.False(t, has)
 }

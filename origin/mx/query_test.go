@@ -24,7 +24,7 @@ func TestSecondServerAnswers(t *testing.T) {
 		t.Run(why, func(t *testing.T) {
 			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 			first.RespondAll(responder)
-			r := open(t, quickHedge, first.Addr, second.Addr)
+			r := open(t, quick, first.Addr, second.Addr)
 			found, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
 			require.True(t, found.MX)
@@ -39,7 +39,7 @@ func TestLateServersAreAskedLast(t *testing.T) {
 	down, silent, good := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
 	down.Close()
 	silent.RespondAll(mxtest.Silent)
-	r := open(t, Config{hedge: 200 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
+	r := open(t, Config{interval: 200 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
 	for _, domain := range []string{"example.test", "two.example.test", "null.example.test"} {
 		_, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
@@ -49,13 +49,37 @@ func TestLateServersAreAskedLast(t *testing.T) {
 	require.Zero(t, silent.Asked("two.example.test")+silent.Asked("null.example.test"))
 }
 
-// noHedge has an interval that no test reaches.
-var noHedge = Config{Timeout: 2 * time.Minute, hedge: time.Hour}
+// patient has an interval that no test reaches.
+var patient = Config{Timeout: 2 * time.Minute, interval: time.Hour}
+
+// One resolver whose first reply is SERVFAIL or REFUSED is asked again; the second failure counts.
+func TestHiccup(t *testing.T) {
+	for why, responder := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "REFUSED": mxtest.Refused, "garbage": mxtest.Garbage} {
+		server := mxtest.New(t, zone)
+		r := open(t, patient, server.Addr)
+		server.RespondAll(mxtest.First(1, responder))
+		requireMX(t, r, true, "example.test")
+		require.Equal(t, 2, server.Asked("example.test"), why)
+		server.RespondAll(mxtest.First(2, responder))
+		_, err := r.Lookup(t.Context(), testAccount, "two.example.test")
+		require.ErrorAs(t, err, new(*Error), why)
+		require.Equal(t, 2, server.Asked("two.example.test"), why)
+	}
+}
+
+// A hiccup beside a server that is down is none either: the first one is asked again.
+func TestHiccupBesideSilence(t *testing.T) {
+	server, silent := mxtest.New(t, zone), mxtest.New(t, zone)
+	server.RespondAll(mxtest.First(1, mxtest.ServFail))
+	silent.RespondAll(mxtest.Silent)
+	r := open(t, quick, server.Addr, silent.Addr)
+	requireMX(t, r, true, "example.test")
+}
 
 func TestFailureAsksNextServerAtOnce(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	first.RespondAll(mxtest.ServFail)
-	r := open(t, noHedge, first.Addr, second.Addr)
+	r := open(t, patient, first.Addr, second.Addr)
 	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, found.MX)
@@ -64,7 +88,7 @@ func TestFailureAsksNextServerAtOnce(t *testing.T) {
 func TestUnreachableServersAreAskedLast(t *testing.T) {
 	down, good := mxtest.New(t, zone), mxtest.New(t, zone)
 	down.Close()
-	r := open(t, noHedge, down.Addr, good.Addr)
+	r := open(t, patient, down.Addr, good.Addr)
 	for _, domain := range []string{"example.test", "two.example.test"} {
 		_, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
@@ -92,10 +116,10 @@ func TestTimeoutWithoutQuery(t *testing.T) {
 		}
 		mxtest.Truncated(w, reply)
 	})
-	r := open(t, Config{Timeout: 200 * time.Millisecond, hedge: time.Hour}, server.Addr)
+	r := open(t, Config{Timeout: 200 * time.Millisecond, interval: time.Hour}, server.Addr)
 	for _, lookup := range []func() error{
 		func() error { _, err := r.Lookup(t.Context(), testAccount, "example.test"); return err },
-		func() error { _, err := r.hasAddress(t.Context(), testAccount, "example.test"); return err },
+		func() error { _, err := hasAddress(r, t.Context(), testAccount, "example.test"); return err },
 	} {
 		requireError(t, lookup(), Failure, Unreachable)
 	}
@@ -106,7 +130,7 @@ func TestFailureOutranksTimeout(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	first.RespondAll(mxtest.Silent)
 	second.RespondAll(mxtest.ServFail)
-	r := open(t, Config{Timeout: 2 * time.Second, hedge: 50 * time.Millisecond}, first.Addr, second.Addr)
+	r := open(t, Config{Timeout: 2 * time.Second, interval: 50 * time.Millisecond}, first.Addr, second.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, second.Addr)
@@ -124,7 +148,7 @@ func TestSlowServerAnswers(t *testing.T) {
 	slow, silent := mxtest.New(t, zone), mxtest.New(t, zone)
 	slow.RespondAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
 	silent.RespondAll(mxtest.Silent)
-	r := open(t, Config{hedge: 20 * time.Millisecond}, slow.Addr, silent.Addr)
+	r := open(t, Config{interval: 20 * time.Millisecond}, slow.Addr, silent.Addr)
 	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, found.MX)
@@ -134,7 +158,7 @@ func TestSlowServerAnswers(t *testing.T) {
 func TestUnreachableIsRetriedOnce(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Close()
-	r := open(t, Config{hedge: time.Second, Timeout: 2 * time.Minute}, server.Addr)
+	r := open(t, Config{pause: time.Second, interval: time.Hour, Timeout: 2 * time.Minute}, server.Addr)
 	go func() {
 		eventually(t, func() bool { return r.Stats().UDP > 0 })
 		if again, err := mxtest.Listen(server.Addr, zone); err == nil {
@@ -267,8 +291,11 @@ func TestStrictLookupInFlight(t *testing.T) {
 	_, _ = r.Verify(t.Context())
 	asked, reply := make(chan struct{}), make(chan struct{})
 	server.Respond("mail.example.test", func(w dns.ResponseWriter, m *dns.Msg) {
-		asked <- struct{}{}
-		<-reply
+		select {
+		case asked <- struct{}{}:
+			<-reply
+		case <-reply: // it is asked again
+		}
 		deny(w, m)
 	})
 	failed := make(chan error)
@@ -283,9 +310,8 @@ func TestStrictLookupInFlight(t *testing.T) {
 	close(reply)
 	require.ErrorContains(t, <-failed, "denies the MX records")
 
-	f, _ := r.newFlight(subject{name: "other.test"}) // its reply was believed before
-	f.began--
-	require.False(t, r.recordResult(f, result{ttl: time.Hour}).found)
+	// Its reply was believed before.
+	require.False(t, r.record(&flight{subject: subject{name: "other.test"}, began: r.cache.generation.Load() - 1, ctx: t.Context()}, result{ttl: time.Hour}, nil, 0).found)
 	_, known, _ := r.Peek("other.test")
 	require.False(t, known)
 }
@@ -293,7 +319,7 @@ func TestStrictLookupInFlight(t *testing.T) {
 // Beside a resolver that lies, an honest one decides.
 func TestStrictResolverBesideALiar(t *testing.T) {
 	liar, good := mxtest.New(t, noZone), mxtest.New(t, zone)
-	r := open(t, Config{WithMX: verified, Strict: true, Timeout: 2 * time.Minute, hedge: time.Hour}, liar.Addr, good.Addr)
+	r := open(t, Config{WithMX: verified, Strict: true, Timeout: 2 * time.Minute, interval: time.Hour}, liar.Addr, good.Addr)
 	_, _ = r.Verify(t.Context())
 	require.False(t, r.Distrusted())
 	requireMX(t, r, true, "example.test")
@@ -321,14 +347,14 @@ func TestProbe(t *testing.T) {
 	silent.RespondAll(mxtest.Silent)
 	down.Close()
 
-	require.NoError(t, open(t, quickHedge, good.Addr).Probe(context.Background()))
-	require.NoError(t, open(t, quickHedge, silent.Addr, down.Addr, good.Addr).Probe(context.Background()))
+	require.NoError(t, open(t, quick, good.Addr).Probe(context.Background()))
+	require.NoError(t, open(t, quick, silent.Addr, down.Addr, good.Addr).Probe(context.Background()))
 	good.RespondAll(mxtest.Rcode(dns.RcodeRefused))
-	require.NoError(t, open(t, quickHedge, good.Addr).Probe(context.Background()), "it replies, with any RCODE")
+	require.NoError(t, open(t, quick, good.Addr).Probe(context.Background()), "it replies, with any RCODE")
 
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	err := open(t, quickHedge, silent.Addr, down.Addr).Probe(ctx)
+	err := open(t, quick, silent.Addr, down.Addr).Probe(ctx)
 	require.ErrorContains(t, err, silent.Addr+" did not reply in time")
 	require.ErrorContains(t, err, down.Addr+" is unreachable (connection refused)")
 	require.ErrorContains(t, err, "--dns")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
@@ -62,13 +61,13 @@ func TestFilesFit(t *testing.T) {
 			if operator != "" {
 				operators = connectionFiles(operatorConnections(limit))
 			}
-			needed := operators + FilesNeeded(c.MaxConnections, c.DNSConcurrency, mx.Config{Servers: c.DNS})
+			needed := operators + FilesNeeded(c.MaxConnections, c.DNSConcurrency)
 			c.fitFiles(limit, slog.New(slog.NewTextHandler(&log, nil)))
 			if limit >= needed {
 				require.Equal(t, [2]int{16384, 256}, [2]int{c.MaxConnections, c.DNSConcurrency})
 				continue
 			}
-			used := operators + connectionFiles(c.MaxConnections) + 5*c.DNSConcurrency + min(otherFiles, limit/4)
+			used := operators + connectionFiles(c.MaxConnections) + c.DNSConcurrency + min(otherFiles, limit/4)
 			require.LessOrEqual(t, used, limit)
 			require.Greater(t, used, limit-9, "none is left over")
 			require.Positive(t, c.MaxConnections)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api"
-	"github.com/addrspec/addrspec/origin/mx"
 )
 
 // listeners are those of --listen and --operator-listen. operator is nil without
@@ -58,10 +57,10 @@ func listen(flag, address string) (net.Listener, error) {
 const otherFiles = 256
 
 // FilesNeeded returns how many files a service opens at most, beside its operator's
-// listener: a client connection is one, also while it is refused, and so is each query
-// of a lookup.
-func FilesNeeded(connections, lookups int, resolvers mx.Config) int {
-	return connectionFiles(connections) + lookups*resolvers.SocketsPerLookup() + otherFiles
+// listener: a client connection is one, also while it is refused, and so is the query of a
+// lookup.
+func FilesNeeded(connections, lookups int) int {
+	return connectionFiles(connections) + lookups + otherFiles
 }
 
 func connectionFiles(most int) int { return most + api.RefusedAtATime(most) }
@@ -70,17 +69,16 @@ func connectionFiles(most int) int { return most + api.RefusedAtATime(most) }
 // so that the database and lookups find a file however many clients come. Lookups get a
 // quarter of the files at most.
 func (c *Config) fitFiles(limit int, log *slog.Logger) {
-	resolvers := mx.Config{Servers: c.DNS}
 	operator := 0
 	if c.OperatorListen != "" {
 		operator = connectionFiles(operatorConnections(limit))
 	}
-	needed := FilesNeeded(c.MaxConnections, c.DNSConcurrency, resolvers) + operator
+	needed := FilesNeeded(c.MaxConnections, c.DNSConcurrency) + operator
 	if needed <= limit {
 		return
 	}
-	c.DNSConcurrency = max(1, min(c.DNSConcurrency, limit/4/resolvers.SocketsPerLookup()))
-	left := limit - operator - c.DNSConcurrency*resolvers.SocketsPerLookup() - min(otherFiles, limit/4)
+	c.DNSConcurrency = max(1, min(c.DNSConcurrency, limit/4))
+	left := limit - operator - c.DNSConcurrency - min(otherFiles, limit/4)
 	for c.MaxConnections > 1 && connectionFiles(c.MaxConnections) > left {
 		c.MaxConnections -= max(1, (connectionFiles(c.MaxConnections)-left)/2)
 	}

@@ -79,7 +79,7 @@ func (s *Service) Close() {
 func (s *Service) later(end func()) { s.cleanup = append(s.cleanup, end) }
 
 func (s *Service) openResolver(context.Context) (err error) {
-	s.resolver, err = mx.New(mx.Config{Servers: s.DNS, Timeout: s.DNSTimeout, Concurrency: s.DNSConcurrency, WithMX: s.KnownMX(), Strict: s.DNSStrict})
+	s.resolver, err = mx.New(mx.Config{Servers: s.DNS, Timeout: s.DNSTimeout, Concurrency: s.DNSConcurrency, WithMX: s.KnownMX(), Strict: s.DNSStrict, Log: s.log.Logger})
 	if err != nil {
 		return err
 	}

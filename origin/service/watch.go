@@ -16,7 +16,7 @@ import (
 	"github.com/addrspec/addrspec/origin/signuphook"
 )
 
-// watch reloads the files of --lists, --lists-extra, --plans and --hooks on SIGHUP, takes over newer
+// watch reloads the files of --lists, --lists-extra, --plans and --hooks and /etc/resolv.conf on SIGHUP, takes over newer
 // lists, asks the resolvers whether they work and sends webhooks, until ctx ends or stop is called. stop
 // returns once all tasks have ended: the engine must not be closed before.
 func (s *Service) watch(ctx context.Context, hangUp <-chan os.Signal) (stop func()) {
@@ -46,9 +46,10 @@ func (s *Service) reload(ctx context.Context, hangUp <-chan os.Signal, lists cha
 		case <-ctx.Done():
 			return
 		case <-hangUp:
-			if s.Lists == "" && s.ListsExtra == "" && s.Plans == "" && s.Hooks == "" {
-				s.log.Info("SIGHUP: nothing to reload; only the files of --lists, --lists-extra, --plans and --hooks are reloaded, other settings need a restart")
+			if s.Lists == "" && s.ListsExtra == "" && s.Plans == "" && s.Hooks == "" && len(s.DNS) > 0 {
+				s.log.Info("SIGHUP: nothing to reload; only the files of --lists, --lists-extra, --plans and --hooks and, without --dns, /etc/resolv.conf are reloaded, other settings need a restart")
 			}
+			s.resolver.Reload()
 			if s.Lists != "" || s.ListsExtra != "" {
 				send(ctx, lists)
 			}
