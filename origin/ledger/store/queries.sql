@@ -161,10 +161,10 @@ DELETE FROM secrets WHERE key = $1;
 -- name: delete_expired_secrets
 DELETE FROM secrets WHERE key = $1 AND (expires_ns <= $2 OR expires_ns > $3);
 
--- A key keeps the $2 secrets that expire last.
+-- Of a key's secrets that expire, it keeps the $2 that expire last.
 -- name: trim_secrets
-DELETE FROM secrets WHERE key = $1
-   AND hash NOT IN (SELECT s.hash FROM secrets s WHERE s.key = $1 ORDER BY s.expires_ns DESC LIMIT $2);
+DELETE FROM secrets WHERE key = $1 AND expires_ns IS NOT NULL
+   AND hash NOT IN (SELECT s.hash FROM secrets s WHERE s.key = $1 AND s.expires_ns IS NOT NULL ORDER BY s.expires_ns DESC LIMIT $2);
 
 -- Deletion of an account, see ledger/accounts.go.
 -- name: drop_secrets
