@@ -49,7 +49,8 @@
 // A charge is durable before Charge returns Good. While the database commits,
 // tokens are written within 100 ms of the arrival, and requests that were not
 // charged are recorded in the usage history within a second; a process that
-// dies before that loses them.
+// dies before that loses them. After a stall there may be more of them than a
+// commit group has room for: then group follows group until all are written.
 //
 //   - The process dies: a charge that was not committed did not happen. One that
 //     was committed and not yet sent remains, at most one full group of

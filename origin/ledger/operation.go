@@ -10,8 +10,7 @@ import (
 )
 
 // An operation is a part of a commit group. Each ends with a call of settle or
-// fail, unless the group is retried: then what is still due becomes new
-// operations.
+// fail, after one or several attempts to commit it.
 type operation interface {
 	concerns() int64    // the account; 0 for none
 	addReads(*readSet)  // adds the rows it needs
@@ -123,14 +122,10 @@ func (o *tallyOp) decide(ws *workingSet) {
 func (o *tallyOp) settle(*views) {}
 
 func (o *tallyOp) fail(err error) {
-	if !errors.Is(err, store.ErrData) {
-		o.requeue()
+	if errors.Is(err, store.ErrData) {
+		return
 	}
-}
-
-// requeue returns the tally to the views, for another group.
-func (o *tallyOp) requeue() {
-	o.writer.views.mu.Lock()
+	o.writer.views.mu.Lock() // for another group
 	defer o.writer.views.mu.Unlock()
 	o.writer.views.addTally(o.at, o.tally)
 }

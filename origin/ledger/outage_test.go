@@ -468,7 +468,7 @@ func TestLocksHangOrMoveOn(t *testing.T) {
 func TestRequestsWaitForTheDatabase(t *testing.T) {
 	var broken atomic.Bool
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms, patientInOutages, WithStore(func(s store.Store) store.Store {
-		return &breakable{s, &broken}
+		return brokenStore{s, &broken}
 	}))
 	other := f.otherAccount("other@example.com")
 	f.request(1)
@@ -524,19 +524,6 @@ func (f *fixture) countWaiting() int {
 	f.views.mu.Lock()
 	defer f.views.mu.Unlock()
 	return f.views.waiting
-}
-
-// A breakable store does not commit while broken.
-type breakable struct {
-	store.Store
-	broken *atomic.Bool
-}
-
-func (b *breakable) Transact(ctx context.Context, t store.Transaction) error {
-	if b.broken.Load() {
-		return errors.New("the disk is full")
-	}
-	return b.Store.Transact(ctx, t)
 }
 
 // A request waits for its second, and not at all once the outage is long.

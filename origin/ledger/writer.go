@@ -16,6 +16,8 @@ import (
 const (
 	queueLimit         = 4096    // tickets that wait
 	groupLimit         = 256     // charges in a commit group
+	tallyLimit         = 256     // tallies in a commit group
+	tokenLimit         = 512     // keys with pending tokens in a commit group; more only if its charges' accounts have more
 	responseBytesLimit = 4 << 20 // bytes of responses to store in a commit group
 
 	sendTimeout = 100 * time.Millisecond // after it, a response counts as sent
@@ -30,15 +32,17 @@ type writer struct {
 	*Ledger
 	queue   chan *ticket
 	started time.Time
-	txBegan atomic.Int64                  // when the transaction in progress began, in ns since started; 0 if none
+	txBegan atomic.Int64                  // when the first transaction of the group in progress began, in ns since started; 0 if none
 	down    atomic.Pointer[outage]        // nil while the database commits
 	changed atomic.Pointer[chan struct{}] // closed at the end of the next transaction; nil if nothing waits for it
 
 	// Used by run only.
 	voids    []*chargeOp // charges to void with the next group
 	unsent   []*sendingGroup
-	retries  []*ticket // that go before the queue: of a group that was in doubt and not committed, or beyond the room of a group
-	retrying bool      // the second and last transaction of retries is in progress
+	retries  []*ticket // that go before the queue: beyond the room of a group
+	retrying bool      // the second and last attempt of a group is in progress
+	more     bool      // the last group had no room for all tokens and tallies that were due
+	settled  bool      // a part of it was committed
 	putOff   []*ticket // of accounts that another session has locked
 	freed    bool      // such a lock was released, or has moved on, since a group was collected
 
@@ -161,12 +165,12 @@ func (w *writer) run() {
 }
 
 // serve commits groups, the first with a ticket unless it is nil, until no ticket goes
-// before the queue.
+// before the queue, and no token or tally was left out for want of room.
 func (w *writer) serve(first *ticket) {
 	for again := true; again; first = nil {
-		w.freed = false
+		w.freed, w.settled = false, false
 		w.commit(w.collect(first))
-		again = len(w.retries) > 0 || w.freed && len(w.putOff) > 0
+		again = len(w.retries) > 0 || w.freed && len(w.putOff) > 0 || w.more && w.settled
 	}
 }
 
@@ -198,7 +202,7 @@ func (w *writer) collect(first *ticket) []operation {
 	for _, c := range w.voids {
 		group = append(group, &voidOp{c, w})
 	}
-	group = w.tokenOps(group)
+	group = w.tokenOps(group, charges)
 	group = w.tallyOps(group)
 	for _, t := range charges {
 		t.op = chargeOp{ticket: t, writer: w}
@@ -275,31 +279,52 @@ func (w *writer) capacity() int {
 
 const pollUnsent = 200 * time.Microsecond
 
-// tokenOps appends the pending tokens of all accounts, which include those of
-// the group's charges.
-func (w *writer) tokenOps(group []operation) []operation {
+// tokenOps appends the pending tokens of the accounts of the charges, since a charge is decided
+// after its token, and those of other accounts for which the group has room. Which these are is
+// random, so none waits for ever.
+func (w *writer) tokenOps(group []operation, charges []*ticket) []operation {
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
-	for a := range w.views.pending {
-		group = append(group, &tokenOp{account: a, id: a.id, tokens: a.pending[:len(a.pending):len(a.pending)], writer: w})
+	added, rs := map[*accountView]bool{}, &readSet{rows: map[rowKey]bool{}}
+	add := func(a *accountView) {
+		if w.views.pending[a] && !added[a] {
+			op := &tokenOp{account: a, id: a.id, tokens: a.pending[:len(a.pending):len(a.pending)], writer: w}
+			op.addReads(rs)
+			added[a], group = true, append(group, op)
+		}
 	}
+	for _, t := range charges {
+		add(t.request.account)
+	}
+	for a := range w.views.pending {
+		if len(rs.rows) >= tokenLimit {
+			break
+		}
+		add(a)
+	}
+	w.more = len(added) < len(w.views.pending)
 	return group
 }
 
-// tallyOps appends the tallies of requests that were not charged, once per
-// tallyEvery.
+// tallyOps appends tallies of requests that were not charged. They are due once per
+// tallyEvery, and then until none is left.
 func (w *writer) tallyOps(group []operation) []operation {
-	if now := time.Now(); now.Before(w.nextTally) {
+	now := time.Now()
+	if now.Before(w.nextTally) {
 		return group
-	} else {
-		w.nextTally = now.Add(w.tally)
 	}
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
+	room := tallyLimit
 	for at, t := range w.views.tallies {
+		if room--; room < 0 {
+			w.more = true
+			return group
+		}
 		group = append(group, &tallyOp{at, t, w})
+		delete(w.views.tallies, at)
 	}
-	clear(w.views.tallies)
+	w.nextTally = now.Add(w.tally)
 	return group
 }
 
@@ -324,15 +349,16 @@ func (w *writer) close() bool {
 
 // commit runs a group in one transaction and ends its operations. A group that
 // the database rejects for its data is bisected, so that one bad row fails only
-// its own operation.
+// its own operation. One that runs out of time is halved once.
 func (w *writer) commit(group []operation) {
 	if len(group) == 0 {
 		return
 	}
 	begun := time.Now()
-	w.txBegan.Store(max(1, int64(begun.Sub(w.started))))
 	defer w.wake()
-	defer w.txBegan.Store(0)
+	if w.txBegan.CompareAndSwap(0, max(1, int64(begun.Sub(w.started)))) { // else the group is a part of another
+		defer w.txBegan.Store(0)
+	}
 	ws, err := w.transact(group)
 	group = w.putOffLocked(ws, group)
 	w.stats.count(func(s *Stats) { s.transaction(group, time.Since(begun), err) })
@@ -348,6 +374,8 @@ func (w *writer) commit(group []operation) {
 		w.commit(group[len(group)/2:])
 	case errors.Is(err, store.ErrData):
 		group[0].fail(err)
+	case errors.Is(err, context.DeadlineExceeded) && len(group) > 1 && !w.retrying:
+		w.retry(group, err)
 	default:
 		w.fail(group, err)
 	}
@@ -499,6 +527,7 @@ func (w *writer) settle(ws *workingSet, group []operation) {
 	if ws.changes && w.down.Swap(nil) != nil {
 		w.log.Info("the database commits again")
 	}
+	w.settled = w.settled || len(group) > 0
 	w.unsent = append(w.unsent, &sendingGroup{began: time.Now()})
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
@@ -543,7 +572,7 @@ func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation
 			w.fail(group, doubt)
 			return
 		case err == nil:
-			w.retry(group)
+			w.retry(group, doubt)
 			return
 		}
 		w.markDown(err)
@@ -554,19 +583,45 @@ func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation
 	}
 }
 
-// retry commits the tickets of a group that was not committed again, unless their
-// callers have left, with what was queued since. Its voids and tokens are
-// collected again.
-func (w *writer) retry(group []operation) {
+// retry commits a group again that was certainly not committed, without the charges whose
+// callers have left. If it ran out of time, it is committed in halves.
+func (w *writer) retry(group []operation, err error) {
 	w.retrying = true
 	defer func() { w.retrying = false }()
-	for _, op := range group {
-		switch op := op.(type) {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		w.commit(group)
+		return
+	}
+	first, second := halves(group)
+	w.commit(first)
+	if w.down.Load() == nil {
+		w.commit(second)
+	} else {
+		w.fail(second, err)
+	}
+}
+
+// halves splits a group into halves of every kind of operation. The first half is committed
+// first, and has the tokens of the accounts that it charges.
+func halves(group []operation) (first, second []operation) {
+	charged := map[int64]bool{} // whether the first half charges an account that one of them charges
+	for i, op := range slices.Backward(group) {
+		early, account := i%2 == 0, op.concerns()
+		switch op.(type) {
 		case *chargeOp:
-			w.retries = append(w.retries, op.ticket)
-		case *tallyOp:
-			op.requeue()
+			charged[account] = charged[account] || early
+		case *tokenOp: // comes before the charges
+			if with, known := charged[account]; known {
+				early = with
+			}
+		}
+		if early {
+			first = append(first, op)
+		} else {
+			second = append(second, op)
 		}
 	}
-	w.commit(w.collect(nil))
+	slices.Reverse(first)
+	slices.Reverse(second)
+	return first, second
 }

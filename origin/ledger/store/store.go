@@ -24,7 +24,7 @@ import (
 type Store interface {
 	// Transact runs t. If it returns nil, the writes of t survive a crash. If it
 	// returns an *InDoubt, the outcome is unknown; after any other error, such as a
-	// *Locked, nothing was changed.
+	// *Locked, nothing was changed. Both wrap context.DeadlineExceeded if t took too long.
 	Transact(ctx context.Context, t Transaction) error
 	// Query runs a read-only statement, concurrently with transactions.
 	Query(ctx context.Context, s Statement) error

@@ -230,7 +230,8 @@ const (
 	invalidParameter     = "22023"
 	lockNotAvailable     = "55P03" // lock_timeout has passed
 	readOnly             = "25006"
-	operatorIntervention = "57P" // the server stops, or an operator ended the connection
+	queryCanceled        = "57014" // statement_timeout has passed
+	operatorIntervention = "57P"   // the server stops, or an operator ended the connection
 
 	connectionException = "08"
 	dataException       = "22"
@@ -274,6 +275,8 @@ func explainPostgres(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrData, redacted(e))
 	case e.Code == lockNotAvailable:
 		return &store.Locked{Err: fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)}
+	case e.Code == queryCanceled:
+		return fmt.Errorf("%w (%w)", context.DeadlineExceeded, err)
 	case postgresAdvice[e.Code] != "":
 		return fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)
 	}

@@ -1,0 +1,188 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+)
+
+// A costlyStore takes a time for each row that a commit group writes: a group of more than
+// most rows runs out of time. It does so at once.
+type costlyStore struct {
+	store.Store
+	most, late *atomic.Int64 // late counts the groups that ran out of time
+}
+
+// costly makes a ledger use a costlyStore.
+func costly(most int64) (s costlyStore, wrap Option) {
+	s.most, s.late = new(atomic.Int64), new(atomic.Int64)
+	s.most.Store(most)
+	return s, WithStore(func(inner store.Store) store.Store { s.Store = inner; return s })
+}
+
+func (s costlyStore) Transact(ctx context.Context, t store.Transaction) error {
+	if decide := t.Decide; t.Marked {
+		t.Guess = nil
+		t.Decide = func(now time.Time) ([]store.Statement, error) {
+			list, err := decide(now)
+			if int64(len(list)) > s.most.Load() {
+				s.late.Add(1)
+				return nil, fmt.Errorf("%d rows: %w", len(list), context.DeadlineExceeded)
+			}
+			return list, err
+		}
+	}
+	return s.Store.Transact(ctx, t)
+}
+
+// addTallies adds tallies of n requests that were not charged, each with a row of its own.
+func (f *fixture) addTallies(n int) {
+	f.views.mu.Lock()
+	defer f.views.mu.Unlock()
+	for day := range n {
+		f.views.addTally(usageKey{f.account, f.key.ID, Day(day)}, Tally{Requests: 1, Errors: 1})
+	}
+}
+
+// addTokens adds n accounts, each with a pending token.
+func (f *fixture) addTokens(n int) {
+	f.Helper()
+	f.exec(fmt.Sprintf(`INSERT INTO accounts (email, plan, created_ns)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		SELECT 'waits' || i || '@example.com', 'pro', 1 FROM n`, n))
+	f.exec("INSERT INTO keys (account, name, hint, created_ns) SELECT id, 'test', 'ask_0000', 1 FROM accounts WHERE email LIKE 'waits%'")
+	f.withDatabase(func(db *sql.DB) {
+		rows, err := db.QueryContext(f.ctx, "SELECT k.account, k.id FROM keys k JOIN accounts a ON a.id = k.account WHERE a.email LIKE 'waits%'")
+		require.NoError(f, err)
+		defer rows.Close()
+		f.views.mu.Lock()
+		defer f.views.mu.Unlock()
+		for rows.Next() {
+			var account, key int64
+			require.NoError(f, rows.Scan(&account, &key))
+			a := f.views.account(account)
+			a.accountState = accountState{id: account, rate: 5, points: Unlimited}
+			a.pending = []*token{{arrival: f.clock.instant(), key: a.key(key), keyID: key}}
+			f.views.pending[a] = true
+		}
+		require.NoError(f, rows.Err())
+	})
+}
+
+// However many tallies and pending tokens there are, a request is charged with the next group.
+// They follow in further groups, which Close awaits.
+func TestBacklog(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		for _, closing := range []bool{false, true} {
+			_, wrap := costly(tokenLimit + tallyLimit + 2) // and the rows of the request
+			f := newFixture(t, emptyLike(t, url), Terms{Rate: limit(5), Points: limit(Unlimited)}, wrap)
+			f.request(1)
+			n := 30_000
+			if testing.Short() {
+				n = 1000
+			}
+			f.addTokens(n)
+			f.addTallies(2 * n)
+			require.EqualValues(t, 2, f.request(1).Usage.Current)
+			if closing {
+				require.NoError(t, f.Close())
+				require.Zero(t, len(f.views.pending)+len(f.views.tallies))
+			}
+			require.Eventually(t, func() (done bool) {
+				f.queryRow(fmt.Sprintf("SELECT (SELECT count(*) FROM accounts WHERE tat_ns > 0) = %d AND (SELECT count(*) FROM usage) >= %d", n+1, 2*n), &done)
+				return done
+			}, hung, tickEvery)
+			require.Zero(t, f.Stats().Failures)
+		}
+	})
+}
+
+// A group that runs out of time is committed in halves, and each charge once. If a half runs
+// out of time as well, the database counts as down until it commits again.
+func TestSlowGroupIsHalved(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		s, wrap := costly(150)
+		f := newFixture(t, url, unlimitedTerms, wrap)
+		f.request(1)
+		f.addTallies(200)
+		require.Eventually(t, func() bool { return f.history().Requests == 201 }, hung, tickEvery)
+		require.EqualValues(t, 1, s.late.Load())
+		require.Nil(t, f.writer.down.Load())
+
+		s.most.Store(90)
+		f.addTallies(200)
+		f.awaitDown()
+		s.most.Store(1000)
+		f.awaitReady()
+		require.Equal(t, Good, f.request(1).Kind)
+		f.requireHistory(Tally{Points: 2, Requests: 402, Errors: 400})
+	})
+}
+
+// The charges of a group that is halved are made once, with their tokens.
+func TestSlowChargesAreHalved(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		s, wrap := costly(50)
+		f := newFixture(t, url, unlimitedTerms, wrap)
+		all := make([]*fixture, 40)
+		for n := range all {
+			all[n] = f.otherAccount(fmt.Sprintf("other%d@example.com", n))
+			require.NoError(t, f.ChangeTerms(f.ctx, all[n].account, Terms{Rate: limit(maxRate), Points: limit(Unlimited)}))
+		}
+		rounds := int64(0)
+		for ; s.late.Load() == 0; rounds++ {
+			inParallel(len(all), func(n int) { require.Equal(f, Good, all[n].request(1).Kind) })
+		}
+		require.Equal(t, s.late.Load(), f.Stats().Failures)
+		for _, a := range all {
+			require.Equal(t, rounds, a.used())
+			require.Equal(t, rounds, a.history().Points)
+		}
+	})
+}
+
+// The halves of a group are of the same size, and the first has the tokens of its charges.
+func TestHalves(t *testing.T) {
+	var group []operation
+	for id := range int64(8) {
+		group = append(group, &tokenOp{id: id})
+	}
+	for _, id := range []int64{0, 1, 2, 2, 5, 5, 9, 9} {
+		group = append(group, &chargeOp{ticket: &ticket{request: &Request{accountID: id}}})
+	}
+	first, second := halves(group)
+	require.ElementsMatch(t, group, append(first, second...))
+	require.InDelta(t, len(first), len(second), 4)
+	posted := map[int64]bool{9: true} // has no token
+	for _, op := range append(first, second...) {
+		if _, ok := op.(*tokenOp); ok {
+			posted[op.concerns()] = true
+		} else {
+			require.True(t, posted[op.concerns()], "account %d", op.concerns())
+		}
+	}
+}
+
+// A group that runs out of time on PostgreSQL is halved: at once if the server ends a statement,
+// else once it is known that the group was not committed.
+func TestPostgresSlowCommitIsHalved(t *testing.T) {
+	for _, timeout := range []string{"", "&statement_timeout=900"} {
+		f := newFixture(t, pgtest.NeedDatabase(t)+timeout, unlimitedTerms)
+		f.request(1)
+		f.exec(`CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF (SELECT count(*) FROM written) > 150 THEN PERFORM pg_sleep(600); END IF; RETURN NULL; END $$`)
+		f.exec("CREATE TRIGGER hang AFTER INSERT ON usage REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION hang()")
+		f.addTallies(200)
+		require.Eventually(t, func() bool { return f.history().Requests == 201 }, hung, tickEvery)
+		require.Equal(t, Good, f.request(1).Kind)
+		f.requireHistory(Tally{Points: 2, Requests: 202, Errors: 200})
+	}
+}
