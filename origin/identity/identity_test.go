@@ -304,6 +304,23 @@ func TestSessionsAreBounded(t *testing.T) {
 	})
 }
 
+// What anybody can make many of is deleted a few rows at a time once it has expired.
+func TestExpiredRowsAreDeletedInSlices(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		for _, insert := range []string{"challenges (hash, data, expires_ns) SELECT 'h' || i, '', 1", "attempts (subject, tat_ns) SELECT 's' || i, 1"} {
+			_, err := f.database(t).ExecContext(t.Context(),
+				"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250) INSERT INTO "+insert+" FROM n")
+			require.NoError(t, err)
+		}
+		for _, left := range []int{151, 52, 3, 4} {
+			_, err := f.begin(t.Context(), ceremony{}, "")
+			require.NoError(t, err)
+			require.NoError(t, f.Attempt(t.Context(), Limit{What: fmt.Sprint(left), Burst: 1, Every: time.Minute}, ""))
+			require.Equal(t, []int{left, left}, []int{f.rows(t, "challenges"), f.rows(t, "attempts")})
+		}
+	})
+}
+
 // Attempts at the same time, as from several replicas, get no more tokens than
 // attempts in turn.
 func TestAttemptsAreLimited(t *testing.T) {

@@ -491,18 +491,17 @@ func (v *views) inProgressOf(account int64) int {
 // An account is deleted in steps, each a short transaction, since commit groups
 // of all accounts wait while one holds a lock that they need:
 //
-//  1. suspend the account and delete its secrets: no request gets a 200 any more,
-//     and a charge in progress is refused, or was committed before
-//  2. delete the person's rows, without a lock of the account's row
-//  3. delete records, usage and keys in slices
+//  1. suspend the account: no request gets a 200 any more, and a charge in progress
+//     is refused, or was committed before
+//  2. delete the person's rows, a few hundred, without a lock of the account's row
+//  3. delete secrets, records, usage and keys in slices
 //  4. delete the account, with rows that were added meanwhile
 //
-// If the process ends in between, the account remains suspended and has no
-// secrets; another call continues. A commit group that waited for the last step
+// If the process ends in between, the account remains suspended; another call continues. A commit group that waited for the last step
 // finds no account, refuses its charges, and drops its tokens, tallies and voids.
 
 const (
-	deleteRows  = 1000 // records or rows of usage in a slice
+	deleteRows  = 1000 // secrets, records or rows of usage in a slice
 	deleteKeys  = 100  // keys in a slice
 	deleteTries = 20   // of a transaction while others hold locks
 	deletePause = 50 * time.Millisecond
@@ -525,7 +524,7 @@ func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
 	return nil
 }
 
-// closeAccount suspends an account and deletes its secrets.
+// closeAccount suspends an account that is to be deleted.
 func (l *Ledger) closeAccount(ctx context.Context, account int64) error {
 	var begun bool // by an earlier call
 	find := func() []store.Statement {
@@ -537,8 +536,7 @@ func (l *Ledger) closeAccount(ctx context.Context, account int64) error {
 			return change{}, err
 		}
 		return changed("account.delete", "",
-			store.Statement{Name: "suspend_account", Args: []any{account, now.UnixNano()}},
-			store.Statement{Name: "drop_secrets", Args: []any{account}}), nil
+			store.Statement{Name: "suspend_account", Args: []any{account, now.UnixNano()}}), nil
 	})
 }
 
@@ -561,6 +559,9 @@ func dropAll(account int64, tables []string) (list []store.Statement) {
 // deleteSlices deletes what an account may have much of.
 func (l *Ledger) deleteSlices(ctx context.Context, account int64) error {
 	for _, slice := range []func(*int) []store.Statement{
+		func(n *int) []store.Statement {
+			return []store.Statement{dropSlice("drop_secrets", account, deleteRows, n)}
+		},
 		func(n *int) []store.Statement {
 			return []store.Statement{dropSlice("drop_answers", account, deleteRows, n)}
 		},

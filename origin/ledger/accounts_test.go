@@ -394,6 +394,7 @@ func TestDeleteLargeAccount(t *testing.T) {
 		counter.Take()
 		require.NoError(t, f.DeleteAccount(f.ctx, f.account))
 		work := counter.Take()
+		require.Equal(t, 1+(keys+2)/deleteRows+1, work.Statements["drop_secrets"], "slices and an empty one")
 		require.Equal(t, 1+2*(keys+1)/deleteRows+1, work.Statements["drop_usage"], "slices, an empty one and the rest")
 		require.Equal(t, (keys+1)/deleteKeys+2, work.Statements["drop_keys"], "slices, an empty one and the rest")
 		for name, n := range f.rowsOf(f.account) {

@@ -71,8 +71,10 @@ DELETE FROM sessions WHERE hash = $1;
 -- name: delete_sessions
 DELETE FROM sessions WHERE account = $1 AND id <> $2 RETURNING id;
 
+-- Each sign-in deletes a few, so that one does not delete all those of a flood. The same
+-- holds for links, attempts and challenges.
 -- name: delete_expired_sessions
-DELETE FROM sessions WHERE expires_ns <= $1 OR created_ns > $2;
+DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_ns <= $1 OR created_ns > $2 LIMIT 100);
 
 -- One-time links. $3 is the latest time at which a link can expire; a later one was
 -- made while the clock was ahead, and has ended.
@@ -83,7 +85,7 @@ INSERT INTO links (hash, account, expires_ns) VALUES ($1, $2, $3);
 SELECT l.account FROM links l WHERE l.hash = $1 AND l.expires_ns > $2 AND l.expires_ns <= $3;
 
 -- name: delete_links
-DELETE FROM links WHERE account = $1 OR expires_ns <= $2 OR expires_ns > $3;
+DELETE FROM links WHERE account = $1 OR hash IN (SELECT hash FROM links WHERE expires_ns <= $2 OR expires_ns > $3 LIMIT 100);
 
 -- name: use_link
 DELETE FROM links WHERE hash = $1 AND expires_ns > $2 AND expires_ns <= $3 RETURNING account;
@@ -102,7 +104,7 @@ RETURNING tat_ns;
 SELECT tat_ns FROM attempts WHERE subject = $1;
 
 -- name: delete_old_attempts
-DELETE FROM attempts WHERE tat_ns <= $1 OR tat_ns > $2;
+DELETE FROM attempts WHERE subject IN (SELECT subject FROM attempts WHERE tat_ns <= $1 OR tat_ns > $2 LIMIT 100);
 
 -- Second factors.
 -- Locks a user's row, so that what is counted next stays.
@@ -205,4 +207,4 @@ INSERT INTO challenges (hash, data, expires_ns) VALUES ($1, $2, $3);
 DELETE FROM challenges WHERE hash = $1 AND expires_ns > $2 AND expires_ns <= $3 RETURNING data;
 
 -- name: delete_expired_challenges
-DELETE FROM challenges WHERE expires_ns <= $1 OR expires_ns > $2;
+DELETE FROM challenges WHERE hash IN (SELECT hash FROM challenges WHERE expires_ns <= $1 OR expires_ns > $2 LIMIT 100);

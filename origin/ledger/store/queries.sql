@@ -167,9 +167,6 @@ DELETE FROM secrets WHERE key = $1 AND expires_ns IS NOT NULL
    AND hash NOT IN (SELECT s.hash FROM secrets s WHERE s.key = $1 AND s.expires_ns IS NOT NULL ORDER BY s.expires_ns DESC LIMIT $2);
 
 -- Deletion of an account, see ledger/accounts.go.
--- name: drop_secrets
-DELETE FROM secrets WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1);
-
 -- name: drop_sessions
 DELETE FROM sessions WHERE account = $1;
 
@@ -201,6 +198,9 @@ DELETE FROM policies WHERE account = $1;
 DELETE FROM audit WHERE account = $1;
 
 -- $2 is how many rows at a time.
+-- name: drop_secrets
+DELETE FROM secrets WHERE hash IN (SELECT s.hash FROM secrets s JOIN keys k ON k.id = s.key WHERE k.account = $1 LIMIT $2) RETURNING key;
+
 -- name: drop_answers
 DELETE FROM answers WHERE account = $1 AND id IN (SELECT x.id FROM answers x WHERE x.account = $1 LIMIT $2) RETURNING size;
 
