@@ -497,8 +497,9 @@ func (v *views) inProgressOf(account int64) int {
 //  3. delete secrets, records, usage and keys in slices
 //  4. delete the account, with rows that were added meanwhile
 //
-// If the process ends in between, the account remains suspended; another call continues. A commit group that waited for the last step
-// finds no account, refuses its charges, and drops its tokens, tallies and voids.
+// If the process ends in between, the account remains suspended; another call continues. A
+// commit group that waited for the last step finds no account, refuses its charges, and drops
+// its tokens, tallies and voids.
 
 const (
 	deleteRows  = 1000 // secrets, records or rows of usage in a slice

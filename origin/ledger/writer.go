@@ -315,9 +315,9 @@ func (w *writer) tallyOps(group []operation) []operation {
 	}
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
-	room := tallyLimit
+	before := len(group)
 	for at, t := range w.views.tallies {
-		if room--; room < 0 {
+		if len(group)-before == tallyLimit {
 			w.more = true
 			return group
 		}

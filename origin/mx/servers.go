@@ -98,8 +98,11 @@ func (v *servers) set(list []netip.AddrPort) (changed bool) {
 		before = *known
 	}
 	for _, at := range list {
-		n := slices.IndexFunc(before, func(s *server) bool { return s.address == at.String() })
-		if n >= 0 {
+		same := func(s *server) bool { return s.address == at.String() }
+		if slices.ContainsFunc(now, same) {
+			continue // named twice
+		}
+		if n := slices.IndexFunc(before, same); n >= 0 {
 			now = append(now, before[n])
 		} else {
 			now = append(now, &server{address: at.String(), udp: net.UDPAddrFromAddrPort(at)})

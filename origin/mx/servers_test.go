@@ -137,9 +137,10 @@ func TestServersChange(t *testing.T) {
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("the resolvers remain")), log.String())
 	require.Equal(t, now, v.current())
 
-	fixed, err := newServers(Config{Servers: []string{"192.0.2.1"}})
+	fixed, err := newServers(Config{Servers: []string{"192.0.2.1", "192.0.2.1:53"}})
 	require.NoError(t, err)
 	require.False(t, fixed.reload(true))
+	require.Len(t, fixed.current(), 1, "it is named twice")
 }
 
 // Reload finds new resolvers at once. Of a false of the old ones nothing is served any more, and
