@@ -6,9 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -72,33 +70,4 @@ func TestLookupProblem(t *testing.T) {
 		&mx.Error{Kind: mx.Failure, Reason: mx.Malformed}, errors.New("odd")} {
 		require.Equal(t, http.StatusServiceUnavailable, lookupProblem(err).status)
 	}
-}
-
-// Goroutines of lookups wait for the next ones, but few.
-func TestLookersWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stopping, stop := context.WithCancel(context.Background())
-		l := lookers{next: make(chan func()), ended: stopping.Done()}
-		var ran atomic.Int64
-		burst := func(size int) (idle int64) {
-			gate := make(chan struct{})
-			for range size {
-				l.run(func() { <-gate; ran.Add(1) })
-			}
-			synctest.Wait()
-			idle = l.idle.Load()
-			close(gate)
-			synctest.Wait()
-			return idle
-		}
-		burst(3 * maxIdleLookers)
-		require.EqualValues(t, maxIdleLookers, l.idle.Load())
-		require.EqualValues(t, 1, burst(maxIdleLookers-1), "those that wait run the next ones")
-		require.EqualValues(t, 4*maxIdleLookers-1, ran.Load())
-		stop()
-		synctest.Wait()
-		require.Zero(t, l.idle.Load())
-		burst(2) // a batch in progress still gets its lookups
-		require.EqualValues(t, 4*maxIdleLookers+1, ran.Load())
-	})
 }

@@ -84,7 +84,6 @@ type Server struct {
 	Config
 	unservedLimit   lineLimit
 	hooksInProgress hooksInProgress
-	lookers         lookers
 	stopping        context.Context
 	stop            context.CancelFunc
 }
@@ -96,7 +95,6 @@ func New(c Config) *Server {
 		s.Memory = NewMemoryBudget(DefaultBodyMemory)
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.lookers = lookers{next: make(chan func()), ended: s.stopping.Done()}
 	return s
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -190,47 +189,9 @@ func (x *exchange) askAll(ctx context.Context, domains []string, details bool, k
 	}
 	results := make(chan lookupResult, len(domains)) // buffered, so that no sender blocks
 	for _, domain := range domains {
-		x.lookers.run(func() { results <- x.ask(ctx, domain, details) })
+		go func() { results <- x.ask(ctx, domain, details) }()
 	}
 	return collect(ctx, results, len(domains), known)
-}
-
-// lookers run lookups on goroutines that wait for the next one when they are done, since
-// their stacks have grown by then: to grow them took a tenth of a batch's processor time.
-type lookers struct {
-	next  chan func()
-	idle  atomic.Int64
-	ended <-chan struct{}
-}
-
-const maxIdleLookers = maxUnique // as many as a batch has domains
-
-func (l *lookers) run(lookUp func()) {
-	select {
-	case l.next <- lookUp:
-	default:
-		go l.work(lookUp)
-	}
-}
-
-func (l *lookers) work(lookUp func()) {
-	for ; lookUp != nil; lookUp = l.wait() {
-		lookUp()
-	}
-}
-
-// wait waits for the next lookup. It returns nil if enough others wait, or none will come.
-func (l *lookers) wait() func() {
-	defer l.idle.Add(-1)
-	if l.idle.Add(1) > maxIdleLookers {
-		return nil
-	}
-	select {
-	case lookUp := <-l.next:
-		return lookUp
-	case <-l.ended:
-		return nil
-	}
 }
 
 // A lookupResult is the result of a lookup in its own goroutine.

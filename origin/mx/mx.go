@@ -44,6 +44,7 @@ type Resolver struct {
 
 	mu      sync.Mutex
 	flights map[subject]*flight
+	runners chan run // to goroutines that wait for the next flight
 	closed  bool
 
 	ctx        context.Context // ends at Close
@@ -62,7 +63,7 @@ func New(c Config) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Resolver{config: c, servers: servers, cache: newCache(c), flights: map[subject]*flight{}}
+	r := &Resolver{config: c, servers: servers, cache: newCache(c), flights: map[subject]*flight{}, runners: make(chan run)}
 	r.slots = limit.New[int64](limit.Config{
 		Units: c.Concurrency, PerOwner: c.AccountConcurrency, Waiting: c.maxWaiting, WaitingPerOwner: c.accountWaiting, Small: 1,
 	})
