@@ -82,6 +82,6 @@ func requireFits(t *testing.T, log string, files int) (connections int) {
 	require.Contains(t, first, "LimitNOFILE=")
 	require.Equal(t, files, line.Files)
 	require.Greater(t, line.Needed, 16384)
-	require.Less(t, line.Connections+4*line.Lookups, files)
+	require.Less(t, line.Connections+line.Lookups, files)
 	return line.Connections
 }
