@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"regexp"
 	"strings"
 	"sync"
@@ -127,7 +128,8 @@ func TestUpdateIsTakenOverByTheService(t *testing.T) {
 	release := f.publish(t, bulkLists(t))
 	update()
 	require.Eventually(t, func() bool { return p.isDisposable(t, key, "jane@"+bulkDomain) }, hung, 50*time.Millisecond, "%s", p.log)
-	require.Equal(t, []string{fmt.Sprintf("addrspec_lists_info{from=\"file\",signed=\"true\",version=%q} 1", release.Version)}, listsInfoLine.FindAllString(p.metrics(t), -1))
+	want := []string{fmt.Sprintf("addrspec_lists_info{from=\"file\",signed=\"true\",version=%q} 1", release.Version)}
+	require.Eventually(t, func() bool { return slices.Equal(want, listsInfoLine.FindAllString(p.metrics(t), -1)) }, hung, 50*time.Millisecond)
 	require.Equal(t, float64(release.Expires.Unix()), p.metric(t, "addrspec_lists_expiry_timestamp_seconds"))
 
 	require.NoError(t, os.Truncate(file, 5000))
