@@ -9,6 +9,11 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
+const (
+	staleFor     = 24 * time.Hour   // how long past its TTL a result of true may be served (RFC 8767)
+	staleRecheck = 30 * time.Second // time between a failed refresh and the next
+)
+
 // clockResolution is how exactly the ends of TTLs are kept, which are whole seconds.
 // The clock counts from its start: changes of the system's clock have no effect.
 const clockResolution = 100 * time.Millisecond
@@ -89,13 +94,13 @@ func (k *cache) get(s subject) (e entry, fresh bool) {
 // store stores a result for its clamped TTL. A negative one, null MX included, is stored for
 // at most MaxNegativeTTL and never served stale: the domain may accept mail by then.
 func (k *cache) store(s subject, a result, generation uint32) entry {
-	longest, staleFor := k.config.MaxTTL, k.config.staleFor
+	longest, stale := k.config.MaxTTL, staleFor
 	if !a.found {
-		longest, staleFor = k.config.MaxNegativeTTL, 0
+		longest, stale = k.config.MaxNegativeTTL, 0
 	}
 	until := k.after(max(k.config.MinTTL, min(a.ttl, longest)))
 	return k.set(s, entry{found: a.found, exchanges: a.exchanges, noData: a.noData,
-		generation: generation, freshUntil: until, expires: until + int64(staleFor)})
+		generation: generation, freshUntil: until, expires: until + int64(stale)})
 }
 
 // storeFailure stores a failure for FailureTTL (RFC 9520 section 3.2). If there is a stale
@@ -104,7 +109,7 @@ func (k *cache) store(s subject, a result, generation uint32) entry {
 func (k *cache) storeFailure(s subject, err *Error, stale *entry) entry {
 	if stale != nil && k.clock.NowNano() < stale.expires {
 		again := *stale
-		again.freshUntil = k.after(k.config.staleRecheck)
+		again.freshUntil = k.after(staleRecheck)
 		return k.set(s, again)
 	}
 	until := k.after(k.config.FailureTTL)

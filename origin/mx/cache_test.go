@@ -3,6 +3,7 @@ package mx
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -30,60 +31,48 @@ func openAt(t testing.TB, c Config, servers ...string) (*Resolver, *fakeClock) {
 	return open(t, c, servers...), clock
 }
 
+// ttlZone has domains whose results end at different times.
 const ttlZone = `
-example.test.   300 IN SOA ns.example.test. hostmaster.example.test. 1 3600 600 86400 60
-usual.test.     300 IN MX 10 mail.test.
-unequal.test.   300 IN MX 10 mail.test.
-unequal.test.    50 IN MX 20 mail.test.
-zero.test.        0 IN MX 10 mail.test.
-signbit.test. 4294967295 IN MX 10 mail.test.
-month.test. 2592000 IN MX 10 mail.test.
-null.test.     7200 IN MX 0 .
-alias.test.      40 IN CNAME usual.test.
-toolong.test. 7200 IN SOA ns.test. hm.test. 1 3600 600 86400 86400
-toolong.test. 7200 IN TXT "no data"
-soattl.test.     45 IN SOA ns.test. hm.test. 1 3600 600 86400 300
+example.test.  300 IN SOA ns.example.test. hostmaster.example.test. 1 3600 600 86400 60
+usual.test.    300 IN MX 10 mail.test.
+other.test.    300 IN MX 10 mail.test.
+null.test.    7200 IN MX 0 .
 `
 
+// newTestCache returns a cache of limit domains whose clock is at its start.
+func newTestCache(t testing.TB, limit int) (*cache, *fakeClock) {
+	clock := new(fakeClock)
+	k := newCache(Config{cacheEntries: limit, clock: clock}.withDefaults())
+	t.Cleanup(k.close)
+	return k, clock
+}
+
+// TestDecide has which TTL a reply has.
 func TestCacheTTL(t *testing.T) {
-	for _, test := range []struct {
-		why, domain string
-		responder   mxtest.Responder
-		ttl         time.Duration
+	k, clock := newTestCache(t, 10)
+	s := subject{name: "example.test"}
+	stored := func(a result) func() entry { return func() entry { return k.store(s, a, 0) } }
+	for why, test := range map[string]struct {
+		store func() entry
+		ttl   time.Duration
 	}{
-		{"the record's TTL", "usual.test", nil, 300 * time.Second},
-		{"the least of the records", "unequal.test", nil, 50 * time.Second},
-		{"the least along the CNAMEs", "alias.test", nil, 40 * time.Second},
-		{"the least along CNAMEs in several replies", "alias.test", firstHopOnly, 40 * time.Second},
-		{"zero, clamped", "zero.test", nil, 10 * time.Second},
-		{"top bit set is zero (RFC 2181), clamped", "signbit.test", nil, 10 * time.Second},
-		{"a month, clamped", "month.test", nil, 24 * time.Hour},
-		{"null MX, clamped as negative", "null.test", nil, time.Hour},
-		{"NXDOMAIN: SOA minimum", "none.example.test", nil, 60 * time.Second},
-		{"no data: SOA minimum", "example.test", nil, 60 * time.Second},
-		{"no data: SOA TTL", "soattl.test", nil, 45 * time.Second},
-		{"no data, clamped", "toolong.test", nil, time.Hour},
-		{"no SOA: the least TTL", "none.test", nil, 10 * time.Second},
-		{"failure", "usual.test", mxtest.ServFail, 2 * time.Second},
+		"usual":             {stored(result{found: true, ttl: 300 * time.Second}), 300 * time.Second},
+		"zero":              {stored(result{found: true}), 10 * time.Second},
+		"longest":           {stored(result{found: true, ttl: forever}), 24 * time.Hour},
+		"negative":          {stored(result{ttl: time.Minute}), time.Minute},
+		"negative, zero":    {stored(result{}), 10 * time.Second},
+		"negative, longest": {stored(result{ttl: 2 * time.Hour}), time.Hour},
+		"failure":           {func() entry { return k.storeFailure(s, &Error{}, nil) }, 2 * time.Second},
 	} {
-		queries := 1
-		if test.why == "failure" {
-			queries = 2 // for each lookup
-		}
-		t.Run(test.why, func(t *testing.T) {
-			server := mxtest.New(t, ttlZone)
-			server.RespondAll(test.responder)
-			r, clock := openAt(t, Config{}, server.Addr)
-			asked := func() int {
-				_, _ = r.Lookup(context.Background(), testAccount, test.domain)
-				return server.Asked(test.domain)
-			}
-			require.Equal(t, queries, asked())
-			clock.advance(test.ttl - time.Second)
-			require.Equal(t, queries, asked(), "a second before the TTL ends")
-			clock.advance(time.Second)
-			require.Equal(t, 2*queries, asked(), "when the TTL ends")
-		})
+		want := test.store()
+		clock.advance(test.ttl - 1)
+		got, fresh := k.get(s)
+		require.True(t, fresh, why)
+		require.Equal(t, want, got, why)
+		clock.advance(1)
+		got, fresh = k.get(s)
+		require.False(t, fresh, why)
+		require.Equal(t, want.found, got.found, "%s: only a true is served stale", why)
 	}
 }
 
@@ -97,86 +86,65 @@ func TestCacheExchangesChange(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Result{MX: want != "", Exchanges: want}, found)
 	}
-	publish := func(records ...string) {
+	publish := func(text string) {
 		server.Respond("usual.test", func(w dns.ResponseWriter, reply *dns.Msg) {
-			reply.Answer = nil
-			for _, text := range records {
-				reply.Answer = append(reply.Answer, record("usual.test. 300 IN MX "+text))
-			}
+			reply.Answer = []dns.RR{record("usual.test. 300 IN MX " + text)}
 			mxtest.Answer(w, reply)
 		})
 	}
 	requireExchanges("mail.test")
-	publish("20 mx.usual.test.", "10 new.test.")
+	publish("10 new.test.")
 	clock.advance(299 * time.Second)
 	requireExchanges("mail.test")
 	clock.advance(time.Second)
-	requireExchanges("new.test mx.usual.test")
+	requireExchanges("new.test")
 	publish("0 .")
 	clock.advance(300 * time.Second)
 	requireExchanges("")
-}
-
-func TestCacheRefreshAfterTTL(t *testing.T) {
-	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{}, server.Addr)
-	lookup := func() bool {
-		found, err := r.Lookup(context.Background(), testAccount, "usual.test")
-		require.NoError(t, err)
-		return found.MX
-	}
-	require.True(t, lookup())
-	server.Respond("usual.test", mxtest.Rcode(dns.RcodeNameError))
-	require.True(t, lookup())
-	clock.advance(301 * time.Second)
-	require.False(t, lookup())
 }
 
 // A resolver goes down, stays down for two days, and comes back.
 func TestStaleWhileResolverIsDown(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
-	lookup := func() (Result, error) { return r.Lookup(context.Background(), testAccount, "usual.test") }
-	requireTrue := func(why string) {
-		found, err := lookup()
+	requireQueries := func(queries int, why string) {
+		t.Helper()
+		found, err := r.Lookup(t.Context(), testAccount, "usual.test")
 		require.NoError(t, err, why)
 		require.Equal(t, Result{MX: true, Exchanges: "mail.test"}, found, why)
+		require.Equal(t, queries, server.Asked("usual.test"), why)
 	}
-	requireTrue("first lookup")
+	requireQueries(1, "first lookup")
 	server.RespondAll(mxtest.ServFail)
 	clock.advance(301 * time.Second)
-	requireTrue("stale after a failed refresh")
-	require.Equal(t, 3, server.Asked("usual.test"))
-	requireTrue("stale, no query within staleRecheck")
-	require.Equal(t, 3, server.Asked("usual.test"))
+	requireQueries(3, "stale after a failed refresh")
+	requireQueries(3, "stale, no query within staleRecheck")
 	require.EqualValues(t, 2, r.Stats().Stale)
 	clock.advance(31 * time.Second)
-	requireTrue("stale, queried again")
-	require.Equal(t, 5, server.Asked("usual.test"))
+	requireQueries(5, "stale, queried again")
 
 	clock.advance(24 * time.Hour)
-	_, err := lookup()
-	requireError(t, err, Failure, Rcode)
-
+	requireFailure(t, r, Failure, Rcode, "usual.test")
 	server.RespondAll(mxtest.Answer)
 	clock.advance(3 * time.Second)
-	requireTrue("refreshed")
+	requireQueries(8, "refreshed")
 }
 
 // A domain without MX may have one by now, so its result ends with its TTL even
 // if the refresh fails. The failure is cached, so that an outage does not cause a
 // lookup for each request.
 func TestNegativeAnswerIsNeverStale(t *testing.T) {
-	for why, responder := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage} {
-		for domain, ttl := range map[string]time.Duration{"null.test": time.Hour, "none.example.test": time.Minute, "example.test": time.Minute} {
+	for why, responder := range map[string]mxtest.Responder{
+		"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage,
+	} {
+		for domain, ttl := range map[string]time.Duration{
+			"null.test": time.Hour, "none.example.test": time.Minute, "example.test": time.Minute,
+		} {
 			t.Run(why+"/"+domain, func(t *testing.T) {
 				t.Parallel()
 				server := mxtest.New(t, ttlZone)
 				r, clock := openAt(t, Config{staleWait: time.Millisecond}, server.Addr)
-				found, err := r.Lookup(context.Background(), testAccount, domain)
-				require.NoError(t, err)
-				require.False(t, found.MX)
-
+				requireMX(t, r, false, domain)
 				server.RespondAll(responder)
 				if why == "silence" {
 					r.config.Timeout = 200 * time.Millisecond
@@ -186,11 +154,11 @@ func TestNegativeAnswerIsNeverStale(t *testing.T) {
 				require.False(t, known)
 				asked := server.Asked(domain)
 				for range 3 {
-					_, err = r.Lookup(context.Background(), testAccount, domain)
+					_, err := r.Lookup(t.Context(), testAccount, domain)
 					require.ErrorAs(t, err, new(*Error), "also while the failure is cached")
-					_, known, err = r.Peek(domain)
+					_, known, again := r.Peek(domain)
 					require.True(t, known)
-					require.ErrorAs(t, err, new(*Error))
+					require.Equal(t, err, again)
 				}
 				require.LessOrEqual(t, server.Asked(domain), asked+2, "one lookup for all of them")
 				require.Zero(t, r.Stats().Stale)
@@ -203,38 +171,28 @@ func TestNegativeAnswerIsNeverStale(t *testing.T) {
 // stale result of true, but none of false.
 func TestOnlyStaleTrueReplacesErrors(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{Timeout: time.Minute, AccountConcurrency: 1, accountWaiting: 1}, server.Addr)
-	for domain, want := range map[string]bool{"usual.test": true, "unequal.test": true, "null.test": false} {
-		found, err := r.Lookup(context.Background(), testAccount, domain)
-		require.NoError(t, err)
-		require.Equal(t, want, found.MX)
+	r, clock := openAt(t, Config{AccountConcurrency: 1, accountWaiting: 1, staleWait: time.Minute}, server.Addr)
+	for domain, mx := range map[string]bool{"usual.test": true, "other.test": true, "null.test": false} {
+		requireMX(t, r, mx, domain)
 	}
 	clock.advance(2 * time.Hour)
 	server.RespondAll(mxtest.Silent)
-	left, leave := context.WithCancel(context.Background())
+	left, leave := context.WithCancel(t.Context())
 	leave()
-	expect := func(kind Kind, reason Reason) {
-		t.Helper()
-		found, err := r.Lookup(context.Background(), testAccount, "unequal.test")
-		require.NoError(t, err)
-		require.True(t, found.MX)
-		found, err = r.Lookup(context.Background(), testAccount, "null.test")
-		requireError(t, err, kind, reason)
-		require.False(t, found.MX)
-	}
 	found, err := r.Lookup(left, testAccount, "null.test")
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, found.MX)
 	found, err = r.Lookup(left, testAccount, "usual.test")
 	require.NoError(t, err)
 	require.True(t, found.MX)
-	eventually(t, func() bool { return r.Stats().Waiting == 0 })
-	require.Equal(t, 1, r.Stats().InFlight, "its refresh uses the slot")
+	eventually(t, func() bool { return server.Asked("usual.test") == 2 }) // its refresh uses the slot
 
 	occupy(t, r, t.Context(), 1, "waiting.test")
-	expect(Limited, AccountLimit)
+	requireMX(t, r, true, "other.test")
+	requireFailure(t, r, Limited, AccountLimit, "null.test")
 	r.Close()
-	expect(Failure, Closed)
+	requireMX(t, r, true, "other.test")
+	requireFailure(t, r, Failure, Closed, "null.test")
 }
 
 // If the resolver is silent, one caller waits for staleWait. The refresh goes on
@@ -242,16 +200,13 @@ func TestOnlyStaleTrueReplacesErrors(t *testing.T) {
 func TestStaleWait(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{staleWait: 20 * time.Millisecond}, server.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
-	require.NoError(t, err)
+	requireMX(t, r, true, "usual.test")
 	server.RespondAll(mxtest.Silent)
 	clock.advance(301 * time.Second)
 
 	r.config.Timeout = time.Second
-	found, err := r.Lookup(context.Background(), testAccount, "usual.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
-	require.EqualValues(t, 1, r.Stats().Stale, "before the refresh ends")
+	requireMX(t, r, true, "usual.test")
+	require.EqualValues(t, 1, r.Stats().Stale)
 	eventually(t, func() bool { return r.Stats().InFlight == 0 })
 	require.EqualValues(t, 1, r.Stats().Timeouts)
 	_, fresh := r.cache.get(subject{name: "usual.test"})
@@ -259,29 +214,11 @@ func TestStaleWait(t *testing.T) {
 }
 
 // A stale result that expires during its refresh is not served.
-func TestStaleAnswerExpiresDuringRefresh(t *testing.T) {
-	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
-	require.NoError(t, err)
-	clock.advance(301 * time.Second)
-	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
-		clock.advance(24 * time.Hour)
-		mxtest.ServFail(w, reply)
-	})
-	_, err = r.Lookup(context.Background(), testAccount, "usual.test")
-	requireError(t, err, Failure, Rcode)
-}
-
-func TestStaleDisabled(t *testing.T) {
-	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{staleFor: -1}, server.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
-	require.NoError(t, err)
-	server.RespondAll(mxtest.ServFail)
-	clock.advance(301 * time.Second)
-	_, err = r.Lookup(context.Background(), testAccount, "usual.test")
-	requireError(t, err, Failure, Rcode)
+func TestStaleResultExpiresDuringRefresh(t *testing.T) {
+	k, clock := newTestCache(t, 10)
+	stale := k.store(subject{name: "example.test"}, result{found: true, ttl: time.Minute}, 0)
+	clock.advance(time.Minute + staleFor)
+	require.False(t, k.storeFailure(subject{name: "example.test"}, &Error{}, &stale).found)
 }
 
 // A domain is a substring of a request's body, which the cache must not keep in memory.
@@ -289,8 +226,7 @@ func TestCacheCopiesName(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, ttlZone))
 	request := strings.Repeat("x", 1<<20) + "usual.test"
 	domain := request[1<<20:]
-	_, err := r.Lookup(context.Background(), testAccount, domain)
-	require.NoError(t, err)
+	requireMX(t, r, true, domain)
 	for s := range r.cache.entries.All() {
 		require.Equal(t, domain, s.name)
 		require.NotSame(t, unsafe.StringData(domain), unsafe.StringData(s.name))
@@ -300,56 +236,12 @@ func TestCacheCopiesName(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 500
-	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
-	r := open(t, Config{cacheEntries: limit}, server.Addr)
+	k, _ := newTestCache(t, limit)
 	for i := range 4 * limit {
-		found, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i))
-		require.NoError(t, err)
-		require.True(t, found.MX)
+		k.store(subject{name: fmt.Sprint(i)}, result{found: true, ttl: time.Hour}, 0)
 	}
-	r.cache.entries.CleanUp()
-	require.Equal(t, limit, r.Stats().Entries)
-}
-
-// Peek serves from the cache and sends no query.
-func TestPeekSendsNoQuery(t *testing.T) {
-	server := mxtest.New(t, zone)
-	server.Respond("broken.test", mxtest.ServFail)
-	r, clock := openAt(t, Config{}, server.Addr)
-	for domain, want := range map[string]bool{"example.test": true, "null.example.test": false} {
-		_, known, err := r.Peek(domain)
-		require.NoError(t, err)
-		require.False(t, known, "before a lookup")
-		_, err = r.Lookup(context.Background(), testAccount, domain)
-		require.NoError(t, err)
-		for _, spelling := range []string{domain, strings.ToUpper(domain), domain + "."} {
-			found, known, err := r.Peek(spelling)
-			require.NoError(t, err)
-			require.True(t, known)
-			require.Equal(t, want, found.MX)
-		}
-	}
-	_, failed := r.Lookup(context.Background(), testAccount, "broken.test")
-	_, known, err := r.Peek("broken.test")
-	require.True(t, known, "a failure is cached")
-	require.Equal(t, failed, err)
-
-	for _, invalid := range []string{"", "a..b", strings.Repeat("a", 64) + ".test"} {
-		found, known, err := r.Peek(invalid)
-		require.True(t, known && !found.MX && err == nil, invalid)
-	}
-	clock.advance(25 * time.Hour)
-	_, known, _ = r.Peek("example.test")
-	require.False(t, known, "no longer fresh")
-	require.Equal(t, 1, server.Asked("example.test"))
-}
-
-// newTestCache returns a cache of limit domains whose clock is at its start.
-func newTestCache(t testing.TB, limit int) (*cache, *fakeClock) {
-	clock := new(fakeClock)
-	k := newCache(Config{cacheEntries: limit, clock: clock}.withDefaults())
-	t.Cleanup(k.close)
-	return k, clock
+	k.entries.CleanUp()
+	require.Equal(t, limit, k.entries.EstimatedSize())
 }
 
 // Domains that are looked up often stay in a full cache, although many others are looked up
@@ -413,4 +305,94 @@ func TestCacheForgets(t *testing.T) {
 	require.Equal(t, 1, k.entries.EstimatedSize())
 	e, _ := k.get(subject{name: "long.test"})
 	require.Equal(t, "mx.provider.test", e.exchanges)
+}
+
+// No lookup that the cache serves allocates.
+func TestCachedLookupAllocs(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.Respond("broken.test", mxtest.ServFail)
+	r, _ := openAt(t, Config{}, server.Addr)
+	for _, domain := range []string{"example.test", "two.example.test", "mail.example.test", "no.test", "broken.test"} {
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			_, _ = r.Lookup(t.Context(), testAccount, domain)
+			_, _, _ = r.Peek(domain)
+			_, _ = r.lookup(t.Context(), testAccount, subject{domain, addressRecords})
+		}), domain)
+	}
+}
+
+// mixed returns the n-th domain of a realistic mix, and its exchanges: a third has its
+// own, a third those of a provider, which many share, a fifth one named after the domain
+// at a provider, and the rest none.
+func mixed(n int) (name string, a result) {
+	name = fmt.Sprintf("company-%07d.com", n)
+	a = result{found: true, ttl: time.Hour}
+	switch n % 15 {
+	case 0, 1, 2, 3, 4:
+		a.exchanges = "mail." + name
+	case 5, 6, 7, 8, 9:
+		all := "aspmx.l.P alt1.aspmx.l.P alt2.aspmx.l.P alt3.aspmx.l.P alt4.aspmx.l.P"
+		a.exchanges = strings.ReplaceAll(all, "P", providers[n/15%len(providers)])
+	case 10, 11, 12:
+		a.exchanges = strings.ReplaceAll(name, ".", "-") + ".mail.protection.outlook.com"
+	default:
+		a = result{ttl: time.Hour}
+	}
+	return name, a
+}
+
+var providers = func() (all [200]string) {
+	for i := range all {
+		all[i] = fmt.Sprintf("provider-%d.com", i)
+	}
+	return all
+}()
+
+// hostile returns the n-th of the longest domains, with as many exchanges as are kept.
+func hostile(n int) (string, result) {
+	name := fmt.Sprintf("%08d%s", n, strings.Repeat("."+strings.Repeat("a", 48), 5))
+	return name, result{found: true, ttl: time.Hour, exchanges: fmt.Sprintf("%0*d *", maxExchanges-2, n)}
+}
+
+// fullCache returns a full cache of a number of domains after twice as many were stored.
+func fullCache(t testing.TB, entries int, domain func(int) (string, result)) *cache {
+	k, _ := newTestCache(t, entries)
+	for n := range 2 * entries {
+		name, a := domain(n)
+		k.store(subject{name: name}, a, 0)
+	}
+	k.entries.CleanUp()
+	return k
+}
+
+// BenchmarkFullCache measures the memory of a full cache of the default size.
+func BenchmarkFullCache(b *testing.B) {
+	for name, domain := range map[string]func(int) (string, result){"mixed": mixed, "hostile": hostile} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				before := heap()
+				k := fullCache(b, defaultEntries, domain)
+				b.ReportMetric(float64(heap()-before)/1e6, "MB")
+				b.ReportMetric(float64(k.entries.EstimatedSize()), "entries")
+			}
+		})
+	}
+}
+
+// A cache of the default size takes at most 30 MB with a realistic mix of exchanges.
+func TestCacheMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stores many domains")
+	}
+	before := heap()
+	k := fullCache(t, defaultEntries, mixed)
+	require.LessOrEqual(t, heap()-before, uint64(30_000_000))
+	require.Greater(t, k.entries.EstimatedSize(), defaultEntries*9/10)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

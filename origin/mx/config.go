@@ -46,9 +46,7 @@ type Config struct {
 	maxWaiting     int           // lookups that wait for a slot; 8,192
 	accountWaiting int           // of one account; an eighth of maxWaiting, at least 1
 	cacheEntries   int           // domains in the cache; 100,000
-	staleFor       time.Duration // how long past its TTL a result of true may be served while resolvers are down (RFC 8767); 24 h; negative: never
 	staleWait      time.Duration // how long a caller waits for a refresh before it gets the stale result; 1.8 s
-	staleRecheck   time.Duration // time between a failed refresh and the next; 30 s
 	clock          otter.Clock   // one of clockResolution
 }
 
@@ -69,10 +67,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.maxWaiting, 8192)
 	setDefault(&c.accountWaiting, max(c.maxWaiting/8, 1))
 	setDefault(&c.cacheEntries, defaultEntries)
-	setDefault(&c.staleFor, 24*time.Hour)
 	setDefault(&c.staleWait, 1800*time.Millisecond)
-	setDefault(&c.staleRecheck, 30*time.Second)
-	c.staleFor = max(c.staleFor, 0)
 	return c
 }
 

@@ -7,24 +7,33 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNewInvalidLimits(t *testing.T) {
-	server := []string{"127.0.0.1:53"}
-	for _, c := range []Config{{MinTTL: -1}, {MaxTTL: -1}, {MaxNegativeTTL: -1}, {FailureTTL: -1}} {
-		c.Servers = server
-		_, err := New(c)
-		require.ErrorContains(t, err, "negative")
+func TestNewInvalidSettings(t *testing.T) {
+	for _, test := range []struct {
+		want string
+		c    Config
+	}{
+		{"negative", Config{MinTTL: -1}},
+		{"negative", Config{MaxTTL: -1}},
+		{"negative", Config{MaxNegativeTTL: -1}},
+		{"negative", Config{FailureTTL: -1}},
+		{"mx: Timeout is -1s; give at least 1ms", Config{Timeout: -time.Second}},
+		{"mx: Timeout is 1ns; give at least 1ms", Config{Timeout: 1}},
+		{"mx: Concurrency is -1; give 1 to", Config{Concurrency: -1}},
+		{"mx: Concurrency is 1048577; give 1 to", Config{Concurrency: maxLookups + 1}},
+		{"mx: AccountConcurrency is 5; give 1 to 4", Config{Concurrency: 4, AccountConcurrency: 5}},
+		{"mx: AccountConcurrency is -1; give 1 to", Config{AccountConcurrency: -1}},
+		{`--dns-with-mx "" is not`, Config{WithMX: []string{""}}},
+		{`--dns-with-mx "bücher.example" is not`, Config{WithMX: []string{"bücher.example"}}},
+		{`--dns-with-mx "a..b" is not`, Config{WithMX: []string{"example.test", "a..b"}}},
+		{"--dns-with-mx has 9 domains; give 8 at most", Config{WithMX: make([]string, maxWithMX+1)}},
+		{"8 at most", Config{Servers: make([]string, maxServers+1)}},
+	} {
+		if test.c.Servers == nil {
+			test.c.Servers = []string{"127.0.0.1:53"}
+		}
+		_, err := New(test.c)
+		require.ErrorContains(t, err, test.want)
 	}
-	for _, timeout := range []time.Duration{-time.Second, 1} {
-		_, err := New(Config{Servers: server, Timeout: timeout})
-		require.ErrorContains(t, err, "mx: Timeout is "+timeout.String()+"; give at least 1ms")
-	}
-	for _, c := range []Config{{Concurrency: maxLookups + 1}, {Concurrency: 4, AccountConcurrency: 5}, {AccountConcurrency: -1}} {
-		c.Servers = server
-		_, err := New(c)
-		require.Error(t, err)
-	}
-	_, err := New(Config{Servers: server, Concurrency: -1})
-	require.ErrorContains(t, err, "mx: Concurrency is -1; give 1 to")
 }
 
 func TestAccountConcurrencyDefault(t *testing.T) {

@@ -1,7 +1,6 @@
 package mx
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
-	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // realZone is served by NSD and queried there and through Unbound.
@@ -42,7 +40,8 @@ pool    IN CNAME loop
 // otherZone is a second zone of the same server, with a reply too large for UDP.
 func otherZone() string {
 	var b strings.Builder
-	b.WriteString("$ORIGIN other.test.\n$TTL 300\n@ IN SOA ns hostmaster 1 3600 600 86400 77\n@ IN NS ns\nns IN A 127.0.0.1\n")
+	b.WriteString("$ORIGIN other.test.\n$TTL 300\n@ IN SOA ns hostmaster 1 3600 600 86400 77\n@ IN NS ns\n")
+	b.WriteString("ns IN A 127.0.0.1\n")
 	for i := range 100 {
 		fmt.Fprintf(&b, "big IN MX %d mail-exchange-number-%d\n", i, i)
 	}
@@ -51,86 +50,62 @@ func otherZone() string {
 
 // mxtest must give the same results as NSD and Unbound.
 func TestAgainstMxtest(t *testing.T) {
-	r, clock := openAt(t, Config{}, mxtest.Start(t, realZone+otherZone()))
-	requireRealAnswers(t, r)
-	requireRealTTLs(t, r, clock)
+	requireRealAnswers(t, mxtest.Start(t, realZone+otherZone()))
 }
 
 func TestAgainstNSD(t *testing.T) {
-	nsd := startNSD(t)
-	r, clock := openAt(t, Config{}, nsd.addr)
-	requireRealAnswers(t, r)
-	requireRealTTLs(t, r, clock)
+	r := requireRealAnswers(t, startNSD(t))
 	require.EqualValues(t, 2, r.Stats().TCP, "big and its alias")
-	_, err := r.Lookup(context.Background(), testAccount, "loop.real.test")
-	require.ErrorAs(t, err, new(*Error))
-	_, err = r.Lookup(context.Background(), testAccount, "not-served-here.test")
+	_, err := r.Lookup(t.Context(), testAccount, "not-served-here.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, "replied REFUSED")
 }
 
 func TestAgainstUnbound(t *testing.T) {
-	unbound := startUnbound(t, startNSD(t).addr)
-	r, clock := openAt(t, Config{}, unbound.addr)
-	requireRealAnswers(t, r)
-	requireRealTTLs(t, r, clock)
-	require.NotZero(t, r.Stats().TCP)
-	_, err := r.Lookup(context.Background(), testAccount, "loop.real.test")
-	require.ErrorAs(t, err, new(*Error))
-	_, err = r.Lookup(context.Background(), testAccount, "lame.test")
+	unbound, _ := startUnbound(t, startNSD(t))
+	r := requireRealAnswers(t, unbound)
+	_, err := r.Lookup(t.Context(), testAccount, "lame.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, "replied SERVFAIL")
 }
 
 // Unbound stops replying, resumes, and is killed.
 func TestUnboundGoesDown(t *testing.T) {
-	unbound := startUnbound(t, startNSD(t).addr)
-	r, clock := openAt(t, Config{Timeout: time.Second, staleWait: 50 * time.Millisecond}, unbound.addr)
-	requireKnown := func(domain string) {
-		found, err := r.Lookup(context.Background(), testAccount, domain)
-		require.NoError(t, err)
-		require.True(t, found.MX)
-	}
-	requireKnown("real.test")
+	unbound, process := startUnbound(t, startNSD(t))
+	r, clock := openAt(t, Config{Timeout: time.Second, staleWait: 50 * time.Millisecond}, unbound)
+	requireMX(t, r, true, "real.test")
 	clock.advance(301 * time.Second)
 
-	unbound.signal(t, syscall.SIGSTOP)
-	requireKnown("real.test")
+	require.NoError(t, process.Signal(syscall.SIGSTOP))
+	requireMX(t, r, true, "real.test")
 	require.EqualValues(t, 1, r.Stats().Stale)
-	_, err := r.Lookup(context.Background(), testAccount, "short.real.test")
-	requireError(t, err, Timeout, NoReply)
+	requireFailure(t, r, Timeout, NoReply, "short.real.test")
 
-	unbound.signal(t, syscall.SIGCONT)
-	requireKnown("alias.real.test")
+	require.NoError(t, process.Signal(syscall.SIGCONT))
+	requireMX(t, r, true, "alias.real.test")
 	clock.advance(3 * time.Second)
-	requireKnown("short.real.test")
+	requireMX(t, r, true, "short.real.test")
 
-	unbound.signal(t, syscall.SIGKILL)
-	eventually(t, func() bool { return r.Probe(context.Background()) != nil })
-	_, err = r.Lookup(context.Background(), testAccount, "big.other.test")
-	requireError(t, err, Failure, Unreachable)
-	requireKnown("alias.real.test")
+	require.NoError(t, process.Signal(syscall.SIGKILL))
+	eventually(t, func() bool { return r.Probe(t.Context()) != nil })
+	requireFailure(t, r, Failure, Unreachable, "big.other.test")
+	requireMX(t, r, true, "alias.real.test")
 }
 
-func requireRealAnswers(t *testing.T, r *Resolver) {
+// requireRealAnswers requires the results and their TTLs from a server, which a recursive
+// resolver may have decremented by a second or two.
+func requireRealAnswers(t *testing.T, server string) *Resolver {
 	t.Helper()
-	require.NoError(t, r.Probe(context.Background()))
+	r, clock := openAt(t, Config{}, server)
+	require.NoError(t, r.Probe(t.Context()))
 	for domain, mx := range map[string]bool{
 		"real.test": true, "REAL.test": true, "short.real.test": true, "alias.real.test": true,
 		"x.any.real.test": true, "big.other.test": true, "away.real.test": true,
 		"mail.real.test": false, "null.real.test": false, "any.real.test": false,
 		"nowhere.real.test": false, "bare.real.test": false, "lost.real.test": false,
 	} {
-		got, err := r.Lookup(context.Background(), testAccount, domain)
-		require.NoError(t, err, domain)
-		require.Equal(t, mx, got.MX, domain)
+		requireMX(t, r, mx, domain)
 	}
-}
-
-// requireRealTTLs requires the TTLs of results just cached. A recursive resolver
-// may have decremented them by a second or two.
-func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
-	t.Helper()
 	for domain, ttl := range map[string]int{
 		"real.test": 300, "null.real.test": 300, "short.real.test": 42, "alias.real.test": 42,
 		"mail.real.test": 77, "nowhere.real.test": 77, "big.other.test": 300,
@@ -140,145 +115,82 @@ func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
 		left := time.Duration(known.freshUntil - clock.NowNano())
 		require.InDelta(t, ttl, left.Seconds(), 3, domain)
 	}
+	require.NotZero(t, r.Stats().TCP)
+	_, err := r.Lookup(t.Context(), testAccount, "loop.real.test")
+	require.ErrorAs(t, err, new(*Error))
+	return r
 }
 
-// startNSD starts an NSD that serves both zones.
-func startNSD(t *testing.T) daemon {
+// startNSD starts an NSD that serves both zones, and returns its address.
+func startNSD(t *testing.T) (address string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left to ./build.sh test ci")
 	}
-	nsd := requireProgram(t, "nsd")
-	dir, port := t.TempDir(), freePort(t)
-	write(t, dir, "real.zone", realZone)
-	write(t, dir, "other.zone", otherZone())
-	conf := write(t, dir, "nsd.conf", fmt.Sprintf(`
+	address, _ = startDaemon(t, "nsd", "", `
 server:
-  ip-address: 127.0.0.1@%[2]s
-  username: ""
-  chroot: ""
-  zonesdir: "%[1]s"
-  zonelistfile: "%[1]s/zone.list"
-  xfrdfile: "%[1]s/xfrd.state"
-  xfrdir: "%[1]s"
-  pidfile: "%[1]s/nsd.pid"
-  server-count: 1
-remote-control:
-  control-enable: no
-zone:
-  name: real.test
-  zonefile: real.zone
-zone:
-  name: other.test
-  zonefile: other.zone
-`, dir, port))
-	return startDaemon(t, port, nsd, "-d", "-c", conf)
+  ip-address: 127.0.0.1@PORT
+  username: "" chroot: "" server-count: 1
+  zonesdir: "DIR" zonelistfile: "DIR/zone.list" xfrdfile: "DIR/xfrd.state" xfrdir: "DIR" pidfile: "DIR/nsd.pid"
+remote-control: control-enable: no
+zone: name: real.test zonefile: real.zone
+zone: name: other.test zonefile: other.zone
+`)
+	return address
 }
 
-// startUnbound starts an Unbound that resolves the zones at the server authority.
-func startUnbound(t *testing.T, authority string) daemon {
+// startUnbound starts an Unbound that resolves all names at the server authority.
+func startUnbound(t *testing.T, authority string) (address string, process *os.Process) {
 	t.Helper()
-	unbound := requireProgram(t, "unbound")
-	dir, port := t.TempDir(), freePort(t)
-	stub := strings.Replace(authority, ":", "@", 1)
-	conf := write(t, dir, "unbound.conf", fmt.Sprintf(`
+	return startDaemon(t, "unbound", strings.Replace(authority, ":", "@", 1), `
 server:
-  interface: 127.0.0.1@%[2]s
-  username: ""
-  chroot: ""
-  directory: "%[1]s"
-  pidfile: ""
-  use-syslog: no
-  num-threads: 1
+  interface: 127.0.0.1@PORT
+  username: "" chroot: "" directory: "DIR" pidfile: "" use-syslog: no num-threads: 1
   module-config: "iterator"
   do-not-query-localhost: no
   local-zone: "test." nodefault
-remote-control:
-  control-enable: no
-stub-zone:
-  name: "real.test."
-  stub-addr: %[3]s
-stub-zone:
-  name: "other.test."
-  stub-addr: %[3]s
-stub-zone:
-  name: "lame.test."
-  stub-addr: %[3]s
-stub-zone:
-  name: "."
-  stub-addr: %[3]s
-`, dir, port, stub))
-	return startDaemon(t, port, unbound, "-d", "-c", conf)
+remote-control: control-enable: no
+stub-zone: name: "test." stub-addr: AUTHORITY
+stub-zone: name: "." stub-addr: AUTHORITY
+`)
 }
 
-// requireProgram returns the path of a daemon, or skips the test if it is not
-// installed.
-func requireProgram(t *testing.T, name string) string {
+// startDaemon runs a program until the test ends. In its configuration the capitals are replaced.
+// It returns once the program replies to queries, and skips the test if it is not installed.
+func startDaemon(t *testing.T, name, authority, config string) (address string, process *os.Process) {
 	t.Helper()
-	for _, dir := range []string{"/usr/sbin", "/usr/local/sbin"} {
-		if path := filepath.Join(dir, name); isFile(path) {
-			return path
+	program, err := exec.LookPath(name)
+	for _, dir := range []string{"/usr/sbin/", "/usr/local/sbin/"} {
+		if err != nil {
+			program, err = exec.LookPath(dir + name)
 		}
 	}
-	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Skipf("%s is not installed: apt-get install %s", name, name)
 	}
-	return path
-}
-
-func isFile(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func write(t *testing.T, dir, name, text string) (path string) {
-	t.Helper()
-	path = filepath.Join(dir, name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	address, err := origintest.FreeAddress()
-	require.NoError(t, err)
+	address = down(t)
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	return port
-}
-
-// daemon is a running server.
-type daemon struct {
-	addr    string
-	process *os.Process
-}
-
-// signal sends s to the daemon.
-func (d daemon) signal(t *testing.T, s os.Signal) {
-	t.Helper()
-	require.NoError(t, d.process.Signal(s))
-}
-
-// startDaemon runs a program until the test ends. It returns once the program
-// replies to queries.
-func startDaemon(t *testing.T, port, program string, args ...string) daemon {
-	t.Helper()
+	dir := t.TempDir()
+	settings := strings.NewReplacer("PORT", port, "DIR", dir, "AUTHORITY", authority)
+	for file, text := range map[string]string{
+		"real.zone": realZone, "other.zone": otherZone(), "conf": settings.Replace(config),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+	}
 	var output strings.Builder
-	command := exec.Command(program, args...)
+	command := exec.Command(program, "-d", "-c", filepath.Join(dir, "conf"))
 	command.Stdout, command.Stderr = &output, &output
 	require.NoError(t, command.Start())
-	d := daemon{net.JoinHostPort("127.0.0.1", port), command.Process}
 	t.Cleanup(func() {
-		_ = d.process.Signal(syscall.SIGCONT)
-		_ = d.process.Signal(syscall.SIGTERM)
+		_ = command.Process.Signal(syscall.SIGCONT)
+		_ = command.Process.Signal(syscall.SIGTERM)
 		_ = command.Wait()
 		if t.Failed() {
 			t.Log(output.String())
 		}
 	})
-	r := open(t, Config{interval: 400 * time.Millisecond}, d.addr)
-	require.Eventually(t, func() bool { return r.Probe(context.Background()) == nil }, 2*time.Minute, 20*time.Millisecond,
-		"%s does not reply", program)
-	return d
+	r := open(t, Config{interval: 400 * time.Millisecond}, address)
+	eventually(t, func() bool { return r.Probe(t.Context()) == nil })
+	return address, command.Process
 }

@@ -2,6 +2,7 @@ package mx
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -135,32 +136,24 @@ const maxExchanges = 1024
 // exchangesOf returns Result.Exchanges. A name that several records have counts with its
 // lowest preference. Null MX names no exchange.
 func exchangesOf(records []dns.RR) string {
-	var list []dns.MX
+	lowest := map[string]uint16{}
 	for _, rr := range records {
 		if r, ok := rr.(*dns.MX); ok {
-			if name := exchangeName(r.Mx); name != "" {
-				list = append(list, dns.MX{Preference: r.Preference, Mx: name})
+			name := exchangeName(r.Mx)
+			preference, known := lowest[name]
+			if name != "" && (!known || r.Preference < preference) {
+				lowest[name] = r.Preference
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b dns.MX) int {
-		return cmp.Or(strings.Compare(a.Mx, b.Mx), cmp.Compare(a.Preference, b.Preference))
-	})
-	list = slices.CompactFunc(list, func(a, b dns.MX) bool { return a.Mx == b.Mx })
-	slices.SortStableFunc(list, func(a, b dns.MX) int { return cmp.Compare(a.Preference, b.Preference) })
-	var joined strings.Builder
-	for i := range list {
-		if i > 0 {
-			joined.WriteByte(' ')
-		}
-		joined.WriteString(list[i].Mx)
-		if joined.Len() > maxExchanges {
-			const rest = " *"
-			names := joined.String()
-			return names[:strings.LastIndexByte(names[:maxExchanges-len(rest)+1], ' ')] + rest
-		}
+	names := strings.Join(slices.SortedFunc(maps.Keys(lowest), func(a, b string) int {
+		return cmp.Or(cmp.Compare(lowest[a], lowest[b]), strings.Compare(a, b))
+	}), " ")
+	if len(names) > maxExchanges {
+		const rest = " *"
+		return names[:strings.LastIndexByte(names[:maxExchanges-len(rest)+1], ' ')] + rest
 	}
-	return joined.String()
+	return names
 }
 
 // exchangeName returns the name of an MX record in canonical form, or "" if no host that takes

@@ -3,6 +3,7 @@ package mx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"syscall"
 	"testing"
 
@@ -23,8 +24,10 @@ func TestErrorText(t *testing.T) {
 		GlobalLimit:  "mx: too many lookups wait; try again in a few seconds",
 		NotALabel:    "mx: the domain is not in A-label form; convert it first (IDNA2008)",
 		Closed:       "mx: the resolver was closed; the process is stopping; ",
-		Lying:        "mx: resolver 192.0.2.53:53 denies the MX records of every domain of --dns-with-mx; it makes mx false where it is true: set a resolver that ",
-		Unproven:     "mx: resolver 192.0.2.53:53 has not been asked yet for MX records that exist, so its denials prove nothing; try again",
+		Lying: "mx: resolver 192.0.2.53:53 denies the MX records of every domain of --dns-with-mx; " +
+			"it makes mx false where it is true: set a resolver that ",
+		Unproven: "mx: resolver 192.0.2.53:53 has not been asked yet for MX records that exist, " +
+			"so its denials prove nothing; try again",
 	} {
 		e := &Error{Reason: reason}
 		if reason != NoSlot && (reason < AccountLimit || reason > Closed) {
@@ -43,6 +46,7 @@ func TestErrorCause(t *testing.T) {
 	require.ErrorContains(t, e, "is unreachable (too many open files); ")
 	require.ErrorIs(t, e, syscall.EMFILE)
 	require.ErrorContains(t, &Error{Reason: Rcode, Rcode: 4095}, "RCODE4095")
+	require.Equal(t, "[timeout failure limited]", fmt.Sprint([]Kind{Timeout, Failure, Limited}))
 }
 
 // Of an extended error (RFC 8914) only the name is shown.

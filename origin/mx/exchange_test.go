@@ -1,7 +1,6 @@
 package mx
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -23,33 +22,59 @@ var (
 )
 
 func TestExchangeRecovers(t *testing.T) {
-	for why, responder := range map[string]mxtest.Responder{
-		"truncated: repeats over TCP":            mxtest.Truncated,
-		"no EDNS0: repeats without":              mxtest.NoEDNS,
-		"not implemented: repeats without EDNS0": mxtest.First(1, mxtest.Rcode(dns.RcodeNotImplemented)),
-		"two packets lost: repeats":              mxtest.First(2, mxtest.Silent),
-		"slow: waits":                            mxtest.After(150*time.Millisecond, mxtest.Answer),
-		"forged, wrong id: waits":                mxtest.WrongID,
-		"forged, wrong question: waits":          mxtest.WrongQuestion,
-		"forged, wrong port: waits":              mxtest.WrongPort,
-		"forged, the query itself: waits":        mxtest.Echo,
-		"not DNS before the reply: waits":        noiseFirst,
-		"a cut reply with TC: repeats over TCP":  cutOff,
+	for why, test := range map[string]struct {
+		responder mxtest.Responder
+		ignored   uint64 // datagrams
+		c         Config
+	}{
+		"truncated: repeats over TCP":            {mxtest.Truncated, 0, patient},
+		"no EDNS0: repeats without":              {mxtest.NoEDNS, 0, patient},
+		"not implemented: repeats without EDNS0": {notImplemented, 0, patient},
+		"two packets lost: repeats":              {mxtest.First(2, mxtest.Silent), 0, quick},
+		"slow: waits":                            {mxtest.After(150*time.Millisecond, mxtest.Answer), 0, quick},
+		"forged, wrong id: waits":                {mxtest.WrongID, 1, patient},
+		"forged, wrong question: waits":          {mxtest.WrongQuestion, 1, patient},
+		"forged, wrong type: waits":              {before(wrongType), 1, patient},
+		"forged, wrong port: waits":              {mxtest.WrongPort, 0, patient},
+		"forged, the query itself: waits":        {mxtest.Echo, 1, patient},
+		"not DNS before the reply: waits":        {before(mxtest.Noise), 1, patient},
+		"an empty datagram: waits":               {before(empty), 1, patient},
+		"a cut reply with TC: repeats over TCP":  {cutOff, 0, patient},
 	} {
 		t.Run(why, func(t *testing.T) {
 			server := mxtest.New(t, zone)
-			server.RespondAll(responder)
-			r := open(t, quick, server.Addr)
-			found, err := r.Lookup(context.Background(), testAccount, "example.test")
-			require.NoError(t, err)
-			require.True(t, found.MX)
+			server.RespondAll(test.responder)
+			r := open(t, test.c, server.Addr)
+			requireMX(t, r, true, "example.test")
+			require.Equal(t, test.ignored, r.Stats().Ignored)
 		})
 	}
 }
 
-func noiseFirst(w dns.ResponseWriter, reply *dns.Msg) {
-	mxtest.Noise(w, reply)
-	mxtest.Answer(w, reply)
+// notImplemented is mxtest.NoEDNS with another RCODE.
+func notImplemented(w dns.ResponseWriter, reply *dns.Msg) {
+	if reply.IsEdns0() == nil {
+		mxtest.Answer(w, reply)
+		return
+	}
+	reply.Extra = nil
+	mxtest.Rcode(dns.RcodeNotImplemented)(w, reply)
+}
+
+func wrongType(w dns.ResponseWriter, reply *dns.Msg) {
+	forged := reply.Copy()
+	forged.Rcode, forged.Answer, forged.Question[0].Qtype = dns.RcodeNameError, nil, dns.TypeA
+	_ = w.WriteMsg(forged)
+}
+
+func empty(w dns.ResponseWriter, _ *dns.Msg) { _, _ = w.Write(nil) }
+
+// before returns a Responder that calls first and sends the true reply.
+func before(first mxtest.Responder) mxtest.Responder {
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		first(w, reply)
+		mxtest.Answer(w, reply)
+	}
 }
 
 // cutOff sends a cut message with the TC bit over UDP, as some old servers do.
@@ -80,7 +105,8 @@ func TestExchangeErrors(t *testing.T) {
 		"a referral":                          {referral, Failure, Lame, false},
 		"neither recursive nor authoritative": {lame, Failure, Lame, false},
 		"truncated on TCP too":                {alwaysTruncated, Failure, Malformed, false},
-		"truncated, and TCP is silent":        {tcpSilent, Timeout, NoReply, true},
+		"truncated, and TCP is silent":        {overTCP(mxtest.Silent), Timeout, NoReply, true},
+		"truncated, and TCP is closed":        {overTCP(closed), Failure, Unreachable, false},
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +118,7 @@ func TestExchangeErrors(t *testing.T) {
 			}
 			r := open(t, c, server.Addr)
 			for _, domain := range []string{"example.test", "null.example.test", "text.example.test"} {
-				_, err := r.Lookup(context.Background(), testAccount, domain)
+				_, err := r.Lookup(t.Context(), testAccount, domain)
 				requireError(t, err, test.kind, test.reason)
 				require.Contains(t, err.Error(), server.Addr)
 			}
@@ -117,11 +143,18 @@ func alwaysTruncated(w dns.ResponseWriter, reply *dns.Msg) {
 	_ = w.WriteMsg(reply)
 }
 
-func tcpSilent(w dns.ResponseWriter, reply *dns.Msg) {
-	if w.RemoteAddr().Network() == "udp" {
-		mxtest.Truncated(w, reply)
+// overTCP returns a Responder that is then over TCP.
+func overTCP(then mxtest.Responder) mxtest.Responder {
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		if w.RemoteAddr().Network() == "udp" {
+			mxtest.Truncated(w, reply)
+			return
+		}
+		then(w, reply)
 	}
 }
+
+func closed(w dns.ResponseWriter, _ *dns.Msg) { _ = w.Close() }
 
 func record(text string) dns.RR {
 	rr, err := dns.NewRR(text)
@@ -131,38 +164,25 @@ func record(text string) dns.RR {
 	return rr
 }
 
-func TestServerUnreachable(t *testing.T) {
-	server := mxtest.New(t, zone)
-	server.Close()
-	r := open(t, quick, server.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "example.test")
-	requireError(t, err, Failure, Unreachable)
-	require.EqualValues(t, 2, r.Stats().UDP)
-}
-
-func TestCNAMELoop(t *testing.T) {
-	r := open(t, Config{}, mxtest.Start(t, zone))
-	_, err := r.Lookup(context.Background(), testAccount, "loop.example.test")
-	requireError(t, err, Failure, Loop)
-}
-
-// A server that is only authoritative stops at a CNAME out of its zones.
-func TestCNAMEAcrossReplies(t *testing.T) {
-	server := mxtest.New(t, zone+`
-		a.test. 300 IN CNAME example.test.
-		b.test. 300 IN CNAME a.test.
-		round.test. 300 IN CNAME about.test.
-		about.test. 300 IN CNAME round.test.`)
-	server.RespondAll(firstHopOnly)
-	r := open(t, Config{}, server.Addr)
-	found, err := r.Lookup(context.Background(), testAccount, "b.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
-	require.Equal(t, 1, server.Asked("example.test"))
-
-	_, err = r.Lookup(context.Background(), testAccount, "round.test")
-	requireError(t, err, Failure, Loop)
-	require.LessOrEqual(t, server.Asked("round.test")+server.Asked("about.test"), maxHops+1)
+// Ten CNAMEs are followed, in one reply and in several: a server that is only authoritative
+// stops at a CNAME out of its zones.
+func TestCNAMEs(t *testing.T) {
+	chain := "c0.test. 300 IN MX 10 a.test.\nround.test. 300 IN CNAME about.test.\nabout.test. 300 IN CNAME round.test.\n"
+	for n := range maxHops + 1 {
+		chain += fmt.Sprintf("c%d.test. %d IN CNAME c%d.test.\n", n+1, 40+n*n, n)
+	}
+	for why, responder := range map[string]mxtest.Responder{"recursive": mxtest.Answer, "authoritative": firstHopOnly} {
+		server := mxtest.New(t, chain)
+		server.RespondAll(responder)
+		r, clock := openAt(t, Config{}, server.Addr)
+		requireMX(t, r, true, fmt.Sprintf("c%d.test", maxHops))
+		e, _ := r.cache.get(subject{name: fmt.Sprintf("c%d.test", maxHops)})
+		require.Equal(t, int64(40*time.Second), e.freshUntil-clock.NowNano(), "the least along the CNAMEs")
+		require.Equal(t, why == "authoritative", server.Asked("c0.test") == 1)
+		requireFailure(t, r, Failure, Loop, fmt.Sprintf("c%d.test", maxHops+1))
+		requireFailure(t, r, Failure, Loop, "round.test")
+		require.LessOrEqual(t, server.Asked("round.test")+server.Asked("about.test"), maxHops+1)
+	}
 }
 
 func firstHopOnly(w dns.ResponseWriter, reply *dns.Msg) {
@@ -172,41 +192,28 @@ func firstHopOnly(w dns.ResponseWriter, reply *dns.Msg) {
 	mxtest.Answer(w, reply)
 }
 
+// A reply that is truncated, or longer than was asked for, is requested again over TCP: there it
+// may have as many records as fit into a message.
 func TestLargeReplyOverTCP(t *testing.T) {
-	var big strings.Builder
-	for i := range 200 {
-		fmt.Fprintf(&big, "big.test. 300 IN MX %d mail-%d.example.test.\n", i, i)
+	for records, responder := range map[int]mxtest.Responder{
+		3200: mxtest.Answer,
+		60:   func(w dns.ResponseWriter, reply *dns.Msg) { _ = w.WriteMsg(reply) },
+	} {
+		var big strings.Builder
+		for i := range records {
+			fmt.Fprintf(&big, "big.test. 300 IN MX %d %03x.big.test.\n", i, i)
+		}
+		server := mxtest.New(t, big.String())
+		server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+			reply.Compress = records > 1000
+			responder(w, reply)
+		})
+		r := open(t, Config{}, server.Addr)
+		requireMX(t, r, true, "big.test")
+		udp, tcp := server.Queries()
+		require.Equal(t, []int{1, 1}, []int{udp, tcp})
+		require.Equal(t, []uint64{1, 1}, []uint64{r.Stats().UDP, r.Stats().TCP})
 	}
-	server := mxtest.New(t, big.String())
-	r := open(t, Config{}, server.Addr)
-	found, err := r.Lookup(context.Background(), testAccount, "big.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
-	udp, tcp := server.Queries()
-	require.Equal(t, []int{1, 1}, []int{udp, tcp})
-	require.Equal(t, []uint64{1, 1}, []uint64{r.Stats().UDP, r.Stats().TCP})
-}
-
-// A server that sends more than it was asked for over UDP is asked again over TCP.
-func TestReplyLongerThanAskedFor(t *testing.T) {
-	var big strings.Builder
-	for i := range 60 {
-		fmt.Fprintf(&big, "big.test. 300 IN MX %d mail-%d.example.test.\n", i, i)
-	}
-	server := mxtest.New(t, big.String())
-	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) { _ = w.WriteMsg(reply) })
-	r := open(t, Config{}, server.Addr)
-	requireMX(t, r, true, "big.test")
-	require.Equal(t, []uint64{1, 1}, []uint64{r.Stats().UDP, r.Stats().TCP})
-}
-
-func TestForgedRepliesAreCounted(t *testing.T) {
-	server := mxtest.New(t, zone)
-	server.RespondAll(mxtest.WrongID)
-	r := open(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.EqualValues(t, 1, r.Stats().Ignored)
 }
 
 // An attacker who guesses ids must not get all 65,536 attempts.
@@ -222,9 +229,7 @@ func TestForgedFloodMovesToTCP(t *testing.T) {
 		}
 	})
 	r := open(t, Config{}, server.Addr)
-	found, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
+	requireMX(t, r, true, "example.test")
 	s := r.Stats()
 	require.Equal(t, []uint64{1, 1, maxIgnored}, []uint64{s.UDP, s.TCP, s.Ignored})
 }
@@ -255,6 +260,8 @@ func TestPortsAndIDsAreUnpredictable(t *testing.T) {
 		})
 	}
 	all.Wait()
+	mu.Lock()
+	defer mu.Unlock()
 	require.Greater(t, len(ports), callers*each/4, "the kernel may choose a port again")
 	// So many of 65,536 ids are expected to occur; 200 fewer would be 20 standard deviations.
 	expected := 65536 * (1 - math.Pow(1-1.0/65536, callers*each))
@@ -267,21 +274,5 @@ func TestOverIPv6(t *testing.T) {
 		t.Skip("no IPv6 on loopback: ", err)
 	}
 	t.Cleanup(server.Close)
-	found, err := open(t, Config{}, server.Addr).Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
-}
-
-// An empty datagram is ignored as any other that is no reply.
-func TestEmptyDatagram(t *testing.T) {
-	server := mxtest.New(t, zone)
-	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
-		_, _ = w.Write(nil)
-		mxtest.Answer(w, reply)
-	})
-	r := open(t, Config{}, server.Addr)
-	found, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
-	require.EqualValues(t, 1, r.Stats().Ignored)
+	requireMX(t, open(t, Config{}, server.Addr), true, "example.test")
 }

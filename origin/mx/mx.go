@@ -208,13 +208,11 @@ func (r *Resolver) peek(s subject) (canonical subject, e entry, known bool, err 
 		if err != nil || name == "" {
 			return s, entry{}, true, err
 		}
-		if name == s.name {
-			return s, entry{}, false, nil
-		}
 		s.name = name
-		if e, fresh = r.cache.get(s); !fresh {
-			return s, entry{}, false, nil
-		}
+		e, fresh = r.cache.get(s)
+	}
+	if !fresh {
+		return s, entry{}, false, nil
 	}
 	r.counters.hits.Add(1)
 	e, err = r.serve(e)

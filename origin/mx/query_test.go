@@ -10,164 +10,95 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// A server that fails is followed by the next one at once, one that is silent after an interval.
+// A single failure may be a hiccup: all servers fail once each of them has, and two queries have.
 func TestSecondServerAnswers(t *testing.T) {
-	for why, responder := range map[string]mxtest.Responder{
-		"silence":    mxtest.Silent,
-		"slowness":   mxtest.After(300*time.Millisecond, mxtest.Answer),
-		"SERVFAIL":   mxtest.ServFail,
-		"REFUSED":    mxtest.Refused,
-		"garbage":    mxtest.Garbage,
-		"not DNS":    mxtest.Noise,
-		"a referral": referral,
-		"lameness":   lame,
+	type all = []mxtest.Responder
+	first := mxtest.First
+	slow := func(wait time.Duration) mxtest.Responder { return mxtest.After(wait, mxtest.Answer) }
+	for why, test := range map[string]struct {
+		c       Config
+		servers all    // nil: it is down
+		queries uint64 // 0: any number
+		failure string // "": the lookup finds an MX record
+	}{
+		"silence":                      {quick, all{mxtest.Silent, mxtest.Answer}, 0, ""},
+		"slowness":                     {quick, all{slow(300 * time.Millisecond), mxtest.Answer}, 0, ""},
+		"not DNS":                      {quick, all{mxtest.Noise, mxtest.Answer}, 0, ""},
+		"SERVFAIL":                     {patient, all{mxtest.ServFail, mxtest.Answer}, 2, ""},
+		"REFUSED":                      {patient, all{mxtest.Refused, mxtest.Answer}, 2, ""},
+		"garbage":                      {patient, all{mxtest.Garbage, mxtest.Answer}, 2, ""},
+		"a referral":                   {patient, all{referral, mxtest.Answer}, 2, ""},
+		"lameness":                     {patient, all{lame, mxtest.Answer}, 2, ""},
+		"down":                         {patient, all{nil, mxtest.Answer}, 2, ""},
+		"one SERVFAIL":                 {patient, all{first(1, mxtest.ServFail)}, 2, ""},
+		"one REFUSED":                  {patient, all{first(1, mxtest.Refused)}, 2, ""},
+		"one garbage":                  {patient, all{first(1, mxtest.Garbage)}, 2, ""},
+		"one SERVFAIL, beside silence": {quick, all{first(1, mxtest.ServFail), mxtest.Silent}, 0, ""},
+		"a reply after its interval":   {quick, all{slow(250 * time.Millisecond), mxtest.Silent}, 0, ""},
+		"SERVFAIL twice":               {patient, all{first(2, mxtest.ServFail)}, 2, "replied SERVFAIL"},
+		"REFUSED twice":                {patient, all{first(2, mxtest.Refused)}, 2, "replied REFUSED"},
+		"garbage twice":                {patient, all{first(2, mxtest.Garbage)}, 2, "malformed"},
+		"all fail, the first counts":   {patient, all{mxtest.ServFail, mxtest.Refused}, 2, "replied SERVFAIL"},
+		"the only one is down":         {patient, all{nil}, 2, "is unreachable"},
+		"a failure outranks a timeout": {Config{Timeout: 2 * time.Second, interval: 50 * time.Millisecond},
+			all{mxtest.Silent, mxtest.ServFail}, 0, "replied SERVFAIL"},
 	} {
 		t.Run(why, func(t *testing.T) {
-			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-			first.RespondAll(responder)
-			r := open(t, quick, first.Addr, second.Addr)
-			found, err := r.Lookup(context.Background(), testAccount, "example.test")
-			require.NoError(t, err)
-			require.True(t, found.MX)
-			require.NotZero(t, first.Asked("example.test"))
-			require.NotZero(t, second.Asked("example.test"))
+			var addresses []string
+			for _, responder := range test.servers {
+				if responder == nil {
+					addresses = append(addresses, down(t))
+					continue
+				}
+				server := mxtest.New(t, zone)
+				server.RespondAll(responder)
+				addresses = append(addresses, server.Addr)
+			}
+			if test.c.Timeout != patient.Timeout {
+				t.Parallel() // it ends with its timeout
+			}
+			r := open(t, test.c, addresses...)
+			found, err := r.Lookup(t.Context(), testAccount, "example.test")
+			if test.failure == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, test.failure)
+			}
+			require.Equal(t, test.failure == "", found.MX)
+			if test.queries > 0 {
+				require.Equal(t, test.queries, r.Stats().UDP)
+			}
 		})
 	}
 }
 
-// A late server is asked after the others until its penalty ends.
+// A server that is late or unreachable is asked after the others until its penalty ends.
 func TestLateServersAreAskedLast(t *testing.T) {
-	down, silent, good := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
-	down.Close()
+	silent, good := mxtest.New(t, zone), mxtest.New(t, zone)
 	silent.RespondAll(mxtest.Silent)
-	r := open(t, Config{interval: 200 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
-	for _, domain := range []string{"example.test", "two.example.test", "null.example.test"} {
-		_, err := r.Lookup(context.Background(), testAccount, domain)
-		require.NoError(t, err)
-		require.Equal(t, 1, good.Asked(domain))
-	}
-	require.Equal(t, 1, silent.Asked("example.test"))
-	require.Zero(t, silent.Asked("two.example.test")+silent.Asked("null.example.test"))
-}
-
-// patient has an interval that no test reaches.
-var patient = Config{Timeout: 2 * time.Minute, interval: time.Hour}
-
-// One resolver whose first reply is SERVFAIL or REFUSED is asked again; the second failure counts.
-func TestHiccup(t *testing.T) {
-	for why, responder := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "REFUSED": mxtest.Refused, "garbage": mxtest.Garbage} {
-		server := mxtest.New(t, zone)
-		r := open(t, patient, server.Addr)
-		server.RespondAll(mxtest.First(1, responder))
-		requireMX(t, r, true, "example.test")
-		require.Equal(t, 2, server.Asked("example.test"), why)
-		server.RespondAll(mxtest.First(2, responder))
-		_, err := r.Lookup(t.Context(), testAccount, "two.example.test")
-		require.ErrorAs(t, err, new(*Error), why)
-		require.Equal(t, 2, server.Asked("two.example.test"), why)
-	}
-}
-
-// A hiccup beside a server that is down is none either: the first one is asked again.
-func TestHiccupBesideSilence(t *testing.T) {
-	server, silent := mxtest.New(t, zone), mxtest.New(t, zone)
-	server.RespondAll(mxtest.First(1, mxtest.ServFail))
-	silent.RespondAll(mxtest.Silent)
-	r := open(t, quick, server.Addr, silent.Addr)
+	r := open(t, quick, down(t), silent.Addr, good.Addr)
 	requireMX(t, r, true, "example.test")
-}
+	r.config.interval = patient.interval
+	before := r.Stats().UDP
+	requireMX(t, r, true, "two.example.test")
+	requireMX(t, r, false, "null.example.test")
+	require.Equal(t, before+2, r.Stats().UDP)
+	require.Equal(t, 1, good.Asked("two.example.test"))
+	require.Equal(t, 1, good.Asked("null.example.test"))
 
-func TestFailureAsksNextServerAtOnce(t *testing.T) {
-	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-	first.RespondAll(mxtest.ServFail)
-	r := open(t, patient, first.Addr, second.Addr)
-	found, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
-}
-
-func TestUnreachableServersAreAskedLast(t *testing.T) {
-	down, good := mxtest.New(t, zone), mxtest.New(t, zone)
-	down.Close()
-	r := open(t, patient, down.Addr, good.Addr)
-	for _, domain := range []string{"example.test", "two.example.test"} {
-		_, err := r.Lookup(context.Background(), testAccount, domain)
-		require.NoError(t, err)
-	}
-	require.EqualValues(t, 3, r.Stats().UDP, "two for the first domain, one for the second")
-}
-
-func TestAllServersFail(t *testing.T) {
-	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-	first.RespondAll(mxtest.ServFail)
-	second.RespondAll(mxtest.Refused)
-	r := open(t, Config{}, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "example.test")
-	requireError(t, err, Failure, Rcode)
-	require.EqualValues(t, 2, r.Stats().UDP, "a server that replied is not asked again")
-}
-
-// A lookup ends with its timeout, also if the next query is due later and none is running.
-func TestTimeoutWithoutQuery(t *testing.T) {
-	server := mxtest.New(t, zone)
-	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
-		if w.RemoteAddr().Network() == "tcp" {
-			w.Close()
-			return
-		}
-		mxtest.Truncated(w, reply)
-	})
-	r := open(t, Config{Timeout: 200 * time.Millisecond, interval: time.Hour}, server.Addr)
-	for _, lookup := range []func() error{
-		func() error { _, err := r.Lookup(t.Context(), testAccount, "example.test"); return err },
-		func() error { _, err := hasAddress(r, t.Context(), testAccount, "example.test"); return err },
-	} {
-		requireError(t, lookup(), Failure, Unreachable)
-	}
-}
-
-func TestFailureOutranksTimeout(t *testing.T) {
-	t.Parallel()
-	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-	first.RespondAll(mxtest.Silent)
-	second.RespondAll(mxtest.ServFail)
-	r := open(t, Config{Timeout: 2 * time.Second, interval: 50 * time.Millisecond}, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "example.test")
-	requireError(t, err, Failure, Rcode)
-	require.ErrorContains(t, err, second.Addr)
+	servers := r.servers.current()
+	require.Equal(t, []*server{servers[2], servers[0], servers[1]}, inOrder(servers))
+	ended := time.Now()
+	servers[1].lateUntil.Store(&ended)
+	require.Equal(t, []*server{servers[1], servers[2], servers[0]}, inOrder(servers))
 }
 
 func TestNXDOMAINIsFinal(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	r := open(t, Config{}, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), testAccount, "nowhere.example.test")
-	require.NoError(t, err)
-	require.Zero(t, second.Asked("nowhere.example.test"))
-}
-
-func TestSlowServerAnswers(t *testing.T) {
-	slow, silent := mxtest.New(t, zone), mxtest.New(t, zone)
-	slow.RespondAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
-	silent.RespondAll(mxtest.Silent)
-	r := open(t, Config{interval: 20 * time.Millisecond}, slow.Addr, silent.Addr)
-	found, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
-}
-
-// The only resolver restarts: the first query is refused, the second succeeds.
-func TestUnreachableIsRetriedOnce(t *testing.T) {
-	server := mxtest.New(t, zone)
-	server.Close()
-	r := open(t, Config{pause: time.Second, interval: time.Hour, Timeout: 2 * time.Minute}, server.Addr)
-	go func() {
-		eventually(t, func() bool { return r.Stats().UDP > 0 })
-		if again, err := mxtest.Listen(server.Addr, zone); err == nil {
-			t.Cleanup(again.Close)
-		}
-	}()
-	found, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.True(t, found.MX)
+	requireMX(t, r, false, "nowhere.example.test")
+	require.Zero(t, second.Names())
 }
 
 // verified are names of zone, of which the first does not exist.
@@ -175,6 +106,12 @@ var verified = []string{"gone.example.test", "example.test", "two.example.test"}
 
 // noZone is that of a resolver which denies every name.
 const noZone = "else. 300 IN SOA ns.else. hm.else. 1 2 3 4 60\n"
+
+// deny makes a server deny all names, as one without the Internet does.
+func deny(w dns.ResponseWriter, m *dns.Msg) {
+	m.Rcode, m.Answer, m.Ns = dns.RcodeNameError, nil, []dns.RR{record(". 3600 IN SOA ns. hm. 1 2 3 4 3600")}
+	mxtest.Answer(w, m)
+}
 
 func TestVerify(t *testing.T) {
 	honest, liar, broken := mxtest.New(t, zone), mxtest.New(t, noZone), mxtest.New(t, zone)
@@ -196,48 +133,12 @@ func TestVerify(t *testing.T) {
 	require.Equal(t, 1, r.Stats().Lying)
 }
 
-// Without names nothing is asked.
-func TestVerifyNothing(t *testing.T) {
-	liar := mxtest.New(t, noZone)
-	r := open(t, Config{Strict: true}, liar.Addr)
+// requireVerdict verifies r, of which each server lies or none does.
+func requireVerdict(t testing.TB, r *Resolver, lying bool) {
+	t.Helper()
 	lies, undecided := r.Verify(t.Context())
-	require.NoError(t, lies)
 	require.NoError(t, undecided)
-	require.Zero(t, liar.Names())
-	found, err := r.Lookup(t.Context(), testAccount, "example.test")
-	require.NoError(t, err)
-	require.False(t, found.MX)
-}
-
-func TestVerifySettings(t *testing.T) {
-	for _, domain := range []string{"", "bücher.example", "a..b", "a b"} {
-		_, err := New(Config{Servers: []string{"127.0.0.1:53"}, WithMX: []string{domain}})
-		require.ErrorContains(t, err, "--dns-with-mx", domain)
-	}
-	_, err := New(Config{Servers: []string{"127.0.0.1:53"}, WithMX: make([]string, maxWithMX+1)})
-	require.ErrorContains(t, err, "8 at most")
-}
-
-func requireReason(t *testing.T, r *Resolver, reason Reason, domain string) {
-	t.Helper()
-	_, err := r.Lookup(t.Context(), testAccount, domain)
-	var failure *Error
-	require.ErrorAs(t, err, &failure)
-	require.Equal(t, Failure, failure.Kind)
-	require.Equal(t, reason, failure.Reason, failure)
-}
-
-func requireMX(t *testing.T, r *Resolver, mx bool, domain string) {
-	t.Helper()
-	found, err := r.Lookup(t.Context(), testAccount, domain)
-	require.NoError(t, err, domain)
-	require.Equal(t, mx, found.MX, domain)
-}
-
-// deny makes a server deny all names, as one without the Internet does.
-func deny(w dns.ResponseWriter, m *dns.Msg) {
-	m.Rcode, m.Answer, m.Ns = dns.RcodeNameError, nil, []dns.RR{record(". 3600 IN SOA ns. hm. 1 2 3 4 3600")}
-	mxtest.Answer(w, m)
+	require.Equal(t, lying, lies != nil)
 }
 
 // With Strict, a lying resolver makes no false, and a false from the time in which it
@@ -245,73 +146,85 @@ func deny(w dns.ResponseWriter, m *dns.Msg) {
 func TestStrictResolver(t *testing.T) {
 	server := mxtest.New(t, zone)
 	r, clock := openAt(t, Config{WithMX: verified, Strict: true}, server.Addr)
-	requireReason(t, r, Unproven, "null.example.test")
+	requireFailure(t, r, Failure, Unproven, "null.example.test")
 	requireMX(t, r, true, "example.test")
-	_, _ = r.Verify(t.Context())
+	server.RespondAll(firstHopOnly)
+	requireMX(t, r, true, "other.example.test") // a CNAME alone denies nothing
+	server.RespondAll(mxtest.Answer)
+	requireVerdict(t, r, false)
 	requireMX(t, r, false, "null.example.test")
 	require.False(t, r.Distrusted())
 
 	server.RespondAll(deny)
 	requireMX(t, r, false, "two.example.test") // not noticed yet
-	lies, _ := r.Verify(t.Context())
-	require.Error(t, lies)
+	requireVerdict(t, r, true)
 	require.True(t, r.Distrusted())
-	requireReason(t, r, Lying, "two.example.test")
-	requireReason(t, r, Lying, "null.example.test")
-	requireReason(t, r, Lying, "alias.example.test")
+	for _, domain := range []string{"two.example.test", "null.example.test", "alias.example.test"} {
+		requireFailure(t, r, Failure, Lying, domain)
+	}
 	requireMX(t, r, true, "example.test")
 
 	server.RespondAll(mxtest.Answer)
-	requireReason(t, r, Lying, "two.example.test") // until Verify sees it
-	lies, undecided := r.Verify(t.Context())
-	require.NoError(t, lies)
-	require.NoError(t, undecided)
+	requireFailure(t, r, Failure, Lying, "two.example.test") // until Verify sees it
+	requireVerdict(t, r, false)
 	require.False(t, r.Distrusted())
 	clock.advance(3 * time.Second) // longer than a failure is cached
 	requireMX(t, r, true, "two.example.test")
 	requireMX(t, r, false, "null.example.test")
+	asked := server.Asked("null.example.test")
+	requireMX(t, r, false, "null.example.test")
+	require.Equal(t, asked, server.Asked("null.example.test"), "a false is cached again")
 }
 
-// Without Strict, responses do not change.
+// With Strict, a denial of addresses needs proof, and an address does not.
+func TestStrictAddresses(t *testing.T) {
+	server := mxtest.New(t, addressZone)
+	r := open(t, Config{WithMX: []string{"mx.test"}, Strict: true}, server.Addr)
+	_, err := r.lookup(t.Context(), testAccount, subject{"neither.test", addressRecords})
+	requireError(t, err, Failure, Unproven)
+	requireAddress(t, r, true, "a.test")
+	requireVerdict(t, r, false)
+	requireAddress(t, r, false, "neither.test") // what is unproven is not cached
+
+	server.RespondAll(deny)
+	requireVerdict(t, r, true)
+	_, err = r.lookup(t.Context(), testAccount, subject{"neither.test", addressRecords})
+	requireError(t, err, Failure, Lying)
+	requireAddress(t, r, true, "a.test")
+}
+
+// Without Strict, or names to verify, a lying resolver is believed.
 func TestLenientResolver(t *testing.T) {
-	server := mxtest.New(t, noZone)
-	r := open(t, Config{WithMX: verified}, server.Addr)
-	requireMX(t, r, false, "example.test")
-	lies, _ := r.Verify(t.Context())
-	require.Error(t, lies)
-	require.False(t, r.Distrusted())
-	requireMX(t, r, false, "example.test")
-	require.Equal(t, 2, server.Asked("example.test"), "by Lookup, which caches it, and by Verify")
+	for _, c := range []Config{{WithMX: verified}, {Strict: true}} {
+		server := mxtest.New(t, noZone)
+		r := open(t, c, server.Addr)
+		requireMX(t, r, false, "example.test")
+		requireVerdict(t, r, c.WithMX != nil)
+		require.Equal(t, max(1, len(c.WithMX)), server.Names())
+		require.False(t, r.Distrusted())
+		asked := server.Asked("example.test")
+		requireMX(t, r, false, "example.test")
+		require.Equal(t, asked, server.Asked("example.test"), "it is cached")
+	}
 }
 
 // A lookup in flight when its resolver is found to lie leaves no false behind.
 func TestStrictLookupInFlight(t *testing.T) {
 	server := mxtest.New(t, zone)
 	r := open(t, Config{WithMX: verified, Strict: true}, server.Addr)
-	_, _ = r.Verify(t.Context())
-	asked, reply := make(chan struct{}), make(chan struct{})
-	server.Respond("mail.example.test", func(w dns.ResponseWriter, m *dns.Msg) {
-		select {
-		case asked <- struct{}{}:
-			<-reply
-		case <-reply: // it is asked again
-		}
-		deny(w, m)
-	})
-	failed := make(chan error)
-	go func() {
-		_, err := r.Lookup(context.Background(), testAccount, "mail.example.test")
-		failed <- err
-	}()
-	<-asked
+	requireVerdict(t, r, false)
+	reply, release := gate()
+	server.Respond("mail.example.test", reply)
+	failed := start(t.Context(), r, testAccount, "mail.example.test")
+	eventually(t, func() bool { return server.Asked("mail.example.test") == 1 })
 	server.RespondAll(deny)
-	lies, _ := r.Verify(t.Context())
-	require.Error(t, lies)
-	close(reply)
-	require.ErrorContains(t, <-failed, "denies the MX records")
+	requireVerdict(t, r, true)
+	release()
+	requireError(t, <-failed, Failure, Lying)
 
 	// Its reply was believed before.
-	require.False(t, r.record(&flight{subject: subject{name: "other.test"}, began: r.cache.generation.Load() - 1, ctx: t.Context()}, result{ttl: time.Hour}, nil, 0).found)
+	f := &flight{subject: subject{name: "other.test"}, began: r.cache.generation.Load() - 1, ctx: t.Context()}
+	require.False(t, r.record(f, result{ttl: time.Hour}, nil, 0).found)
 	_, known, _ := r.Peek("other.test")
 	require.False(t, known)
 }
@@ -319,7 +232,7 @@ func TestStrictLookupInFlight(t *testing.T) {
 // Beside a resolver that lies, an honest one decides.
 func TestStrictResolverBesideALiar(t *testing.T) {
 	liar, good := mxtest.New(t, noZone), mxtest.New(t, zone)
-	r := open(t, Config{WithMX: verified, Strict: true, Timeout: 2 * time.Minute, interval: time.Hour}, liar.Addr, good.Addr)
+	r := open(t, Config{WithMX: verified, Strict: true}, liar.Addr, good.Addr)
 	_, _ = r.Verify(t.Context())
 	require.False(t, r.Distrusted())
 	requireMX(t, r, true, "example.test")
@@ -343,19 +256,18 @@ func TestStrictResolverThatIsSilentAboutTheNames(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
-	good, silent, down := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
+	good, silent, down := mxtest.New(t, zone), mxtest.New(t, zone), down(t)
 	silent.RespondAll(mxtest.Silent)
-	down.Close()
 
-	require.NoError(t, open(t, quick, good.Addr).Probe(context.Background()))
-	require.NoError(t, open(t, quick, silent.Addr, down.Addr, good.Addr).Probe(context.Background()))
+	require.NoError(t, open(t, quick, good.Addr).Probe(t.Context()))
+	require.NoError(t, open(t, quick, silent.Addr, down, good.Addr).Probe(t.Context()))
 	good.RespondAll(mxtest.Rcode(dns.RcodeRefused))
-	require.NoError(t, open(t, quick, good.Addr).Probe(context.Background()), "it replies, with any RCODE")
+	require.NoError(t, open(t, quick, good.Addr).Probe(t.Context()), "it replies, with any RCODE")
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	err := open(t, quick, silent.Addr, down.Addr).Probe(ctx)
+	err := open(t, quick, silent.Addr, down).Probe(ctx)
 	require.ErrorContains(t, err, silent.Addr+" did not reply in time")
-	require.ErrorContains(t, err, down.Addr+" is unreachable (connection refused)")
+	require.ErrorContains(t, err, down+" is unreachable (connection refused)")
 	require.ErrorContains(t, err, "--dns")
 }

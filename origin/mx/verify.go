@@ -3,6 +3,7 @@ package mx
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,10 +142,8 @@ func (r *Resolver) Probe(ctx context.Context) error {
 		})
 	}
 	group.Wait()
-	for _, err := range errs {
-		if err == nil {
-			return nil
-		}
+	if slices.Contains(errs, nil) {
+		return nil
 	}
 	return errors.Join(errs...)
 }
