@@ -18,11 +18,6 @@ const (
 	Limited                 // not queried: too many lookups wait
 )
 
-// String returns the kind as a word.
-func (k Kind) String() string {
-	return [...]string{Timeout: "timeout", Failure: "failure", Limited: "limited"}[k]
-}
-
 // Reason is the cause of a lookup's error.
 type Reason uint8
 

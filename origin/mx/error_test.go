@@ -3,7 +3,6 @@ package mx
 import (
 	"context"
 	"errors"
-	"fmt"
 	"syscall"
 	"testing"
 
@@ -46,7 +45,6 @@ func TestErrorCause(t *testing.T) {
 	require.ErrorContains(t, e, "is unreachable (too many open files); ")
 	require.ErrorIs(t, e, syscall.EMFILE)
 	require.ErrorContains(t, &Error{Reason: Rcode, Rcode: 4095}, "RCODE4095")
-	require.Equal(t, "[timeout failure limited]", fmt.Sprint([]Kind{Timeout, Failure, Limited}))
 }
 
 // Of an extended error (RFC 8914) only the name is shown.

@@ -83,18 +83,15 @@ func (r *Resolver) join(account int64, s subject) (f *flight, at *seat, known en
 			r.counters.hits.Add(1)
 			return nil, nil, e
 		}
-		e.stale = e.found
-		if r.closed {
-			if !e.stale {
-				e.err = &Error{Kind: Failure, Reason: Closed}
-			}
-			return nil, nil, e
-		}
-		r.counters.misses.Add(1)
 		f = &flight{subject: s, began: r.cache.generation.Load(), done: make(chan struct{})}
-		if e.stale {
+		if e.found {
+			e.stale = true
 			f.stale = &e
 		}
+		if r.closed {
+			return nil, nil, f.stale.or(&Error{Kind: Failure, Reason: Closed})
+		}
+		r.counters.misses.Add(1)
 		r.flights[s] = f
 		if r.slots.Take(ended, account, 1) == nil {
 			r.begin(f, account)
@@ -243,7 +240,7 @@ func (r *Resolver) run(f run) {
 func (r *Resolver) record(f *flight, a result, err *Error, spent time.Duration) entry {
 	c := &r.counters
 	if err != nil && f.ctx.Err() != nil {
-		return entry{err: &Error{Kind: Failure, Reason: Closed}}
+		return f.stale.or(&Error{Kind: Failure, Reason: Closed})
 	}
 	c.spent.Add(int64(spent))
 	switch {
@@ -259,10 +256,16 @@ func (r *Resolver) record(f *flight, a result, err *Error, spent time.Duration) 
 	switch {
 	case err == nil:
 		return r.cache.store(f.subject, a, f.began)
-	case err.Reason != Unproven:
-		return r.cache.storeFailure(f.subject, err, f.stale)
-	case f.stale != nil:
-		return *f.stale
+	case err.Reason == Unproven:
+		return f.stale.or(err)
 	}
-	return entry{err: err}
+	return r.cache.storeFailure(f.subject, err, f.stale)
+}
+
+// or returns e, a stale result, or err if there is none.
+func (e *entry) or(err *Error) entry {
+	if e == nil {
+		return entry{err: err}
+	}
+	return *e
 }

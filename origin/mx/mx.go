@@ -113,25 +113,13 @@ type Result struct {
 	// record, if it has one (RFC 5321 section 5.1). Null MX, and records of which none
 	// names an exchange, leave no fallback.
 	Fallback bool
-	// AddressRecord: it has the address record to which mail goes. Only LookupAddress
-	// sets it.
-	AddressRecord bool
-	// AddressUnknown: its address record could not be looked up. Only LookupAddress
-	// sets it.
-	AddressUnknown bool
+	// Address: whether it has that address record. Only LookupAddress looks it up.
+	Address host.AddressRecord
 }
 
-// Lookup returns r as the module takes it. A Result of [Resolver.Lookup] counts as one without
-// an address record; a caller that needs the record calls [Resolver.LookupAddress].
+// Lookup returns r as the module takes it.
 func (r Result) Lookup() host.Lookup {
-	l := host.Lookup{MX: r.MX, Exchanges: r.Exchanges}
-	switch {
-	case r.AddressRecord:
-		l.AddressRecord = host.AddressPresent
-	case !r.AddressUnknown:
-		l.AddressRecord = host.AddressAbsent
-	}
-	return l
+	return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.Address}
 }
 
 // Lookup looks up the MX records of domain. The domain must be in A-label form; case
@@ -158,7 +146,7 @@ func (r *Resolver) LookupAddress(ctx context.Context, account int64, domain stri
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	e, err := r.lookup(ctx, account, subject{domain, addressRecords})
-	found.AddressRecord, found.AddressUnknown = e.found, err != nil
+	found.Address = addressRecord(e, err)
 	return found, nil
 }
 
@@ -180,8 +168,19 @@ func (r *Resolver) PeekAddress(domain string) (found Result, known bool, err err
 	if !known {
 		return Result{}, false, nil
 	}
-	found.AddressRecord, found.AddressUnknown = e.found, err != nil
+	found.Address = addressRecord(e, err)
 	return found, true, nil
+}
+
+// addressRecord returns what a lookup says about address records.
+func addressRecord(e entry, err error) host.AddressRecord {
+	switch {
+	case err != nil:
+		return host.AddressUnknown
+	case e.found:
+		return host.AddressPresent
+	}
+	return host.AddressAbsent
 }
 
 // subject is what a lookup, its flight and its cached result are about.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 )
@@ -221,7 +222,7 @@ const addressZone = `
 func TestLookupAddress(t *testing.T) {
 	server := mxtest.New(t, addressZone)
 	r := open(t, Config{}, server.Addr)
-	none, found := Result{Fallback: true}, Result{Fallback: true, AddressRecord: true}
+	none, found := Result{Fallback: true, Address: host.AddressAbsent}, Result{Fallback: true, Address: host.AddressPresent}
 	for domain, test := range map[string]struct {
 		want    Result
 		queries int
@@ -266,18 +267,18 @@ func TestLookupAddressFails(t *testing.T) {
 	for _, domain := range []string{"aaaa.test", "a.test", "neither.test"} {
 		found, err := r.LookupAddress(t.Context(), testAccount, domain)
 		require.NoError(t, err, domain)
-		require.Equal(t, Result{Fallback: true, AddressUnknown: true}, found, domain)
+		require.Equal(t, Result{Fallback: true, Address: host.AddressUnknown}, found, domain)
 		found, known, err := r.PeekAddress(domain)
 		require.True(t, known, domain)
 		require.NoError(t, err, domain)
-		require.Equal(t, Result{Fallback: true, AddressUnknown: true}, found, domain)
+		require.Equal(t, Result{Fallback: true, Address: host.AddressUnknown}, found, domain)
 	}
 	requireMX(t, r, false, "to-text.test")
 	left, leave := context.WithCancel(t.Context())
 	leave()
 	found, err := r.LookupAddress(left, testAccount, "to-text.test")
 	require.NoError(t, err)
-	require.Equal(t, Result{Fallback: true, AddressUnknown: true}, found)
+	require.Equal(t, Result{Fallback: true, Address: host.AddressUnknown}, found)
 }
 
 // onlyFor returns a Responder that is then for one type, and else Answer.

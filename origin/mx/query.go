@@ -24,6 +24,7 @@ type inquiry struct {
 	servers []*server
 	end     time.Time // when the lookup times out
 	trust   bool      // replies are believed even if Config.Strict forbids it
+	any     bool      // any reply will do, and none is decided on
 }
 
 // resolve asks for the records of s.
@@ -87,7 +88,7 @@ func (r *Resolver) ask(ctx context.Context, q inquiry, name string, qtype uint16
 		if q.end.Sub(until) < interval {
 			until = q.end // the last query gets what is left
 		}
-		a, err := r.askServer(ctx, s, until, name, qtype, q.trust)
+		a, err := r.askServer(ctx, q, s, until, name, qtype)
 		switch {
 		case err == nil:
 			for _, late := range silent {
@@ -124,12 +125,12 @@ func (r *Resolver) ask(ctx context.Context, q inquiry, name string, qtype uint16
 }
 
 // askServer asks one server and decides on its reply.
-func (r *Resolver) askServer(ctx context.Context, s *server, until time.Time, name string, qtype uint16, trust bool) (a result, err *Error) {
+func (r *Resolver) askServer(ctx context.Context, q inquiry, s *server, until time.Time, name string, qtype uint16) (a result, err *Error) {
 	reply, err := r.exchange(ctx, s, until, name, qtype)
-	if err == nil {
+	if err == nil && !q.any {
 		a, err = decide(reply, name, qtype)
 	}
-	if err == nil && !trust {
+	if err == nil && !q.any && !q.trust {
 		err = r.doubt(s, a)
 	}
 	if err != nil {

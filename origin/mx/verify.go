@@ -60,7 +60,7 @@ func (r *Resolver) Verify(ctx context.Context) (lies, open error) {
 func (r *Resolver) verifyServer(ctx context.Context, s *server) *Error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	asked := inquiry{[]*server{s}, time.Now().Add(r.config.Timeout), true}
+	asked := inquiry{servers: []*server{s}, end: time.Now().Add(r.config.Timeout), trust: true}
 	type reply struct {
 		found bool
 		err   *Error
@@ -73,18 +73,23 @@ func (r *Resolver) verifyServer(ctx context.Context, s *server) *Error {
 			replies <- reply{a.found, err}
 		}()
 	}
+	var found bool
 	var failure *Error
 	for range r.config.WithMX {
 		got := <-replies
 		if got.found {
-			s.verdict.Store(honest)
-			return nil
+			found = true
+			cancel() // one is enough
 		}
 		if failure == nil || failure.Kind == Timeout && got.err != nil {
 			failure = got.err
 		}
 	}
-	if failure != nil {
+	switch {
+	case found:
+		s.verdict.Store(honest)
+		return nil
+	case failure != nil:
 		s.verdict.CompareAndSwap(unverified, undecided)
 		return failure
 	}
@@ -126,19 +131,17 @@ const probeTimeout = 2 * time.Second
 func (r *Resolver) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	until := time.Now().Add(probeTimeout)
-	servers := r.servers.current()
+	servers, end := r.servers.current(), time.Now().Add(probeTimeout)
 	errs := make([]error, len(servers))
 	var group sync.WaitGroup
 	for n, s := range servers {
 		group.Go(func() {
-			_, err := r.exchange(ctx, s, until, ".", dns.TypeNS)
-			if err == nil {
-				cancel() // one is enough
+			_, err := r.ask(ctx, inquiry{servers: []*server{s}, end: end, any: true}, ".", dns.TypeNS)
+			if err != nil {
+				errs[n] = err
 				return
 			}
-			err.Server = s.address
-			errs[n] = err
+			cancel() // one is enough
 		})
 	}
 	group.Wait()
