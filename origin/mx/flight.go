@@ -189,7 +189,7 @@ func (r *Resolver) wait(f *flight, account int64, at *seat) {
 }
 
 // begin runs a flight that has a slot of the account: on a goroutine that has run another one
-// and waits, because its stack has grown by then, or on a new one. There are never more of them
+// and waits, because its stack has grown by then, or on a new one. There are hardly more of them
 // than slots. The caller must hold mu.
 func (r *Resolver) begin(f *flight, account int64) {
 	for _, at := range f.seats {
@@ -204,6 +204,7 @@ func (r *Resolver) begin(f *flight, account int64) {
 		r.goroutines.Go(func() {
 			for {
 				r.run(next)
+				next = run{} // keeps no domain in memory
 				select {
 				case next = <-r.runners:
 				case <-r.ctx.Done():
