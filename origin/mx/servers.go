@@ -197,7 +197,10 @@ const startUpTimeout = 5 * time.Second // to look up the address of a resolver g
 // once, so that no query waits for that.
 func parseServer(text string) (netip.AddrPort, error) {
 	host, port := text, dnsPort
-	bare := strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	bare := text
+	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		bare = text[1 : len(text)-1]
+	}
 	ip, err := netip.ParseAddr(bare)
 	if err == nil {
 		return netip.AddrPortFrom(ip, dnsPort), nil

@@ -25,6 +25,7 @@ func TestNewInvalidServers(t *testing.T) {
 		"127.0.0.1:dns!":          "not a port",
 		"https://1.1.1.1:53":      "not host:port",
 		"[::1]53":                 "not host:port",
+		"[::1":                    "not host:port",
 		"no_such_host.invalid:53": "no address",
 		"no_such_host.invalid":    "no address",
 	} {
