@@ -113,13 +113,18 @@ type Result struct {
 	// record, if it has one (RFC 5321 section 5.1). Null MX, and records of which none
 	// names an exchange, leave no fallback.
 	Fallback bool
-	// Address: whether it has that address record. Only LookupAddress looks it up.
+	// Address: whether it has that address record, if there is a Fallback. Only LookupAddress
+	// looks it up.
 	Address host.AddressRecord
 }
 
 // Lookup returns r as the module takes it.
 func (r Result) Lookup() host.Lookup {
-	return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.Address}
+	l := host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.Address}
+	if !r.Fallback {
+		l.AddressRecord = host.AddressAbsent
+	}
+	return l
 }
 
 // Lookup looks up the MX records of domain. The domain must be in A-label form; case
