@@ -17,7 +17,7 @@ const (
 	queueLimit         = 4096    // tickets that wait
 	groupLimit         = 256     // charges in a commit group
 	tallyLimit         = 256     // tallies in a commit group
-	tokenLimit         = 512     // keys with pending tokens in a commit group; more only if its charges' accounts have more
+	tokenLimit         = 512     // keys with pending tokens in a commit group, or those of its charges' accounts
 	responseBytesLimit = 4 << 20 // bytes of responses to store in a commit group
 
 	sendTimeout = 100 * time.Millisecond // after it, a response counts as sent
@@ -32,7 +32,7 @@ type writer struct {
 	*Ledger
 	queue   chan *ticket
 	started time.Time
-	txBegan atomic.Int64                  // when the first transaction of the group in progress began, in ns since started; 0 if none
+	txBegan atomic.Int64                  // when the group in progress began, in ns since started; 0 if none
 	down    atomic.Pointer[outage]        // nil while the database commits
 	changed atomic.Pointer[chan struct{}] // closed at the end of the next transaction; nil if nothing waits for it
 

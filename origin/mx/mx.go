@@ -63,9 +63,11 @@ func New(c Config) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Resolver{config: c, servers: servers, cache: newCache(c), flights: map[subject]*flight{}, runners: make(chan run)}
+	r := &Resolver{config: c, servers: servers, cache: newCache(c)}
+	r.flights, r.runners = map[subject]*flight{}, make(chan run)
 	r.slots = limit.New[int64](limit.Config{
-		Units: c.Concurrency, PerOwner: c.AccountConcurrency, Waiting: c.maxWaiting, WaitingPerOwner: c.accountWaiting, Small: 1,
+		Units: c.Concurrency, PerOwner: c.AccountConcurrency, Small: 1,
+		Waiting: c.maxWaiting, WaitingPerOwner: c.accountWaiting,
 	})
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r, nil

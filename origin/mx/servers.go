@@ -180,7 +180,8 @@ func readServers(file string, log *slog.Logger) (list []netip.AddrPort, err erro
 		}
 		ip, err := netip.ParseAddr(fields[1])
 		if err != nil {
-			log.Warn("skipped a line that names no resolver; write nameserver and an IP address", "file", file, "line", n+1)
+			log.Warn("skipped a line that names no resolver: write nameserver and its IP address",
+				"file", file, "line", n+1)
 			continue
 		}
 		list = append(list, netip.AddrPortFrom(ip, dnsPort))
