@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/wasm/host"
 )
 
 func TestDecodeBatchErrors(t *testing.T) {
@@ -58,8 +57,8 @@ func TestDecodeBatchErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, p := decodeBatch([]byte(c.body))
 			require.NotNil(t, p)
-			require.Equal(t, "INVALID_REQUEST", p.name)
-			require.Contains(t, p.message, c.want)
+			require.Equal(t, "INVALID_REQUEST", p.Name)
+			require.Contains(t, p.Message, c.want)
 		})
 	}
 }
@@ -97,37 +96,20 @@ func TestDecodeBatch(t *testing.T) {
 }
 
 func TestDecodeBatchDetails(t *testing.T) {
-	for body, want := range map[string]host.Flags{
-		`{"emails":["x"]}`:                                     0,
-		`{"emails":["x"],"details":true}`:                      host.Details,
-		`{"details" :\ttrue\n,"emails":["x"]}`:                 host.Details,
-		`{"emails":["x"],"details":false}`:                     0,
-		`{"emails":["x"],"details":null}`:                      0,
-		`{"emails":["x"],"details":true,"details":false}`:      0,
-		`{"emails":["x"],"Details":true}`:                      0,
-		`{"emails":["x"],"details":false,"\u0064etails":true}`: host.Details,
-		`{"emails":["x"],"other":{"details":true}}`:            0,
+	for body, want := range map[string]bool{
+		`{"emails":["x"]}`:                                     false,
+		`{"emails":["x"],"details":true}`:                      true,
+		`{"details" :\ttrue\n,"emails":["x"]}`:                 true,
+		`{"emails":["x"],"details":false}`:                     false,
+		`{"emails":["x"],"details":null}`:                      false,
+		`{"emails":["x"],"details":true,"details":false}`:      false,
+		`{"emails":["x"],"Details":true}`:                      false,
+		`{"emails":["x"],"details":false,"\u0064etails":true}`: true,
+		`{"emails":["x"],"other":{"details":true}}`:            false,
 	} {
 		given, p := decodeBatch([]byte(strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(body)))
 		require.Nil(t, p, body)
-		require.Equal(t, want, given.details, body)
-	}
-}
-
-func TestQueryDetails(t *testing.T) {
-	for query, want := range map[string]host.Flags{
-		"": 0, "details=true": host.Details, "details=false": 0, "a=b&details=true&c": host.Details,
-		"Details=true": 0, "%64etails=true": 0, "detailsx=true": 0, "x=details=true": 0, "&&": 0,
-	} {
-		flag, p := queryDetails(query)
-		require.Nil(t, p, query)
-		require.Equal(t, want, flag, query)
-	}
-	for _, query := range []string{"details", "details=", "details=1", "details=TRUE", "details=true&details=true",
-		"details=true&details=false", "details=tru%65", "details=true;", "details=true=true"} {
-		_, p := queryDetails(query)
-		require.NotNil(t, p, query)
-		require.Equal(t, "INVALID_REQUEST", p.name)
+		require.Equal(t, want, given.options.Details, body)
 	}
 }
 
@@ -148,8 +130,8 @@ func FuzzDecodeBatch(f *testing.F) {
 		given, p := decodeBatch(body)
 		text := bytes.TrimPrefix(body, []byte(byteOrderMark))
 		if p != nil {
-			require.Equal(t, "INVALID_REQUEST", p.name)
-			require.Less(t, len(p.message), 200)
+			require.Equal(t, "INVALID_REQUEST", p.Name)
+			require.Less(t, len(p.Message), 200)
 			require.False(t, isBatch(text), "refused")
 			return
 		}
@@ -160,13 +142,13 @@ func FuzzDecodeBatch(f *testing.F) {
 			require.NoError(t, json.Unmarshal(text, &want))
 		}
 		require.Contains(t, []string{"", "null", "false", "true"}, string(want["details"]))
-		if given.policy != "" || want["policy"] != nil && string(want["policy"]) != "null" {
-			require.NoError(t, ledger.CheckPolicyName(given.policy))
+		if given.options.Policy != "" || want["policy"] != nil && string(want["policy"]) != "null" {
+			require.NoError(t, ledger.CheckPolicyName(given.options.Policy))
 			var name string
 			require.NoError(t, json.Unmarshal(want["policy"], &name))
-			require.Equal(t, name, given.policy)
+			require.Equal(t, name, given.options.Policy)
 		}
-		require.Equal(t, string(want["details"]) == "true", given.details == host.Details)
+		require.Equal(t, string(want["details"]) == "true", given.options.Details)
 		if want["emails"] != nil {
 			require.NoError(t, json.Unmarshal(want["emails"], &emails))
 		}
@@ -210,7 +192,7 @@ func requireEcho(t *testing.T, email string, text []byte) {
 func TestNotJSONOmitsInput(t *testing.T) {
 	for _, body := range []string{`{"emails": secret@mail.example}`, `{"secret": x}`, `{"emails": {"secret": x}}`, `{"emails": ["secret\x"]}`, "\"secret\n"} {
 		_, p := decodeBatch([]byte(body))
-		require.NotContains(t, p.message, "secret")
+		require.NotContains(t, p.Message, "secret")
 	}
 }
 

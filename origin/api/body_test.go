@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,15 +15,15 @@ func batchOf(announced int, body string) string {
 	return fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\n\r\n%s", askHeader, goodKey, announced, body)
 }
 
-// A body uses memory for about the bytes sent, whatever Content-Length is, and
-// none once it gets a response or its client has disconnected.
+// A body uses memory for about the bytes sent, whatever Content-Length is, and none once it gets a response
+// or its client has disconnected.
 func TestBodyMemory(t *testing.T) {
-	for sent, want := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 300_000: 512 << 10} {
+	for sent, want := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 20_000: 64 << 10, 300_000: 512 << 10} {
 		t.Run(fmt.Sprint(sent), func(t *testing.T) {
 			f := newFakes(t)
-			w := dial(t, f.listen(t, 10)).Send(batchOf(maxBody, strings.Repeat(" ", sent)))
-			is := func(bytes int) func() bool { return func() bool { return f.Memory.Used() == int64(bytes) } }
-			require.Eventually(t, is(want), hung, time.Millisecond, "%d", f.Memory.Used())
+			w := dial(t, f.listen(t, 10)).Send(batchOf(batchBody.Limit, strings.Repeat(" ", sent)))
+			is := func(bytes int) func() bool { return func() bool { return f.MemoryInUse() == bytes } }
+			require.Eventually(t, is(want), hung, time.Millisecond, "%d", f.MemoryInUse())
 			require.Never(t, func() bool { return !is(want)() }, 20*time.Millisecond, time.Millisecond)
 			w.Close()
 			require.Eventually(t, is(0), hung, time.Millisecond)
@@ -30,42 +31,57 @@ func TestBodyMemory(t *testing.T) {
 	}
 }
 
-// An account at its limit gets 429. If the process's memory is used up, all
-// accounts get 503.
-func TestBodyMemoryUsedUp(t *testing.T) {
+// fill takes pieces of the memory, each for an account of its own, until there is no more for such a piece.
+func (f *fakes) fill(t *testing.T, account int64, piece int) {
+	ended, end := context.WithCancel(t.Context())
+	end() // a take does not wait
+	for f.memory.Take(ended, owner{account: account}, piece) == nil {
+		account++
+	}
+}
+
+// An account whose requests use its share gets 429. If the memory of all is used up, accounts get 503. The
+// last quarter is for small requests, so a GET is answered while batches wait for memory.
+func TestMemoryUsedUp(t *testing.T) {
+	const quarter = MinMemory / 4
 	f := newFakes(t)
-	f.Memory = NewMemoryBudget(MinBodyMemory)
+	f.memory = newMemory(MinMemory)
 	address := f.listen(t, 10)
-	ask := func() (int, string, string) {
-		response, body := dial(t, address).Send(batchOf(30, `{"emails":["a@mail.example"]} `)).Response()
+	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }
+	ask := func(text string) (int, string, string) {
+		response, body := dial(t, address).Send(text).Response()
 		return response.StatusCode, response.Header.Get("Retry-After"), body
 	}
-	own := f.Memory.reservation(7) // another request of the account
-	own.set(MinBodyMemory / budgetShares)
-	status, after, body := ask()
+	small := batchOf(30, `{"emails":["a@mail.example"]} `)
+	large := batchOf(100_000, `{"emails":["a@mail.example"]}`+strings.Repeat(" ", 100_000-29))
+
+	require.NoError(t, f.memory.Take(t.Context(), owner{account: 7}, quarter))
+	status, after, body := ask(small)
 	require.Equal(t, 429, status, body)
 	require.Equal(t, "1", after)
-	require.Contains(t, body, `{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: the headers, bodies and responses`)
+	require.Contains(t, body, `"detail":"Rate limit exceeded: the bodies, results and responses of the account's requests`)
 	require.Contains(t, body, `1 seconds`)
-	own.set(0)
+	f.memory.Free(owner{account: 7}, quarter)
 
-	for account := range int64(budgetShares) {
-		f.Memory.reservation(100 + account).set(MinBodyMemory)
-	}
-	status, after, body = ask()
+	f.fill(t, 1000, memoryStep)
+	status, after, body = ask(large)
 	require.Equal(t, 503, status, body)
 	require.Equal(t, "1", after)
 	require.Contains(t, body, `{"status":503,"error":"The requests in progress use all the memory`)
-	f.Memory = NewMemoryBudget(MinBodyMemory)
-	status, _, body = ask()
-	require.Equal(t, 200, status, body)
+	for _, text := range []string{small, asks("a@mail.example")} {
+		status, _, body = ask(text)
+		require.Equal(t, 200, status, body)
+	}
+	f.fill(t, 2000, memoryStep/4)
+	status, _, body = ask(asks("a@mail.example"))
+	require.Equal(t, 503, status, body)
 }
 
 // Bodies of any length, with or without Content-Length, are read to the end.
 func TestBodiesOfEveryLength(t *testing.T) {
 	f := newFakes(t)
 	w := dial(t, f.listen(t, 10))
-	for _, size := range []int{30, firstRead - 2, firstRead - 1, firstRead, firstRead + 1, 2 * firstRead, 100_000, maxBody - 1, maxBody} {
+	for _, size := range []int{30, (4 << 10) - 2, (4 << 10) - 1, (4 << 10), (4 << 10) + 1, 2 * (4 << 10), 100_000, batchBody.Limit - 1, batchBody.Limit} {
 		body := `{"emails":["a@mail.example"]` + strings.Repeat(" ", size-29) + "}"
 		require.Len(t, body, size)
 		response, text := w.Send(batchOf(size, body)).Response()
@@ -76,7 +92,7 @@ func TestBodiesOfEveryLength(t *testing.T) {
 		require.Equal(t, 200, response.StatusCode, "%d in chunks: %s", size, text)
 	}
 	response, text := dial(t, f.listen(t, 10)).Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
-		askHeader, goodKey, maxBody+1, strings.Repeat(" ", maxBody+1))).Response()
+		askHeader, goodKey, batchBody.Limit+1, strings.Repeat(" ", batchBody.Limit+1))).Response()
 	require.Equal(t, 413, response.StatusCode, text)
-	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, hung, time.Millisecond)
+	require.Eventually(t, func() bool { return f.MemoryInUse() == 0 }, hung, time.Millisecond)
 }

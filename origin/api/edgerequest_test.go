@@ -2,22 +2,15 @@ package api
 
 import (
 	"errors"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/wasm/host"
 )
-
-func readTestRequest(body string) (edgeRequest, *problem) {
-	r := httptest.NewRequest("POST", edgePath, strings.NewReader(body))
-	r.Header.Set("Content-Type", contentJSON)
-	x := &exchange{memory: reservation{budget: NewMemoryBudget(DefaultBodyMemory)}}
-	return x.readEdgeRequest(r)
-}
 
 func TestReadEdgeRequestErrors(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
@@ -49,10 +42,10 @@ func TestReadEdgeRequestErrors(t *testing.T) {
 		"domains without points":  {`{"operation":"batch","points":0,"domains":[{"name":"a","addresses":1}]}`, "domains[0].addresses"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given, p := readTestRequest(c.body)
+			given, p := decodeEdgeRequest([]byte(c.body))
 			require.NotNil(t, p)
-			require.Equal(t, "INVALID_REQUEST", p.name)
-			require.Contains(t, p.message, c.want)
+			require.Equal(t, "INVALID_REQUEST", p.Name)
+			require.Contains(t, p.Message, c.want)
 			require.Zero(t, given.Points, "an invalid request costs nothing")
 		})
 	}
@@ -67,43 +60,46 @@ func TestReadEdgeRequest(t *testing.T) {
 		`{"operation":"batch","points":1,"tally":null,"domains":[{"name":"a","addresses":1,"tally":null}]}`,
 		`{"operation":"batch","points":64,"domains":[` + strings.Repeat(`{"name":"a","addresses":1},`, 63) + `{"name":"a","addresses":1}]}`,
 	} {
-		_, p := readTestRequest(body)
+		_, p := decodeEdgeRequest([]byte(body))
 		require.Nil(t, p, body)
 	}
 }
 
 func TestEdgeOutcome(t *testing.T) {
-	given, p := readTestRequest(`{"operation":"batch","points":10,"tally":{"valid":1,"invalid":2},"domains":[
+	given, p := decodeEdgeRequest([]byte(`{"operation":"batch","points":10,"tally":{"valid":1,"invalid":2},"domains":[
 		{"name":"a","addresses":3,"tally":{"valid":3,"public":3,"role":1}},
 		{"name":"b","addresses":2,"tally":{"valid":2,"disposable":2,"gibberish":1}},
-		{"name":"c","addresses":2,"tally":{"valid":2,"relay":2,"typo":2}}]}`)
+		{"name":"c","addresses":2,"tally":{"valid":2,"relay":2,"typo":2}}]}`))
 	require.Nil(t, p)
-	finished, failed, unfinished := resolvedDomain{lookup: lookup{finished: true, found: host.Lookup{MX: true}}}, resolvedDomain{lookup: lookup{finished: true, err: errors.New("x")}}, resolvedDomain{}
-	without, burner := resolvedDomain{lookup: lookup{finished: true}}, finished
-	burner.disposable = true
-	reached, unknown := without, without
-	reached.address, unknown.address = "true", "null"
+	finished, failed := lookup{finished: true, found: host.Lookup{MX: true}}, lookup{finished: true, err: errors.New("x")}
+	without, unfinished := lookup{finished: true}, lookup{}
 	for name, c := range map[string]struct {
-		lookups []resolvedDomain
+		lookups []lookup
+		burner  int // the domain with temporary exchanges; -1 for none
 		points  int64
 		found   ledger.Found
 		want    string // response
 	}{
-		"all":     {[]resolvedDomain{finished, finished, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
-		"failed":  {[]resolvedDomain{failed, finished, finished}, 10, ledger.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
-		"partial": {[]resolvedDomain{finished, unfinished, failed}, 8, ledger.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
-		"burner":  {[]resolvedDomain{burner, finished, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 5, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false,"disposable":[true,false,false]}`},
-		"address": {[]resolvedDomain{finished, reached, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,false,false],"partial":false,"address":[false,true,false]}`},
-		"unknown": {[]resolvedDomain{finished, unknown, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,false,false],"partial":false,"address":[false,null,false]}`},
-		"nothing": {[]resolvedDomain{unfinished, unfinished, unfinished}, 3, ledger.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
+		"all":     {[]lookup{finished, finished, without}, -1, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
+		"failed":  {[]lookup{failed, finished, finished}, -1, 10, ledger.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
+		"partial": {[]lookup{finished, unfinished, failed}, -1, 8, ledger.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
+		"burner":  {[]lookup{finished, finished, without}, 0, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 5, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false,"disposable":[true,false,false]}`},
+		"nothing": {[]lookup{unfinished, unfinished, unfinished}, -1, 3, ledger.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			done := given.outcome(c.lookups)
-			require.Equal(t, c.points, done.points)
-			require.Equal(t, c.found, done.found)
-			require.Equal(t, c.want, string(done.body))
+			exchanges := make([]host.Exchange, len(c.lookups))
+			if c.burner >= 0 {
+				exchanges[c.burner].Temporary = true
+			}
+			points, found, response := given.outcome(c.lookups, exchanges)
+			require.Equal(t, c.points, points)
+			require.Equal(t, c.found, found)
+			require.Equal(t, c.want, string(wire.Encode(response)))
 		})
 	}
+	given.Details, given.Domains[0].Classed = true, true
+	_, _, response := given.outcome([]lookup{finished, failed, without}, []host.Exchange{{Temporary: true, JSON: `{"class":"<&>"}`}, {}, {JSON: "null"}})
+	require.Equal(t, `{"mx":[true,"DNS_FAILURE",false],"partial":false,"exchange":[{"class":"<&>"},null,null]}`, string(wire.Encode(response)))
 }
 
 // FuzzReadEdgeRequest checks that an accepted request is within the limits, and
@@ -116,25 +112,25 @@ func FuzzReadEdgeRequest(f *testing.F) {
 	f.Add(`{"operation":"batch","points":2,"tally":{"valid":9223372036854775807,"invalid":9223372036854775807}}`, uint64(1))
 	f.Add(`{"POINTS":64,"operation":"batch"}`, uint64(3)) // encoding/json takes names in any case
 	f.Fuzz(func(t *testing.T, body string, finished uint64) {
-		given, bad := readTestRequest(body)
+		given, bad := decodeEdgeRequest([]byte(body))
 		if bad != nil {
 			require.Zero(t, given.Points)
 			return
 		}
 		require.LessOrEqual(t, given.Points, int64(maxUnique))
 		require.LessOrEqual(t, len(given.Domains), maxUnique)
-		lookups := make([]resolvedDomain, len(given.Domains))
+		lookups, exchanges := make([]lookup, len(given.Domains)), make([]host.Exchange, len(given.Domains))
 		for n := range lookups {
 			lookups[n].finished = finished>>(n%64)&1 == 1
-			lookups[n].disposable = finished>>(n%61)&1 == 1
+			exchanges[n].Temporary = finished>>(n%61)&1 == 1
 		}
-		done := given.outcome(lookups)
-		require.GreaterOrEqual(t, done.points, int64(0))
-		require.LessOrEqual(t, done.points, given.Points)
-		for _, n := range []int64{done.found.Valid + done.found.Invalid + done.found.LookupErrors, done.found.Disposable, done.found.Public,
-			done.found.Relay, done.found.Role, done.found.Gibberish, done.found.Typo} {
+		points, found, _ := given.outcome(lookups, exchanges)
+		require.GreaterOrEqual(t, points, int64(0))
+		require.LessOrEqual(t, points, given.Points)
+		for _, n := range []int64{found.Valid + found.Invalid + found.LookupErrors, found.Disposable, found.Public,
+			found.Relay, found.Role, found.Gibberish, found.Typo} {
 			require.GreaterOrEqual(t, n, int64(0))
-			require.LessOrEqual(t, n, done.points)
+			require.LessOrEqual(t, n, points)
 		}
 	})
 }

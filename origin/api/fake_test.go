@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -77,7 +78,7 @@ func (f *fakeLedger) Peek(context.Context, string, string) (int64, ledger.Decisi
 	return f.account, f.begin.Decision, f.begin.err
 }
 
-func (f *fakeLedger) Prospect(context.Context, string, string, string) (p ledger.Prospect) { return p }
+func (f *fakeLedger) Forwards(context.Context, string, string) bool { return false }
 
 func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledger.Decision, error) {
 	f.origin = origin
@@ -227,8 +228,8 @@ func (f *fakes) send(r *http.Request) *httptest.ResponseRecorder {
 }
 
 // header returns a header of a.
-func header(a response, name string) string {
+func header(a wire.Response, name string) string {
 	w := httptest.NewRecorder()
-	a.send(w, "id")
+	a.Send(w, "id")
 	return w.Header().Get(name)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,6 +50,9 @@ func waitingRequests(local string, ownDomains bool) (list []waitingRequest) {
 			Details bool     `json:"details"`
 		}
 		r := waitingRequest{name: name, goroutines: lookups(addresses)}
+		if addresses == 1 {
+			r.goroutines = 0
+		}
 		if given.Details = details; details {
 			r.flags = host.Details
 		}
@@ -104,11 +108,11 @@ func TestWaitingRequestsReserveWhatTheyHold(t *testing.T) {
 		for _, own := range []bool{false, true} {
 			for _, r := range waitingRequests(local, own) {
 				t.Run(fmt.Sprintf("%.9s, own domains %t, %s", local, own, r.name), func(t *testing.T) {
-					w := newWaiting(t, DefaultBodyMemory)
+					w := newWaiting(t, DefaultMemory)
 					w.send(t, &r)
 					held := r.held(t, w.fakes)
-					require.GreaterOrEqual(t, w.Memory.Used(), held)
-					require.Less(t, w.Memory.Used(), 3*held)
+					require.GreaterOrEqual(t, w.MemoryInUse(), held)
+					require.Less(t, w.MemoryInUse(), 3*held)
 				})
 			}
 		}
@@ -116,7 +120,7 @@ func TestWaitingRequestsReserveWhatTheyHold(t *testing.T) {
 }
 
 // held returns the bytes that the request's values have when its response is complete.
-func (r *waitingRequest) held(t *testing.T, f *fakes) int64 {
+func (r *waitingRequest) held(t *testing.T, f *fakes) int {
 	held := waitMemory + r.goroutines*lookupMemory
 	for _, email := range r.batch {
 		facts, err := f.Engine.Check(t.Context(), nil, email, r.flags)
@@ -124,32 +128,40 @@ func (r *waitingRequest) held(t *testing.T, f *fakes) int64 {
 		held += int(unsafe.Sizeof(item{})+unsafe.Sizeof(email)) + len(email) + len(facts.JSON)
 		held += len(facts.JSON) + len(facts.Email) + len(`{"email":,"status":"success","result":,"error":null},`)
 	}
-	return int64(held)
+	return held
 }
 
 // An account whose requests wait gets 429 when they hold its share of the memory, whatever
 // their kind, and all that is reserved is released.
 func TestWaitingRequestsAreLimited(t *testing.T) {
-	for _, r := range append(waitingRequests("jane.doe%d", true), waitingRequests("jane.doe%d", false)...) {
-		t.Run(fmt.Sprintf("%s, %d goroutines", r.name, r.goroutines), func(t *testing.T) {
-			w := newWaiting(t, MinBodyMemory)
+	for _, r := range waitingRequests("jane.doe%d", true) {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWaiting(t, MinMemory)
 			for w.send(t, &r) {
-				require.LessOrEqual(t, w.Memory.Used(), w.Memory.perAccount)
+				require.LessOrEqual(t, w.MemoryInUse(), MinMemory/4)
 			}
-			require.Greater(t, w.Memory.Used()+neededFor(len(r.text)), w.Memory.perAccount, "an account may use its share")
+			require.Greater(t, w.MemoryInUse(), MinMemory/8, "an account may use its share")
 			close(w.gate)
 			for range w.sent {
 				require.Equal(t, http.StatusOK, <-w.statuses)
 			}
-			require.Eventually(t, func() bool { return w.Memory.Used() == 0 }, hung, time.Millisecond)
+			require.Eventually(t, func() bool { return w.MemoryInUse() == 0 }, hung, time.Millisecond)
 		})
 	}
 }
 
-// A body of any length that the budget may have can be followed by a whole batch.
-func TestMinBodyMemoryIsEnough(t *testing.T) {
-	require.GreaterOrEqual(t, int64(MinBodyMemory), budgetShares*(neededFor(maxBody)+http.DefaultMaxHeaderBytes>>4))
-	require.GreaterOrEqual(t, int64(smallRequest), neededFor(8<<10))
+// An account may have the longest body with a whole batch, with details, a policy and lookups.
+func TestMinMemoryIsEnough(t *testing.T) {
+	m := reservation{budget: newMemory(MinMemory), owner: owner{account: 1}}
+	for range batchBody.Limit / memoryStep {
+		require.Nil(t, m.grow(t.Context(), memoryStep))
+	}
+	c := &check{flags: host.Details, policy: new(host.Policy)}
+	require.Nil(t, m.take(t.Context(), c.memory(slices.Repeat([]string{strings.Repeat("a", batchBody.Limit/maxUnique)}, maxUnique), batchBody.Limit)))
+	require.Nil(t, m.take(t.Context(), waitMemory+maxUnique*lookupMemory))
+	m.free()
+	require.Zero(t, m.budget.Used())
 }
 
 // waiting is a server whose lookups wait until gate is closed.
@@ -162,9 +174,9 @@ type waiting struct {
 	sent     int           // requests that wait
 }
 
-func newWaiting(t *testing.T, memory int64) *waiting {
+func newWaiting(t *testing.T, memory int) *waiting {
 	w := &waiting{fakes: newFakes(t), gate: make(chan struct{}), asked: make(chan struct{}, maxUnique), statuses: make(chan int, 1000)}
-	w.Memory, w.Resolver = NewMemoryBudget(memory), w
+	w.memory, w.Resolver = newMemory(memory), w
 	w.address = w.listen(t, 1000)
 	return w
 }
@@ -226,10 +238,10 @@ func BenchmarkMemoryOfWaiting(b *testing.B) {
 }
 
 // measure returns the bytes that each of several waiting requests holds and reserves.
-func (r *waitingRequest) measure(b *testing.B, requests int) (held, reserved int64) {
+func (r *waitingRequest) measure(b *testing.B, requests int) (held, reserved int) {
 	f := newFakes(b)
 	resolver := newSilentResolver(b)
-	f.Memory, f.Resolver = NewMemoryBudget(1<<40), resolver
+	f.memory, f.Resolver = newMemory(1<<40), resolver
 	address := f.listen(b, requests)
 	var conns []*origintest.TestConn
 	for range requests {
@@ -242,21 +254,21 @@ func (r *waitingRequest) measure(b *testing.B, requests int) (held, reserved int
 		w.Send(r.text)
 		require.Eventually(b, func() bool { return resolver.asked.Load() == int64((n+1)*max(r.goroutines, 1)) }, hung, 50*time.Microsecond)
 	}
-	held, reserved = inUse()-before, f.Memory.Used()
+	held, reserved = inUse()-before, f.MemoryInUse()
 	for _, w := range conns {
 		w.Close()
 	}
-	require.Eventually(b, func() bool { return f.Memory.Used() == 0 }, hung, time.Millisecond)
-	return held / int64(requests), reserved / int64(requests)
+	require.Eventually(b, func() bool { return f.MemoryInUse() == 0 }, hung, time.Millisecond)
+	return held / requests, reserved / requests
 }
 
 // inUse returns the bytes of the heap and of stacks.
-func inUse() int64 {
+func inUse() int {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
+	return int(m.HeapAlloc + m.StackInuse)
 }
 
 // heldMessages is an MCP that waits until gate is closed, and then panics if panics is set.
@@ -278,9 +290,9 @@ func (h *heldMessages) Respond(*http.Request, string, []byte, string) (int, []by
 // that is reserved is released, also after a panic. They take no token.
 func TestMessagesAreLimited(t *testing.T) {
 	for _, panics := range []bool{false, true} {
-		for _, length := range []int{2, maxMessage} {
+		for _, length := range []int{2, messageBody.Limit} {
 			f, h := newFakes(t), &heldMessages{make(chan struct{}), make(chan struct{}), panics}
-			f.Memory, f.MCP, f.ledger.account = NewMemoryBudget(MinBodyMemory), h, 1
+			f.memory, f.MCP, f.ledger.account = newMemory(MinMemory), h, 1
 			address := f.listen(t, 1000)
 			text := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", goodKey, length, strings.Repeat(" ", length))
 			statuses, waiting := make(chan int), 0
@@ -297,15 +309,15 @@ func TestMessagesAreLimited(t *testing.T) {
 					require.Equal(t, http.StatusTooManyRequests, status)
 					refused = true
 				}
-				require.LessOrEqual(t, f.Memory.Used(), f.Memory.perAccount)
+				require.LessOrEqual(t, f.MemoryInUse(), MinMemory/4)
 			}
 			require.Positive(t, waiting)
-			require.LessOrEqual(t, waiting, MinBodyMemory/budgetShares/messageMemory)
+			require.LessOrEqual(t, waiting, MinMemory/4/messageMemory)
 			close(h.gate)
 			for range waiting {
 				require.Equal(t, map[bool]int{false: 200, true: 500}[panics], <-statuses)
 			}
-			require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, hung, time.Millisecond)
+			require.Eventually(t, func() bool { return f.MemoryInUse() == 0 }, hung, time.Millisecond)
 			require.Empty(t, f.trace.list())
 		}
 	}

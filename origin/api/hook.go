@@ -6,16 +6,17 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/api/wire"
+	"github.com/addrspec/addrspec/origin/limit"
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// A sign-up hook is POST /v1/hooks/{name}: a sign-up system asks whether an address may
-// sign up. The hooks are those of the file of --hooks (origin/signuphook). The caller
-// has no API key: it signs its request, and the account of the file pays. The steps are
+// A sign-up hook is POST /v1/hooks/{name}: a sign-up system asks whether an address may sign up. The hooks
+// are those of the file of --hooks (origin/signuphook). The caller has no API key: it signs its request,
+// and the account of the file pays. The steps are
 //
 //	route, method            404, 405
 //	headers of the signature 401, before the body is read
@@ -23,48 +24,27 @@ import (
 //	signature                401
 //	rate of the hook         429
 //	content                  400
-//	check, charge, respond   200 (hookdecision.go)
+//	check, charge, respond   200
 //
-// From the check on, the response is always a decision: on_error makes it where a check
-// is hindered. So a caller never has to interpret a problem of an account that is not
-// its own.
+// From the check on, the response is always a decision: on_error makes it where a check is hindered. So a
+// caller never has to interpret a problem of an account that is not its own.
+//
+// A decision costs what GET /v1/email/{email} costs: one point, none for an address that is not valid, and
+// none if on_error decides. The response is stored as for an Idempotency-Key: a further call about the same
+// sign-up gets the same bytes and costs nothing.
 const hookPrefix = "/v1/hooks/"
 
-var hookRoute = route{"hook", writing, (*Server).hook}
-
-// maxHookBody is the longest body of a hook in bytes. A user's record may have metadata
-// of the user's own.
-const maxHookBody = 256 << 10
-
-// isHook reports whether path, which begins with hookPrefix, is that of a hook. The
-// name is compared as it was sent: an encoded one is not a name.
-func (s *Server) isHook(path string) bool {
-	return s.Hooks.Find(strings.TrimPrefix(path, hookPrefix)) != nil
+// hookBody is the body of a hook. A user's record may have metadata of the user's own.
+var hookBody = wire.Body{
+	Limit:   256 << 10,
+	TooLong: "The body is over 256 KiB; send less about the user.",
+	NotJSON: messageBody.NotJSON,
 }
 
-func (s *Server) hook(r *http.Request) response {
-	h := s.Hooks.Find(strings.TrimPrefix(r.URL.EscapedPath(), hookPrefix))
-	if h == nil { // a reload removed it
-		return s.notFound(r)
-	}
-	c := &hookCall{Server: s, hook: h, request: r}
-	c.x = &exchange{Server: s, memory: reservation{budget: s.Memory, account: hookMemory(h)}}
-	responded := false
-	defer func() {
-		if !responded { // a panic
-			c.x.releaseMemory()
-		}
-	}()
-	resp := c.respond()
-	responded = true
-	sent := resp.afterSend
-	resp.afterSend = func() {
-		c.x.releaseMemory()
-		if sent != nil {
-			sent()
-		}
-	}
-	return resp
+// newSignUps returns what lets one call at a time decide about a sign-up, so that a retry that arrives
+// before the first call is answered gets the same response.
+func newSignUps() *limit.Limiter[string] {
+	return limit.New[string](limit.Config{Units: maxWaiting, PerOwner: 1, Waiting: maxWaiting, WaitingPerOwner: maxWaitOne})
 }
 
 // A hookCall is one call of a hook.
@@ -72,270 +52,193 @@ type hookCall struct {
 	*Server
 	hook    *signuphook.Hook
 	request *http.Request
-	x       *exchange // reserves the memory of the body; it has no account
 	body    []byte
 	call    signuphook.Call
 	verdict signuphook.Verdict // of the work
 }
 
-// respond runs the steps until a problem ends them.
-func (c *hookCall) respond() response {
-	id, wrong := signuphook.CheckHeaders(c.request.Header, time.Now())
-	if wrong != "" {
-		return c.refuse("unsigned", invalidSignature.with(wrong))
+func (s *Server) hook(r *http.Request) (resp wire.Response) {
+	h := s.Hooks.Find(strings.TrimPrefix(r.URL.EscapedPath(), hookPrefix))
+	if h == nil { // a reload removed it
+		return s.notFound(r)
 	}
-	if p := c.readBody(); p != nil {
+	// The signature is not known before the body is read, so the body counts as the hook's memory.
+	x := &exchange{Server: s, memory: reservation{budget: s.memory, owner: owner{hook: h.Name}}}
+	defer func() {
+		if cause := recover(); cause != nil {
+			x.memory.free()
+			panic(cause)
+		}
+		pipeline := resp.AfterSend
+		resp.AfterSend = func() {
+			x.memory.free()
+			if pipeline != nil {
+				pipeline()
+			}
+		}
+	}()
+	c := &hookCall{Server: s, hook: h, request: r}
+	id, wrong := signuphook.CheckHeaders(r.Header, time.Now())
+	if wrong != "" {
+		return c.refuse("unsigned", wire.InvalidSignature.With(wrong))
+	}
+	body, p := x.readBody(r, hookBody)
+	if p == nil && len(body) == 0 {
+		p = wire.InvalidRequest.With("The request has no body.")
+	}
+	if p != nil {
 		return c.refuse("refused", p)
 	}
-	if wrong := c.hook.Verify(c.body, c.request.Header); wrong != "" {
-		return c.refuse("unsigned", invalidSignature.with(wrong))
+	if wrong := h.Verify(body, r.Header); wrong != "" {
+		return c.refuse("unsigned", wire.InvalidSignature.With(wrong))
 	}
-	if !c.hook.Allow() {
-		return c.refuse("refused", retryAfter(tooMany.with("Rate limit exceeded: the hook gets more sign-ups than its rate allows; wait 1 seconds."), time.Second))
+	if !h.Allow() {
+		return c.refuse("refused", wire.Limited("the hook gets more sign-ups than its rate allows; wait %d seconds.", time.Second))
 	}
-	if c.call, wrong = c.hook.Read(c.body, id); wrong != "" {
-		return c.refuse("refused", invalidRequest.with(wrong))
+	c.body = body
+	if c.call, wrong = h.Read(body, id); wrong != "" {
+		return c.refuse("refused", wire.InvalidRequest.With(wrong))
 	}
 	return c.decide()
 }
 
 // refuse returns a problem and counts it.
-func (c *hookCall) refuse(as string, p *problem) response {
+func (c *hookCall) refuse(as string, p *wire.Problem) wire.Response {
 	c.count(as)
-	return p.response(flat)
+	return p.Response(wire.Flat)
 }
 
 func (c *hookCall) count(decision string) {
 	c.Metrics.hooks.WithLabelValues(c.hook.Name, decision).Inc()
 }
 
-// readBody reads the body. Its signature is not known yet: its bytes are counted as
-// they arrive, against a share of the memory budget that is the hook's own.
-func (c *hookCall) readBody() (p *problem) {
-	c.body, p = c.x.readLimited(c.request, maxHookBody)
-	switch {
-	case p == nil && len(c.body) == 0:
-		return invalidRequest.with("The request has no body.")
-	case p != nil && p.code == bodyTooLarge:
-		return bodyTooLarge.with("The body is over 256 KiB; send less about the user.")
-	}
-	return p
-}
-
-// hookMemory is the number under which the memory budget counts a hook's bodies.
-// Accounts have positive numbers.
-func hookMemory(h *signuphook.Hook) int64 {
-	sum := int64(0)
-	for _, b := range []byte(h.Name) {
-		sum = (sum*31 + int64(b)) % (1 << 40)
-	}
-	return -1 - sum
-}
-
-// hooksInProgress lets one call at a time decide about a sign-up, so that a retry that
-// arrives before the first call gets a response gets the same response.
-type hooksInProgress struct{ locks keyedLock }
-
-// lock waits until no other call decides about the sign-up, or ctx ends.
-func (u *hooksInProgress) lock(ctx context.Context, h *signuphook.Hook, c signuphook.Call) (unlock func(), err error) {
-	return u.locks.lock(ctx, h.Name+" "+c.ID)
-}
-
-// The decision about a sign-up costs what GET /v1/email/{email} costs: one point, none
-// for an address that is not valid, and none if on_error decides. It runs through the
-// same pipeline, with a key of the account. The response is stored as for an
-// Idempotency-Key: a further call about the same sign-up gets the same bytes and costs
-// nothing.
-
 // decide responds with a decision.
-func (c *hookCall) decide() response {
+func (c *hookCall) decide() wire.Response {
 	if c.call.Email == "" {
 		return c.decided(c.hook.NoEmailVerdict())
 	}
-	view := c.Engine.View()
-	facts, err := c.check(view)
+	ctx, view := c.request.Context(), c.Engine.View()
+	limited, cancel := context.WithTimeout(ctx, c.hook.Timeout)
+	defer cancel()
+	facts, err := view.Check(limited, nil, c.call.Email, c.Flags&^host.FullSuggestion)
 	if err != nil {
 		c.logError("a hook's check failed", err)
-		return c.unchecked([]byte("the module failed"))
+		return c.unchecked("the module failed")
 	}
-	if !facts.Valid {
-		return c.invalid(view, &facts)
+	if !facts.Valid { // which needs no lookup
+		v, err := c.hook.Decide(ctx, view, &facts, nil)
+		if err != nil {
+			c.logError("a hook's verdict failed", err)
+			return c.unchecked("the module failed")
+		}
+		return c.decided(v)
 	}
-	unlock, err := c.hooksInProgress.lock(c.request.Context(), c.hook, c.call)
-	if err != nil {
-		return c.unchecked([]byte("the caller closed its side of the connection"))
+	signUp := c.hook.Name + " " + c.call.ID
+	if err := c.signUps.Take(ctx, signUp, 1); err != nil {
+		return c.unchecked("the caller closed its side of the connection, or too many calls are about one sign-up")
 	}
-	defer unlock()
+	defer c.signUps.Free(signUp, 1)
 	return c.charged(view, &facts)
 }
 
-// invalid decides about an address that is not valid, which needs no lookup.
-func (c *hookCall) invalid(view *host.View, facts *host.Facts) response {
-	v, err := c.hook.Decide(c.request.Context(), view, facts, nil)
-	if err != nil {
-		c.logError("a hook's verdict failed", err)
-		return c.unchecked([]byte("the module failed"))
-	}
-	return c.decided(v)
-}
-
-// check runs the module on the address.
-func (c *hookCall) check(view *host.View) (host.Facts, error) {
-	ctx, cancel := context.WithTimeout(c.request.Context(), c.hook.Timeout)
-	defer cancel()
-	return view.Check(ctx, nil, c.call.Email, c.Flags&^host.FullSuggestion)
-}
-
-// charged runs the pipeline for a valid address. It waits for the account's rate while
-// the hook's timeout allows: a person who signs up rather waits a second than tries
-// again.
-func (c *hookCall) charged(view *host.View, facts *host.Facts) response {
-	end := time.Now().Add(c.hook.Timeout)
+// charged decides about a valid address, with a key of the account. It waits for the account's rate while
+// the hook's timeout allows, because a sign-up can wait a second; a retry would be worse. A key that is
+// refused, because it was rotated, is renewed once.
+func (c *hookCall) charged(view *host.View, facts *host.Facts) wire.Response {
+	ctx, end, renewed := c.request.Context(), time.Now().Add(c.hook.Timeout), false
 	for {
-		resp, err := c.pay(view, facts)
+		secret, err := c.Hooks.Payers.Secret(ctx, c.hook)
 		if err != nil {
-			return c.unchecked([]byte(err.Error()))
+			return c.unchecked(err.Error())
 		}
-		if resp.status != http.StatusTooManyRequests || resp.retryAfter == 0 || time.Now().Add(resp.retryAfter).After(end) {
+		resp := c.serveKey(c.request, secret, "", "hook", wire.Flat, func(x *exchange, _ *http.Request) (wire.Response, *wire.Problem) {
+			return c.work(x, view, facts)
+		})
+		wait := time.Duration(0)
+		switch {
+		case resp.Status == http.StatusUnauthorized && !renewed:
+			renewed = true
+			c.Hooks.Payers.Drop(c.hook, secret)
+		case resp.Status == http.StatusTooManyRequests && resp.RetryAfter > 0 && time.Now().Add(resp.RetryAfter).Before(end):
+			wait = resp.RetryAfter
+		default:
 			return c.ofPipeline(resp)
 		}
-		resp.discard()
-		c.sleep(resp.retryAfter)
-	}
-}
-
-// sleep waits, until the caller disconnects.
-func (c *hookCall) sleep(d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-c.request.Context().Done():
-	}
-}
-
-// pay runs the pipeline with the account's key. A secret that is refused, because the
-// key was rotated, is renewed once.
-func (c *hookCall) pay(view *host.View, facts *host.Facts) (resp response, err error) {
-	for range 2 {
-		secret, err := c.Hooks.Payers.Secret(c.request.Context(), c.hook)
-		resp.discard() // the first, also if there is no second
-		if err != nil {
-			return response{}, err
+		resp.Discard()
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
 		}
-		resp = c.serveKey(c.operation(view, facts), c.request, secret, "", nil)
-		if resp.status != http.StatusUnauthorized {
-			break
+	}
+}
+
+var errNoMemory = errors.New("there is no memory for a lookup")
+
+// work decides, with a lookup if that matters, and charges the decision.
+func (c *hookCall) work(x *exchange, view *host.View, facts *host.Facts) (none wire.Response, p *wire.Problem) {
+	once, p := newRecord("hook "+c.hook.Name+" "+c.call.ID, x.request.Account(), c.body)
+	if p != nil {
+		return none, p
+	}
+	stored, replayed, p := x.claim(1, once)
+	if p != nil || replayed {
+		return stored, p
+	}
+	ctx := x.request.Context()
+	v, err := c.hook.Decide(ctx, view, facts, func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
+		l, refused := x.lookUp(ctx, domain, address)
+		switch p = refused; {
+		case p != nil:
+			return host.Lookup{}, errNoMemory
+		case !l.finished:
+			return host.Lookup{}, ctx.Err()
 		}
-		c.Hooks.Payers.Drop(c.hook, secret)
-	}
-	return resp, nil
-}
-
-// operation returns the operation that decides about one address.
-func (c *hookCall) operation(view *host.View, facts *host.Facts) *operation {
-	return &operation{name: "hook", style: singleStyle, read: func(x *exchange, _ *http.Request) (job, *problem) {
-		record, p := newIdempotencyRecord("hook "+c.hook.Name+" "+c.call.ID, x.request.Account(), c.body)
-		return job{price: 1, record: record, work: func(x *exchange, ctx context.Context) (outcome, *problem) {
-			return c.work(ctx, x, view, facts)
-		}}, p
-	}}
-}
-
-// work decides, with a lookup if that matters.
-func (c *hookCall) work(ctx context.Context, x *exchange, view *host.View, facts *host.Facts) (outcome, *problem) {
-	v, err := c.hook.Decide(ctx, view, facts, x.lookUp)
-	if failed := (*signuphook.LookupError)(nil); errors.As(err, &failed) {
-		return outcome{}, lookupProblem(failed.Err)
-	}
-	if err != nil {
-		return outcome{}, x.moduleProblem(ctx, err)
+		return l.found, l.err
+	})
+	switch failed, is := errors.AsType[*signuphook.LookupError](err); {
+	case is && p != nil:
+		return none, p
+	case is:
+		return none, lookupProblem(failed.Err)
+	case err != nil:
+		return none, x.moduleProblem(ctx, err)
 	}
 	c.verdict = v
-	done := outcome{points: 1, body: c.hook.Response(v, c.call)}
-	tallyFacts(&done.found, facts)
-	return done, nil
+	return x.charge(1, foundIn([]*item{{facts: *facts}}), c.hook.Response(v, c.call))
 }
 
-// ofPipeline turns the pipeline's response into the hook's. The account's usage is not
-// the caller's business, so its headers are left out.
-func (c *hookCall) ofPipeline(resp response) response {
-	resp.usage, resp.quota, resp.allowOrigin = nil, nil, ""
+// ofPipeline turns the pipeline's response into the hook's. The account's usage is not the caller's
+// business, so its headers are left out.
+func (c *hookCall) ofPipeline(resp wire.Response) wire.Response {
+	resp.Usage, resp.Quota = nil, nil
 	own := resp
-	switch resp.status {
-	case http.StatusOK:
-		c.count(c.decision(resp.replayed))
-	case http.StatusUnprocessableEntity:
-		own = c.refuse("refused", idemMismatch.with("This sign-up was asked about with another body before; use a new webhook-id for each sign-up."))
+	switch {
+	case resp.Status == http.StatusOK && resp.Replayed:
+		c.count("replayed")
+	case resp.Status == http.StatusOK:
+		c.count(string(c.verdict.Decision()))
+	case resp.Status == http.StatusUnprocessableEntity:
+		own = c.refuse("refused", wire.IdemMismatch.With("This sign-up was asked about with another body before; "+
+			"use a new webhook-id for each sign-up."))
 	default:
-		own = c.unchecked(resp.body)
+		own = c.unchecked(string(resp.Body))
 	}
-	own.afterSend = resp.afterSend
+	own.AfterSend = resp.AfterSend
 	return own
 }
 
-// decision returns the label of a response of the pipeline.
-func (c *hookCall) decision(replayed bool) string {
-	if replayed {
-		return "replayed"
-	}
-	return string(c.verdict.Decision())
-}
-
 // decided responds without a charge.
-func (c *hookCall) decided(v signuphook.Verdict) response {
+func (c *hookCall) decided(v signuphook.Verdict) wire.Response {
 	c.count(string(v.Decision()))
-	return response{status: http.StatusOK, body: c.hook.Response(v, c.call)}
+	return wire.Response{Status: http.StatusOK, Body: c.hook.Response(v, c.call)}
 }
 
-// unchecked responds by on_error and logs why: a problem of the API or an error, which
-// have no address. The log has at most one such line a second (origin/service/logging).
-func (c *hookCall) unchecked(why []byte) response {
+// unchecked responds by on_error and logs why: a problem of the API or an error, which have no address. The
+// log has at most one such line a second (origin/service/logging).
+func (c *hookCall) unchecked(why string) wire.Response {
 	v := c.hook.UncheckedVerdict()
 	c.count(string(v.Decision()) + "_unchecked")
 	c.Log.Warn("a sign-up was decided by on_error", slog.String("hook", c.hook.Name),
-		slog.String("decision", string(v.Decision())), slog.String("problem", string(why)))
-	return response{status: http.StatusOK, body: c.hook.Response(v, c.call)}
-}
-
-// A keyedLock is a lock for each key. It holds only the keys that are locked. The zero
-// value is ready to use.
-type keyedLock struct {
-	mu   sync.Mutex
-	held map[string]chan struct{} // closed when the lock is released
-}
-
-// lock locks key. It waits while another caller holds it, until ctx ends.
-func (l *keyedLock) lock(ctx context.Context, key string) (unlock func(), err error) {
-	for {
-		released, taken := l.try(key)
-		if !taken {
-			return func() { l.release(key, released) }, nil
-		}
-		select {
-		case <-released:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// try locks key and returns taken false, or returns the channel of who holds it.
-func (l *keyedLock) try(key string) (released chan struct{}, taken bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if held := l.held[key]; held != nil {
-		return held, true
-	}
-	if l.held == nil {
-		l.held = map[string]chan struct{}{}
-	}
-	released = make(chan struct{})
-	l.held[key] = released
-	return released, false
-}
-
-func (l *keyedLock) release(key string, released chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.held, key)
-	close(released)
+		slog.String("decision", string(v.Decision())), slog.String("problem", why))
+	return wire.Response{Status: http.StatusOK, Body: c.hook.Response(v, c.call)}
 }

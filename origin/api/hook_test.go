@@ -65,7 +65,7 @@ func TestHookReleasesMemoryIfItsSecretCannotBeRenewed(t *testing.T) {
 	resp := f.signUp(t, "msg_1", `{"email": "jane@example.org"}`)
 	require.Equal(t, http.StatusOK, resp.Code, "by on_error: %s", resp.Body)
 	require.Equal(t, []string{"begin", "claim", "end"}, f.trace.list())
-	require.Zero(t, f.Memory.Used())
+	require.Zero(t, f.MemoryInUse())
 }
 
 // A panic before the pipeline releases the memory of the hook's body.
@@ -76,5 +76,5 @@ func TestHookReleasesMemoryAfterPanic(t *testing.T) {
 	f.withHook(t, l)
 	f.ledger.panicAt = "begin"
 	require.Equal(t, http.StatusInternalServerError, f.signUp(t, "msg_1", `{"email": "jane@example.org"}`).Code)
-	require.Zero(t, f.Memory.Used())
+	require.Zero(t, f.MemoryInUse())
 }

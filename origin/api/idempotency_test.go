@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func testRecord(t *testing.T, key string, account int64, body string) *idempotencyRecord {
+func testRecord(t *testing.T, key string, account int64, body string) *record {
 	t.Helper()
-	r, p := readIdempotencyKey(http.Header{headerIdempotency: {key}}, account, []byte(body))
+	r, p := readRecord(http.Header{headerIdempotency: {key}}, account, []byte(body))
 	require.Nil(t, p)
 	return r
 }
@@ -28,7 +27,7 @@ func TestIdempotencyRecord(t *testing.T) {
 }
 
 func TestReadIdempotencyKey(t *testing.T) {
-	none, p := readIdempotencyKey(http.Header{}, 1, nil)
+	none, p := readRecord(http.Header{}, 1, nil)
 	require.Nil(t, p)
 	require.Nil(t, none)
 	require.Nil(t, none.identity())
@@ -37,9 +36,9 @@ func TestReadIdempotencyKey(t *testing.T) {
 		testRecord(t, good, 1, "")
 	}
 	for _, bad := range []string{strings.Repeat("k", 256), `"` + strings.Repeat("k", 256) + `"`, `""`, "a,b", `"a", "b"`, `"a","b`} {
-		_, p := readIdempotencyKey(http.Header{headerIdempotency: {bad}}, 1, nil)
+		_, p := readRecord(http.Header{headerIdempotency: {bad}}, 1, nil)
 		require.NotNil(t, p, bad)
-		require.Equal(t, "INVALID_REQUEST", p.name)
+		require.Equal(t, "INVALID_REQUEST", p.Name)
 	}
 }
 
@@ -53,7 +52,7 @@ func TestSealAndOpen(t *testing.T) {
 	again, err := testRecord(t, `"one"`, 1, "body").open(sealed)
 	require.NoError(t, err)
 	require.Equal(t, resp, again)
-	for name, other := range map[string]*idempotencyRecord{
+	for name, other := range map[string]*record{
 		"another key":     testRecord(t, "two", 1, "body"),
 		"another account": testRecord(t, "one", 2, "body"),
 		"another body":    testRecord(t, "one", 1, "other"),
@@ -66,20 +65,14 @@ func TestSealAndOpen(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestDecompressLimit(t *testing.T) {
-	zeros := compress(make([]byte, 1<<20))
-	plain, err := decompress(zeros, 1<<20)
+// A stored response that is longer than any response is refused before it takes that memory.
+func TestOpenLimit(t *testing.T) {
+	r := testRecord(t, "one", 1, "body")
+	resp, err := r.open(r.seal(make([]byte, maxResponse)))
 	require.NoError(t, err)
-	require.Len(t, plain, 1<<20)
-	_, err = decompress(zeros, 1<<20-1)
+	require.Len(t, resp, maxResponse)
+	_, err = r.open(r.seal(make([]byte, maxResponse+1)))
 	require.ErrorIs(t, err, errTooBig)
-	_, err = decompress([]byte("no DEFLATE"), 1<<20)
+	_, err = r.open(r.aead.Seal(nil, nil, []byte("no DEFLATE"), r.Body[:]))
 	require.Error(t, err)
-}
-
-// The output of a reused compressor does not depend on earlier input.
-func TestCompressorReuse(t *testing.T) {
-	first := compress([]byte("abcabcabc"))
-	compress(bytes.Repeat([]byte("something else "), 1000))
-	require.Equal(t, first, compress([]byte("abcabcabc")))
 }

@@ -68,6 +68,6 @@ func TestLookupAccount(t *testing.T) {
 func TestLookupProblem(t *testing.T) {
 	for _, err := range []error{&mx.Error{Kind: mx.Timeout, Reason: mx.NoReply}, context.DeadlineExceeded,
 		&mx.Error{Kind: mx.Failure, Reason: mx.Malformed}, errors.New("odd")} {
-		require.Equal(t, http.StatusServiceUnavailable, lookupProblem(err).status)
+		require.Equal(t, http.StatusServiceUnavailable, lookupProblem(err).Status)
 	}
 }

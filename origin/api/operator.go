@@ -11,56 +11,41 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 	"golang.org/x/text/language"
+
+	"github.com/addrspec/addrspec/origin/api/wire"
 )
-
-// operatorRoutes are the routes for the operator's tools. If the operator has a
-// listener, only those with public set stay on the public one as well.
-var operatorRoutes = map[string]struct{ public bool }{
-	"healthz": {true},
-	"readyz":  {false},
-	"metrics": {false},
-}
-
-// publicRoute returns r, or the 404 route if the public listener does not serve
-// r.
-func (s *Server) publicRoute(r route) route {
-	if of, ok := operatorRoutes[r.name]; ok && s.OperatorApart && !of.public {
-		return route{"none", nil, (*Server).notFound}
-	}
-	return r
-}
 
 // Operator returns the handler of the operator's listener.
 func (s *Server) Operator() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		found := s.match(r)
-		if _, ok := operatorRoutes[found.name]; !ok {
-			found = route{"none", nil, (*Server).notOperatorPath}
+		route := s.match(r)
+		if !route.operator {
+			route.name, route.handle = unknownRoute.name, (*Server).notOperatorPath
 		}
-		s.respond(w, r, found)
+		s.respond(w, r, route)
 	})
 }
 
-func (s *Server) notOperatorPath(*http.Request) response {
-	return notFound.with("There is no such path on the operator's listener; it has GET /metrics, GET /readyz and GET /healthz.").response(flat)
+func (s *Server) notOperatorPath(*http.Request) wire.Response {
+	return wire.NotFound.With("There is no such path on the operator's listener; it has GET /metrics, GET /readyz " +
+		"and GET /healthz.").Response(wire.Flat)
 }
 
 // healthz returns 200 once requests can be served.
-func (s *Server) healthz(*http.Request) response {
-	return response{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}
+func (s *Server) healthz(*http.Request) wire.Response {
+	return wire.Response{Status: http.StatusOK, Body: []byte(`{"status":"ok"}`)}
 }
 
 // readyz returns 503 while the ledger cannot commit, while the resolvers are not
 // believed and once the server stops, so that a load balancer sends requests elsewhere.
-func (s *Server) readyz(r *http.Request) response {
+func (s *Server) readyz(r *http.Request) wire.Response {
 	if s.stopping.Err() != nil {
-		return unavailable("The service is stopping.").response(flat)
+		return wire.Unavailable("The service is stopping.").Response(wire.Flat)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
@@ -68,13 +53,14 @@ func (s *Server) readyz(r *http.Request) response {
 		if r.Context().Err() == nil { // the client is still connected
 			s.logError("not ready", err)
 		}
-		return unavailable("The ledger cannot commit at the moment.").response(flat)
+		return wire.Unavailable("The ledger cannot commit at the moment.").Response(wire.Flat)
 	}
 	if s.Distrusted != nil && s.Distrusted() {
-		return unavailable("The resolvers deny MX records that exist, so lookups fail (--dns-strict). The log has their addresses.").response(flat)
+		return wire.Unavailable("The resolvers deny MX records that exist, so lookups fail (--dns-strict). " +
+			"The log has their addresses.").Response(wire.Flat)
 	}
 	info := s.Engine.View().Info()
-	return response{status: http.StatusOK, body: encode(struct {
+	return wire.Response{Status: http.StatusOK, Body: wire.Encode(struct {
 		Status   string `json:"status"`
 		Database string `json:"database"`
 		Engine   string `json:"engine"`
@@ -89,12 +75,7 @@ type Metrics struct {
 	gatherer prometheus.Gatherer
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
-
-	connections prometheus.Gauge
-	shed        prometheus.Counter
-	refused     prometheus.Counter
-
-	hooks *prometheus.CounterVec
+	hooks    *prometheus.CounterVec
 }
 
 // NewMetrics registers the metrics with registry. /metrics shows all metrics of
@@ -109,20 +90,11 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 			Name: "addrspec_request_seconds", Help: "Time from the end of a request's header until its response is sent.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15),
 		}, []string{"route"}),
-		connections: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "addrspec_connections", Help: "Open client connections.",
-		}),
-		shed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "addrspec_connections_shed_total", Help: "Idle connections closed to make room for a new one.",
-		}),
-		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "addrspec_connections_refused_total", Help: "Connections refused because none was idle.",
-		}),
 		hooks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "addrspec_hook_decisions_total", Help: "Calls of sign-up hooks, by hook and decision: allow, deny, those two by on_error, unsigned or refused.",
 		}, []string{"hook", "decision"}),
 	}
-	registry.MustRegister(m.requests, m.latency, m.connections, m.shed, m.refused, m.hooks)
+	registry.MustRegister(m.requests, m.latency, m.hooks)
 	return m
 }
 
@@ -131,14 +103,14 @@ func (m *Metrics) observe(r logEntry) {
 	m.latency.WithLabelValues(r.route).Observe(r.took.Seconds())
 }
 
-// countProtocolError counts the response to a request that is not well-formed HTTP
-// and reaches no handler.
-func (m *Metrics) countProtocolError(status int) {
+// Refusal returns the whole response to a request that reaches no handler (package conn), and counts it.
+func (m *Metrics) Refusal(status int) []byte {
 	m.requests.WithLabelValues("none", strconv.Itoa(status)).Inc()
+	return wire.Refusal(status)
 }
 
 // metrics serves GET /metrics in Prometheus text format.
-func (s *Server) metrics(*http.Request) response {
+func (s *Server) metrics(*http.Request) wire.Response {
 	families, err := s.Metrics.gatherer.Gather()
 	if err != nil {
 		s.logError("metrics are incomplete", err)
@@ -148,10 +120,10 @@ func (s *Server) metrics(*http.Request) response {
 	encoder := expfmt.NewEncoder(&page, format)
 	for _, family := range families {
 		if err := encoder.Encode(family); err != nil {
-			return internalProblem().response(flat)
+			return wire.Defect().Response(wire.Flat)
 		}
 	}
-	return response{status: http.StatusOK, body: page.Bytes(), contentType: string(format)}
+	return wire.Response{Status: http.StatusOK, Body: page.Bytes(), ContentType: string(format)}
 }
 
 // logEntry is what is logged and counted of a request: never the path, which has
@@ -167,53 +139,24 @@ type logEntry struct {
 // log counts a request and logs it.
 func (s *Server) log(r logEntry) {
 	s.Metrics.observe(r)
-	now, leftOut := time.Now(), 0
-	if !r.served {
-		var ok bool
-		if leftOut, ok = s.unservedLimit.allow(now); !ok {
-			return
-		}
+	if !r.served && !s.unserved.Allow() {
+		s.leftOut.Add(1)
+		return
 	}
-	line := slog.NewRecord(now, slog.LevelInfo, "request", 0) // Logger would look for its caller, which is not logged
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0) // Logger would look for its caller, which is not logged
 	line.AddAttrs(slog.String("route", r.route), slog.Int("status", r.status),
 		slog.Duration("took", r.took), slog.String("request_id", r.id))
-	if leftOut > 0 {
-		line.AddAttrs(slog.Int("left_out", leftOut))
+	if leftOut := s.leftOut.Swap(0); leftOut > 0 {
+		line.AddAttrs(slog.Int64("left_out", leftOut))
 	}
 	if log := s.Log.Handler(); log.Enabled(s.stopping, slog.LevelInfo) {
 		_ = log.Handle(s.stopping, line)
 	}
 }
 
-// unservedLines is the number of lines a second for requests that are refused or
-// have no account, so that callers without a key, or with a free one, cannot fill
-// the disk. The metrics count all requests.
+// unservedLines is the number of lines a second for requests that are refused or have no account, so that
+// callers without a key, or with a free key, cannot fill the disk. The metrics count all requests.
 const unservedLines = 100
-
-// A lineLimit allows unservedLines in each second.
-type lineLimit struct {
-	mu      sync.Mutex
-	second  int64
-	lines   int // in this second
-	leftOut int // since the last allowed line
-}
-
-// allow reports whether a line may be logged, and how many before it were left
-// out.
-func (l *lineLimit) allow(now time.Time) (leftOut int, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if second := now.Unix(); second != l.second {
-		l.second, l.lines = second, 0
-	}
-	if l.lines >= unservedLines {
-		l.leftOut++
-		return 0, false
-	}
-	l.lines++
-	leftOut, l.leftOut = l.leftOut, 0
-	return leftOut, true
-}
 
 // logError logs an error for the operator. Errors of the ledger, the resolver and
 // the module contain no address and no key.
@@ -229,11 +172,11 @@ func (s *Server) logPanic(route string, cause any) {
 
 // securityTxt serves GET /.well-known/security.txt in the media type that RFC 9116
 // section 3 requires, or 404 if no contact is configured.
-func (s *Server) securityTxt(r *http.Request) response {
+func (s *Server) securityTxt(r *http.Request) wire.Response {
 	if s.SecurityTxt == nil || len(s.SecurityTxt.Contacts) == 0 {
 		return s.notFound(r)
 	}
-	return response{status: http.StatusOK, body: s.SecurityTxt.Text(time.Now()), contentType: "text/plain; charset=utf-8"}
+	return wire.Response{Status: http.StatusOK, Body: s.SecurityTxt.Text(time.Now()), ContentType: "text/plain; charset=utf-8"}
 }
 
 // SecurityTxtPath is where the file is served (RFC 9116 section 3).

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -27,7 +28,7 @@ func (f *fakes) ask(method, target, body string, headers ...string) *http.Reques
 	r := httptest.NewRequest(method, target, &tracedBody{strings.NewReader(body), f.trace})
 	r.ContentLength = int64(len(body))
 	r.Header.Set("X-API-Key", goodKey)
-	r.Header.Set("Content-Type", contentJSON)
+	r.Header.Set("Content-Type", wire.JSON)
 	for n := 0; n < len(headers); n += 2 {
 		r.Header.Set(headers[n], headers[n+1])
 	}
@@ -45,7 +46,7 @@ func decided(v ledger.Kind) outcomeOf {
 // response, and no later step runs.
 func TestPrecedence(t *testing.T) {
 	f := newFakes(t)
-	r := f.ask(http.MethodGet, "/v1/nothing", strings.Repeat(" ", maxBody)+"{]", "X-API-Key", "", "Content-Type", "text/plain")
+	r := f.ask(http.MethodGet, "/v1/nothing", strings.Repeat(" ", batchBody.Limit)+"{]", "X-API-Key", "", "Content-Type", "text/plain")
 	f.ledger.begin = outcomeOf{err: ledger.ErrUnavailable}
 	f.ledger.claim, f.ledger.charge = decided(ledger.IdempotencyMismatch), outcomeOf{err: ledger.ErrUndecided}
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { panic("x") }
@@ -70,7 +71,7 @@ func TestPrecedence(t *testing.T) {
 		{func() { f.ledger.begin = decided(ledger.Busy) }, 429, `{"status":429`, "begin"},
 		{func() { f.ledger.begin = decided(ledger.UnpaidWork) }, 429, `{"status":429`, "begin"},
 		{func() { f.ledger.begin = decided(ledger.Good) }, 415, `{"success":false,"error":{"code":"UNSUPPORTED_MEDIA_TYPE"`, "begin end"},
-		{func() { r.Header.Set("Content-Type", contentJSON) }, 413, `{"success":false,"error":{"code":"BODY_TOO_LARGE"`, "begin end"},
+		{func() { r.Header.Set("Content-Type", wire.JSON) }, 413, `{"success":false,"error":{"code":"BODY_TOO_LARGE"`, "begin end"},
 		{body("{]"), 400, `"code":"INVALID_REQUEST"`, "begin body end"},
 		{body("{}"), 400, `"code":"EMPTY_BATCH"`, "begin body end"},
 		{body(twoAddresses), 422, `"code":"IDEMPOTENCY_MISMATCH"`, "begin body claim end"},
@@ -147,7 +148,7 @@ func TestBatchChargeAndReplay(t *testing.T) {
 	f := newFakes(t)
 	resp := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, `"one"`))
 	require.Equal(t, 200, resp.Code)
-	require.Empty(t, resp.Header().Get(headerReplayed))
+	require.Empty(t, resp.Header().Get(wire.HeaderReplayed))
 	require.EqualValues(t, 3, f.ledger.price)
 	require.EqualValues(t, 3, f.ledger.charged.Points)
 	require.Equal(t, ledger.Found{Valid: 2, Invalid: 1, Role: 1}, f.ledger.charged.Found)
@@ -159,13 +160,13 @@ func TestBatchChargeAndReplay(t *testing.T) {
 	f.ledger.claim.Response = f.ledger.charged.Response
 	again := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
 	require.Equal(t, 200, again.Code)
-	require.Equal(t, "true", again.Header().Get(headerReplayed))
+	require.Equal(t, "true", again.Header().Get(wire.HeaderReplayed))
 	require.Equal(t, "3", again.Header().Get("X-Usage-Current"))
 	require.Equal(t, resp.Body.String(), again.Body.String())
 
 	f.ledger.charge, f.ledger.claim = f.ledger.claim, outcomeOf{}
 	lost := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
-	require.Equal(t, "true", lost.Header().Get(headerReplayed))
+	require.Equal(t, "true", lost.Header().Get(wire.HeaderReplayed))
 	require.Equal(t, resp.Body.String(), lost.Body.String())
 
 	f.ledger.charge.Response = []byte("not sealed")
@@ -350,38 +351,21 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
 }
 
-// A lookup that continues after the end of the batch does not change the response.
-func TestLateLookupIsIgnored(t *testing.T) {
-	f := newFakes(t)
-	f.BatchTimeout = time.Second
-	request := f.ask(http.MethodPost, "/v1/emails", twoAddresses)
-	synctest.Test(t, func(t *testing.T) {
-		f.Server = New(f.Config) // one of this bubble
-		t.Cleanup(f.Stop)
-		f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { time.Sleep(time.Minute); return true, nil }
-		resp := f.send(request)
-		require.Contains(t, resp.Body.String(), `"partial":true,"total":1,`)
-		before := resp.Body.String()
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		require.Equal(t, before, resp.Body.String())
-	})
-}
-
-// BenchmarkBatchWork measures the work of a batch of 64 addresses whose domains
-// are cached, without HTTP, JSON decoding and the ledger.
+// BenchmarkBatchWork measures the work of a batch of 64 addresses whose domains are cached, without HTTP,
+// JSON decoding and the ledger.
 func BenchmarkBatchWork(b *testing.B) {
 	f := newFakes(b)
-	x := &exchange{Server: f.Server, request: &fakeRequest{fakeLedger: f.ledger}}
 	emails := make([]string, 64)
 	for n := range emails {
 		emails[n] = fmt.Sprintf("jane.doe%d@d%d.example.org", n, n%16)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		done, p := x.finishBatch(context.Background(), time.Now(), &batchInput{uniqueAddresses: uniqueAddresses{emails: emails}})
+		x := &exchange{Server: f.Server, request: &fakeRequest{f.ledger, b.Context()}, caller: b.Context()}
+		c, p := x.newCheck(len(emails), wire.Options{})
 		require.Nil(b, p)
-		require.EqualValues(b, 64, done.points)
+		_, p = c.batch(emails)
+		require.Nil(b, p)
 	}
 	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
 }
@@ -409,3 +393,37 @@ func TestWhenRequestsEnd(t *testing.T) {
 		require.Equal(t, want, strings.Join(f.trace.list(), " "))
 	}
 }
+
+// A late refusal ends the request's context, and with it a read of the ledger: the response
+// is the refusal, not that the ledger failed.
+func TestLateRefusalDuringARead(t *testing.T) {
+	f := newFakes(t)
+	f.ledger.begin = decided(ledger.Good)
+	f.ledger.claim = outcomeOf{err: context.Canceled}
+	f.ledger.onClaim = func() { f.ledger.late = ledger.RateLimited }
+	resp := f.send(f.ask(http.MethodGet, "/v1/email/jane@example.org", ""))
+	require.Equal(t, http.StatusTooManyRequests, resp.Code, resp.Body)
+	require.Equal(t, []string{"begin", "claim", "end"}, f.trace.list())
+}
+
+// Every 401 has a challenge (RFC 9110 section 11.6.1), and none for which a browser shows
+// a dialog.
+func TestChallenges(t *testing.T) {
+	f := newFakes(t)
+	f.Pages = pagesOf(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	ask := func(method, target string) string {
+		w := f.send(httptest.NewRequest(method, target, nil))
+		require.Equal(t, http.StatusUnauthorized, w.Code, target)
+		return w.Header().Get("WWW-Authenticate")
+	}
+	for _, target := range []string{"/v1/email/a@mail.example", "/v1/email", "/v1/usage"} {
+		require.Equal(t, `Bearer realm="addrspec"`, ask(http.MethodGet, target))
+	}
+	require.Equal(t, `Bearer realm="addrspec"`, ask(http.MethodPost, "/v1/emails"))
+	require.Equal(t, `Cookie realm="addrspec"`, ask(http.MethodGet, "/dashboard"))
+}
+
+type pagesOf func(http.ResponseWriter, *http.Request)
+
+func (f pagesOf) ServeHTTP(w http.ResponseWriter, r *http.Request) { f(w, r) }
+func (f pagesOf) Has(*http.Request) bool                           { return true }

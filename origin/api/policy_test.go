@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -51,7 +51,7 @@ func (o *office) send(path, body string) *httptest.ResponseRecorder {
 	}
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("X-API-Key", o.key)
-	r.Header.Set("Content-Type", contentJSON)
+	r.Header.Set("Content-Type", wire.JSON)
 	return o.fakes.send(r)
 }
 
@@ -164,125 +164,57 @@ func TestVerdictsOfBatches(t *testing.T) {
 	}
 }
 
-// admit sends a worker's request, with X-Edge-Policy unless that is "".
-func (o *office) admit(key, policy, body string) *httptest.ResponseRecorder {
+// admit sends a worker's request, with X-Edge-Policy unless that is "". It returns the status and
+// X-Edge-MX.
+func (o *office) admit(key, policy, body string) (response string, header http.Header) {
 	r := httptest.NewRequest(http.MethodPost, edgePath, strings.NewReader(body))
 	r.Header.Set("X-API-Key", key)
-	r.Header.Set("Content-Type", contentJSON)
+	r.Header.Set("Content-Type", wire.JSON)
 	r.Header.Set(headerEdgeSecret, "secret")
 	if policy != "" {
 		r.Header.Set(headerEdgePolicy, policy)
 	}
-	return o.fakes.send(r)
+	w := o.fakes.send(r)
+	return fmt.Sprint(w.Code, " ", w.Header().Get(headerEdgeMX)), w.Header()
 }
 
-// edgeHeaders returns the status and what the headers of a response say to a worker.
-func edgeHeaders(w *httptest.ResponseRecorder) string {
-	return fmt.Sprint(w.Code, " ", w.Header().Get(headerEdgeMX), " ", w.Header().Get(headerEdgePolicy))
-}
-
-const admitOne = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
-
-// A worker gets the document that it lacks, before a charge, and each request confirms the
-// digest of that in force, for the key's account only.
-func TestWorkerDecidesByThePolicyInForce(t *testing.T) {
-	o := newOffice(t, map[string]string{"hard": blocksRoles, "soft": allowsRoles})
-	byDefault, _, err := o.ledger.CreateKey(t.Context(), o.account, "default", ledger.KeyTerms{Policy: "soft"})
-	require.NoError(t, err)
-	hard, soft := fmt.Sprintf("%x", sha256.Sum256([]byte(blocksRoles))), fmt.Sprintf("%x", sha256.Sum256([]byte(allowsRoles)))
-
-	for _, header := range []string{"hard", "hard ", "hard " + soft, "hard nonsense", "hard " + hard + " "} {
-		w := o.admit(o.key, header, "its body is not read")
-		require.Equal(t, "200 policy "+hard, edgeHeaders(w), header)
-		require.Equal(t, blocksRoles, w.Body.String())
-		require.Empty(t, w.Header().Get("X-Usage-Current"))
-	}
-	require.Equal(t, "200 policy "+soft, edgeHeaders(o.admit(byDefault, "*", admitOne)))
-	require.Equal(t, "200 policy "+hard, edgeHeaders(o.admit(byDefault, "hard "+soft, admitOne)))
-	require.Zero(t, ledgertest.Used(t, o.ledger, "owner@example.com"))
-
-	require.Equal(t, "204 true "+hard, edgeHeaders(o.admit(o.key, "hard "+hard, admitOne)))
-	require.Equal(t, "204 true "+soft, edgeHeaders(o.admit(byDefault, "* "+soft, admitOne)))
-	require.Equal(t, "204 true ", edgeHeaders(o.admit(o.key, "*", admitOne)))
-	require.Equal(t, "204 true ", edgeHeaders(o.admit(o.key, "* "+hard, admitOne)), "the key has no default any more")
-	require.EqualValues(t, 4, ledgertest.Used(t, o.ledger, "owner@example.com"))
-
-	stranger, _ := ledgertest.NewAccountOn(t, o.ledger, "stranger@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
-	require.Equal(t, "400  none", edgeHeaders(o.admit(stranger, "hard "+hard, admitOne)), "a digest gives nobody a policy")
-	require.Equal(t, "204 true ", edgeHeaders(o.admit(stranger, "* "+hard, admitOne)))
-
-	o.set("hard", allowsRoles)
-	require.Equal(t, "200 policy "+soft, edgeHeaders(o.admit(o.key, "hard "+hard, admitOne)))
-	require.Equal(t, "204 true "+soft, edgeHeaders(o.admit(o.key, "hard "+soft, admitOne)), "two names of one document")
-}
-
-// A worker that does not have the policy, or cannot have it, gives no result without a verdict.
-func TestWorkerWithoutThePolicy(t *testing.T) {
-	longest := `{"block":{"domains":["a.example"` + strings.Repeat(" ", maxEdgePolicy-len(`{"block":{"domains":["a.example"]}}`)) + `]}}`
-	o := newOffice(t, map[string]string{"hard": blocksRoles, "longest": longest, "long": strings.Replace(longest, " ", "  ", 1), "later": `{"block": {"reasons": ["secret@mail.example"]}}`})
-	byDefault, _, err := o.ledger.CreateKey(t.Context(), o.account, "default", ledger.KeyTerms{Policy: "hard"})
-	require.NoError(t, err)
-	require.Equal(t, "503  ", edgeHeaders(o.admit(byDefault, "", admitOne)), "of an earlier release")
-	require.Equal(t, maxEdgePolicy, o.admit(o.key, "longest", admitOne).Body.Len())
-	require.Equal(t, "204 forward ", edgeHeaders(o.admit(o.key, "long", admitOne)))
-	require.Equal(t, "500  ", edgeHeaders(o.admit(o.key, "later", admitOne)))
-
-	const nothing = `{"operation":"single","points":0}`
-	require.Equal(t, "200  ", edgeHeaders(o.admit(byDefault, "", nothing)), "input that is refused has no verdict")
-	require.Equal(t, "400  none", edgeHeaders(o.admit(o.key, "other", nothing)), "but its policy must exist")
-	for _, c := range []struct{ body, want string }{
-		{admitOne, `{"status":400,"error":"The account has no policy other;`},
-		{`{"operation":"batch","points":1}`, `{"success":false,"error":{"code":"INVALID_REQUEST","message":"The account has no policy other;`},
-	} {
-		w := o.admit(o.key, "other", c.body)
-		require.Equal(t, "400  none", edgeHeaders(w))
-		require.Contains(t, w.Body.String(), c.want)
-	}
-	require.Equal(t, "400  ", edgeHeaders(o.admit(o.key, "other", `{"operation":"single","points":2}`)), "the worker's own mistake")
-	require.Zero(t, ledgertest.Used(t, o.ledger, "owner@example.com"))
-}
-
-// A worker's request goes on with the policy that it began with. One that is new since is not
-// passed over, and nothing charged.
-func TestWorkersRequestKeepsItsPolicy(t *testing.T) {
+// A worker must forward the requests with a test key or with a key that has a default policy, and
+// an older worker also those that name a policy. It learns it before a token is taken and the body
+// is read.
+func TestWorkerForwards(t *testing.T) {
 	o := newOffice(t, map[string]string{"hard": blocksRoles})
-	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(blocksRoles)))
-	real := o.Ledger
-	o.Ledger = replacing{real, func() { o.set("hard", allowsRoles) }}
-	require.Equal(t, "204 true "+digest, edgeHeaders(o.admit(o.key, "hard "+digest, admitOne)))
-	o.set("hard", blocksRoles)
-	o.Ledger = replacing{real, func() { require.NoError(t, o.ledger.DeletePolicy(t.Context(), o.account, "hard")) }}
-	require.Equal(t, "204 true "+digest, edgeHeaders(o.admit(o.key, "hard "+digest, admitOne)))
-	require.EqualValues(t, 2, ledgertest.Used(t, o.ledger, "owner@example.com"))
-	o.Ledger = replacing{real, func() { o.set("hard", blocksRoles) }}
-	require.Equal(t, "503  ", edgeHeaders(o.admit(o.key, "hard", admitOne)))
-	require.EqualValues(t, 2, ledgertest.Used(t, o.ledger, "owner@example.com"))
-}
-
-// A replacing ledger calls replace after it has looked for a policy.
-type replacing struct {
-	Ledger
-	replace func()
-}
-
-func (r replacing) Prospect(ctx context.Context, secret, origin, name string) ledger.Prospect {
-	defer r.replace()
-	return r.Ledger.Prospect(ctx, secret, origin, name)
-}
-
-// FuzzEdgePolicy checks how X-Edge-Policy is read.
-func FuzzEdgePolicy(f *testing.F) {
-	for _, header := range []string{"", "*", "hard", "* ", " ", "hard  ", "** x", "* * *", "\x00", strings.Repeat("a", 100)} {
-		f.Add(header)
+	byDefault, k, err := o.ledger.CreateKey(t.Context(), o.account, "default", ledger.KeyTerms{Policy: "hard"})
+	require.NoError(t, err)
+	test, digest := testKeyOf(t, o.ledger, o.account), " "+strings.Repeat("0", 64)
+	for _, c := range []struct{ key, policy string }{
+		{byDefault, ""}, {byDefault, "*"}, {byDefault, "*" + digest}, {test, ""}, {test, "*"},
+		{o.key, "hard"}, {o.key, "hard" + digest}, {o.key, "other"}, {ledger.NewSecret(), "hard"},
+	} {
+		response, header := o.admit(c.key, c.policy, "its body is not read")
+		require.Equal(t, "204 forward", response, c.policy)
+		require.Empty(t, header.Get("X-Usage-Current"))
 	}
-	f.Fuzz(func(t *testing.T, header string) {
-		asked, given := edgePolicyOf(http.Header{headerEdgePolicy: {header}})
-		require.Equal(t, header != "", given)
-		require.NotEqual(t, "*", asked.name)
-		require.NotContains(t, asked.name, " ")
-		require.LessOrEqual(t, len(asked.name)+len(asked.digest), len(header))
-	})
+	const one = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
+	admit := func(key, policy string) string {
+		response, _ := o.admit(key, policy, one)
+		return response
+	}
+	for _, policy := range []string{"", "*", "*" + digest} {
+		require.Equal(t, "204 true", admit(o.key, policy))
+		require.Equal(t, "401 ", admit(ledger.NewSecret(), policy))
+	}
+	o.Ledger = unknowing{o.Ledger}
+	require.Equal(t, "204 forward", admit(byDefault, ""))
+	require.Equal(t, "204 forward", admit(test, ""))
+	require.NoError(t, o.ledger.ChangeKey(t.Context(), o.account, k.ID, ledger.KeyChange{Terms: &ledger.KeyTerms{}}))
+	require.Equal(t, "204 true", admit(byDefault, ""), "it has no policy any more")
+	require.EqualValues(t, 4, ledgertest.Used(t, o.ledger, "owner@example.com"))
 }
+
+// An unknowing ledger cannot look a key up before Begin, because the database fails at that moment.
+type unknowing struct{ Ledger }
+
+func (unknowing) Forwards(context.Context, string, string) bool { return false }
 
 // A document is accepted once for many requests, and again when it has changed.
 func TestPolicyIsAcceptedOnce(t *testing.T) {
@@ -292,30 +224,14 @@ func TestPolicyIsAcceptedOnce(t *testing.T) {
 		require.NoError(t, err)
 		defer request.End()
 		x := &exchange{Server: o.Server, request: request, caller: t.Context()}
-		require.Nil(t, x.loadPolicy("hard"))
-		return x.policy
+		loaded, p := x.policy("hard")
+		require.Nil(t, p)
+		return loaded
 	}
 	first := load()
 	require.Same(t, first, load())
 	o.set("hard", allowsRoles)
 	require.NotSame(t, first, load())
-}
-
-func TestQueryPolicy(t *testing.T) {
-	for query, want := range map[string]string{
-		"": "", "policy=a": "a", "x=1&policy=sign-up_2&y": "sign-up_2", "Policy=a": "", "policyx=a": "", "x=policy=a": "", "%70olicy=a": "",
-		"policy=" + strings.Repeat("a", 64): strings.Repeat("a", 64),
-	} {
-		name, p := queryPolicy(query)
-		require.Nil(t, p, query)
-		require.Equal(t, want, name, query)
-	}
-	for _, query := range []string{"policy", "policy=", "policy=A", "policy=a&policy=a", "policy=a&policy=b", "policy=a&policy", "policy=%61", "policy=a=",
-		"policy=a;", "policy=..", "policy=a/b", "policy='", "policy=" + strings.Repeat("a", 65)} {
-		_, p := queryPolicy(query)
-		require.NotNil(t, p, query)
-		require.Equal(t, "INVALID_REQUEST", p.name)
-	}
 }
 
 // The verdict is the last member with and without details, and no other byte changes.
@@ -352,38 +268,4 @@ func BenchmarkVerdict(b *testing.B) {
 			}
 		})
 	}
-}
-
-// Documents that are being sent to workers count as the account's memory until they are sent:
-// they need no token, so their number has no other limit.
-func TestDocumentsForWorkersAreBounded(t *testing.T) {
-	long := `{"block":{"domains":["a.example"` + strings.Repeat(" ", maxEdgePolicy/2) + `]}}`
-	o := newOffice(t, map[string]string{"long": long})
-	o.Memory = NewMemoryBudget(MinBodyMemory)
-	own := o.Memory.reservation(o.account)
-	own.set(MinBodyMemory/budgetShares - int64(len(long)) + 1)
-	w := o.admit(o.key, "long", admitOne)
-	require.Equal(t, "429  ", edgeHeaders(w))
-	require.Contains(t, w.Body.String(), `"detail":"Rate limit exceeded: the headers, bodies and responses`)
-	own.set(MinBodyMemory/budgetShares - int64(len(long)))
-	require.Equal(t, http.StatusOK, o.admit(o.key, "long", admitOne).Code)
-
-	own.set(0)
-	during := int64(0)
-	r := httptest.NewRequest(http.MethodPost, edgePath, nil)
-	r.Header = http.Header{"X-Api-Key": {o.key}, headerEdgeSecret: {"secret"}, headerEdgePolicy: {"long"}}
-	o.ServeHTTP(watchedWriter{httptest.NewRecorder(), func() { during = o.Memory.Used() }}, r)
-	require.EqualValues(t, len(long), during)
-	require.Zero(t, o.Memory.Used())
-}
-
-// A watchedWriter calls before ahead of each Write.
-type watchedWriter struct {
-	http.ResponseWriter
-	before func()
-}
-
-func (w watchedWriter) Write(b []byte) (int, error) {
-	w.before()
-	return w.ResponseWriter.Write(b)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// slowTally returns what tallyFacts should count, using encoding/json.
+// slowTally returns what foundIn should count, using encoding/json.
 func slowTally(t testing.TB, found *host.Facts) (f ledger.Found) {
 	var facts struct {
 		Valid, Disposable, Public, Relay, Gibberish, Typo bool
@@ -28,12 +28,12 @@ func slowTally(t testing.TB, found *host.Facts) (f ledger.Found) {
 func requireCounted(t testing.TB, email string) (f ledger.Found) {
 	found, err := testEngine(t).Check(context.Background(), nil, email, 0)
 	require.NoError(t, err)
-	tallyFacts(&f, &found)
+	f = foundIn([]*item{{facts: found}})
 	require.Equal(t, slowTally(t, &found), f, "%q", email)
 	return f
 }
 
-func TestTallyFacts(t *testing.T) {
+func TestFoundIn(t *testing.T) {
 	var sum ledger.Found
 	add := func(f ledger.Found) {
 		sum.Valid, sum.Invalid, sum.Disposable, sum.Public = sum.Valid+f.Valid, sum.Invalid+f.Invalid, sum.Disposable+f.Disposable, sum.Public+f.Public
@@ -49,7 +49,7 @@ func TestTallyFacts(t *testing.T) {
 	}
 }
 
-func FuzzTallyFacts(f *testing.F) {
+func FuzzFoundIn(f *testing.F) {
 	f.Add(`info,"role":"x"@mailinator.com`)        // not a quoted string
 	f.Add(`",\"gibberish\":true"@gmial.com`)       // names inside a string
 	f.Add("jane@example.org")                      // usual
@@ -57,12 +57,11 @@ func FuzzTallyFacts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, email string) { requireCounted(t, email) })
 }
 
-func BenchmarkTallyFacts(b *testing.B) {
+func BenchmarkFoundIn(b *testing.B) {
 	found, err := testEngine(b).Check(context.Background(), nil, "jane.doe+news@example.org", 0)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		var f ledger.Found
-		tallyFacts(&f, &found)
+		foundIn([]*item{{facts: found}})
 	}
 }

@@ -2,33 +2,33 @@ package api
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// A request with a test key is free, and looks nothing up. Its addresses must be at
-// testDomain, and what each gets depends on its local part only, by the table in
-// testkeys.json, whatever the lists, the DNS and the account's points are. So the tests of a
-// caller's program can have every result and every problem when they want it. The page
-// /docs/testing has the table; a test compares them.
+// A request with a test key is free. It runs the same operations, with the table of testkeys.json in
+// place of lists, model and DNS: its addresses must be at testDomain, and what an address gets depends on
+// its local part only. So the tests of a caller's program can have every result and every problem when
+// they want it. The page /docs/testing has the table; a test compares them.
 //
-// The module decides what it decides by the address alone: whether it is valid, its normal
-// form, alias and ascii. Everything else is the table's, also for the request's policy.
+// The module decides what it decides by the address alone: whether it is valid, its normal form, alias
+// and ascii. Everything else is the table's, also for the request's policy.
 
-// testDomain has no MX records in DNS: with other keys it is a domain like any other. The
-// top-level domain is reserved for tests (RFC 6761 section 6.2).
+// testDomain has no MX records in DNS: with other keys it is a domain like any other. The top-level
+// domain is reserved for tests (RFC 6761 section 6.2).
 const testDomain = "addrspec.test"
 
-const textTestDomain = "A test key takes addresses at " + testDomain + " only; the page /docs/testing of the service has the table of them and what they get."
+const textTestDomain = "A test key takes addresses at " + testDomain + " only; the page /docs/testing of the service " +
+	"has the table of them and what they get."
 
 //go:embed testkeys.json
 var testKeysJSON []byte
@@ -64,167 +64,93 @@ var testTableOf = sync.OnceValue(func() (t testTable) {
 	return t
 })
 
-// row returns the row of a normal form, or a row without a difference.
-func (t *testTable) row(normalized string) testRow {
-	local, _, _ := strings.Cut(normalized[:strings.LastIndexByte(normalized, '@')], "+")
-	for _, row := range t.Rows {
-		if row.Local == local {
-			return row
+// useTable replaces what the module and DNS have about the addresses by what the table has. It returns the
+// problem that the table has for the whole request. The month has a day to its refill, and the rate a
+// second to its next token.
+func (c *check) useTable() *wire.Problem {
+	failures := map[string]bool{}
+	for n := range c.items {
+		i := &c.items[n]
+		i.lookup.finished = true
+		if !i.facts.Valid {
+			continue
 		}
+		if i.facts.Host != testDomain {
+			return wire.InvalidRequest.With(textTestDomain)
+		}
+		if err := i.setByTable(c.flags); err != nil {
+			c.logError("a row of the table of test keys is wrong", err)
+			return wire.Defect()
+		}
+		failures[i.failure] = true
 	}
-	return testRow{}
-}
-
-// testJob is the work of a request with a test key. It has no price, so the pipeline neither
-// claims nor charges anything. Where a charge would judge the key once more, it is read.
-func testJob(work func(x *exchange, ctx context.Context) (outcome, *problem)) job {
-	return job{work: func(x *exchange, ctx context.Context) (outcome, *problem) {
-		decision, err := x.request.Inspect()
-		if p := x.judge(decision, err, 0); p != nil {
-			return outcome{}, p
-		}
-		ctx, cancel := x.workContext(ctx)
-		defer cancel()
-		return work(x, ctx)
-	}}
-}
-
-// testSingle is the work of GET /v1/email/{email}.
-func (x *exchange) testSingle(ctx context.Context, email string, details host.Flags) (outcome, *problem) {
-	i, p := x.testItem(ctx, x.Engine.View(), email, details)
 	switch {
-	case p == nil && i.failure != "":
-		p = x.testProblem(i.failure, 1)
-	case p == nil && i.refusal != "":
-		p = invalidFormat.with(sentence(i.refusal))
+	case failures[failRate]:
+		return decisionProblem(ledger.Decision{Kind: ledger.RateLimited, RetryAfter: time.Second}, c.shape, 0)
+	case failures[failPoints]:
+		refill := 24 * time.Hour
+		return decisionProblem(ledger.Decision{Kind: ledger.Insufficient, RetryAfter: refill}, c.shape, int64(len(c.items)))
+	case failures[failService]:
+		p := ledgerProblem(ledger.ErrUnavailable)
+		p.RetryAfter = time.Second // always the same
+		return p
 	}
-	if p != nil {
-		return outcome{}, p
-	}
-	return outcome{body: i.appendResult(nil)}, nil
+	return nil
 }
 
-// testBatch is the work of POST /v1/emails. The time that it reports is 0, so that a request
-// always gets the same response.
-func (x *exchange) testBatch(ctx context.Context, given *batchInput) (outcome, *problem) {
-	items, failures, view := make([]item, len(given.emails)), map[string]bool{}, x.Engine.View()
-	for n, email := range given.emails {
-		i, p := x.testItem(ctx, view, email, given.details)
-		if p != nil {
-			return outcome{}, p
-		}
-		items[n], failures[i.failure] = i.item, true
-	}
-	for _, failure := range []string{failRate, failPoints, failService} {
-		if failures[failure] {
-			return outcome{}, x.testProblem(failure, int64(len(items)))
-		}
-	}
-	finished := finishedItems(items)
-	if len(finished) == 0 {
-		return outcome{}, x.testProblem(failUnfinished, 0)
-	}
-	return outcome{body: appendBatch(nil, finished, len(items), 0, 0)}, nil
-}
-
-// A testItem is an address of a request with a test key.
-type testItem struct {
-	item
-	failure string // of the table
-	refusal string // why it is not valid; empty if it is
-}
-
-// testItem returns what an address gets.
-func (x *exchange) testItem(ctx context.Context, view *host.View, email string, details host.Flags) (i testItem, p *problem) {
-	facts, err := view.Check(ctx, nil, email, x.Flags|details)
-	if err != nil {
-		return i, x.moduleProblem(ctx, err)
-	}
-	if facts.Valid && facts.Host != testDomain {
-		return i, invalidRequest.with(textTestDomain)
-	}
-	i = testItem{item: item{checked: true, facts: facts, lookup: lookup{finished: true}}, refusal: facts.Refusal.Sentence}
-	subject := host.Subject{Facts: &facts, Found: host.Lookup{}.Found()}
-	if facts.Valid {
-		subject, err = i.set(ctx, view, x.Flags&host.FullSuggestion != 0, details != 0)
-	}
-	if err == nil && x.policy != nil && i.lookup.finished && i.lookup.err == nil {
-		i.verdict, err = view.Verdict(ctx, nil, x.policy, subject)
-	}
-	if err != nil {
-		return i, x.moduleProblem(ctx, err)
-	}
-	return i, nil
-}
-
-// set sets what the table has for a valid address, and returns what a policy needs of it.
-func (i *testItem) set(ctx context.Context, view *host.View, fullSuggestion, details bool) (host.Subject, error) {
+// setByTable sets what the table has for a valid address.
+func (i *item) setByTable(flags host.Flags) error {
 	var r testResult
 	if err := json.Unmarshal(i.facts.JSON, &r); err != nil {
-		return host.Subject{}, err
+		return err
 	}
-	table := testTableOf()
-	row := table.row(text(r.Normalized))
+	table, row := testTableOf(), testRow{}
+	local, _, _ := strings.Cut(strings.TrimSuffix(text(r.Normalized), "@"+testDomain), "+")
+	for _, other := range table.Rows {
+		if other.Local == local {
+			row = other
+		}
+	}
 	r.merge(table.Ordinary)
 	r.merge(row.Result)
-	if fullSuggestion && string(r.TypoSuggestion) != "null" {
-		r.TypoSuggestion = encode(text(r.LocalPart) + "@" + text(r.TypoSuggestion))
+	if flags&host.FullSuggestion != 0 && string(r.TypoSuggestion) != "null" {
+		r.TypoSuggestion = wire.Encode(text(r.LocalPart) + "@" + text(r.TypoSuggestion))
 	}
-	known, err := result.Parse(encode(&r))
+	known, err := result.Parse(wire.Encode(&r))
 	if err != nil {
-		return host.Subject{}, err
+		return err
 	}
-	if !known.Valid {
-		i.refusal = known.Details.Refusal.Sentence
+	switch i.failure = row.Failure; row.Failure {
+	case failTimeout:
+		i.lookup.err = &mx.Error{Kind: mx.Timeout, Reason: mx.NoReply}
+	case failLookup:
+		i.lookup.err = &mx.Error{Kind: mx.Failure, Reason: mx.Rcode}
+	case failUnfinished:
+		i.lookup.finished = false
 	}
-	if i.failure = row.Failure; row.Failure != "" {
-		i.lookup = testLookup(row.Failure)
-		return host.Subject{}, nil
+	if row.Failure != "" {
+		return nil
 	}
-	if !details {
+	if flags&host.Details == 0 {
 		r.Details = nil
 	}
-	i.facts = fixedFacts(encode(&r), known.Valid)
-	return known.Subject(testDomain), view.Resolve(ctx, &i.facts, host.Lookup{MX: known.MX})
+	subject := known.Subject(testDomain)
+	i.subject, i.lookup.found = &subject, host.Lookup{MX: known.MX}
+	i.facts = fixedFacts(wire.Encode(&r), known.Valid)
+	if !known.Valid {
+		i.facts.Refusal.Sentence = known.Details.Refusal.Sentence
+	}
+	return nil
 }
 
-// fixedFacts returns facts whose result is JSON, once they are resolved. They have no host, so
-// nothing but mx depends on a lookup.
+// fixedFacts returns facts whose result is JSON, once they are resolved. They have no host, so nothing
+// but mx depends on a lookup.
 func fixedFacts(JSON []byte, valid bool) host.Facts {
 	_, value, _ := bytes.Cut(JSON, []byte(`,"mx":`)) // which no string of JSON has: in it, quotes are escaped
 	length := bytes.IndexByte(value, ',')
 	email, _, _ := bytes.Cut(JSON[len(`{"email":`):], []byte(`,"valid":`))
-	return host.Facts{JSON: JSON, Email: email, MX: host.Place{At: len(JSON) - len(value), Length: length}, Valid: valid}
-}
-
-// testLookup returns the lookup of an address that fails. One that fails the whole request is
-// not looked at.
-func testLookup(failure string) lookup {
-	switch failure {
-	case failTimeout:
-		return lookup{finished: true, err: &mx.Error{Kind: mx.Timeout, Reason: mx.NoReply}}
-	case failLookup:
-		return lookup{finished: true, err: &mx.Error{Kind: mx.Failure, Reason: mx.Rcode}}
-	}
-	return lookup{}
-}
-
-// testProblem returns the problem of a request that fails, or of a single one whose lookup does.
-// The month has a day to its refill, and the rate a second to its next token.
-func (x *exchange) testProblem(failure string, required int64) *problem {
-	switch failure {
-	case failRate:
-		return decisionProblem(ledger.Decision{Kind: ledger.RateLimited, RetryAfter: time.Second}, x.style, required)
-	case failPoints:
-		return decisionProblem(ledger.Decision{Kind: ledger.Insufficient, RetryAfter: 24 * time.Hour}, x.style, required)
-	case failService:
-		p := ledgerProblem(ledger.ErrUnavailable)
-		p.retryAfter = time.Second // always the same
-		return p
-	case failUnfinished:
-		return unfinishedProblem()
-	}
-	return lookupProblem(testLookup(failure).err)
+	place := host.Place{At: len(JSON) - len(value), Length: length}
+	return host.Facts{JSON: JSON, Email: email, MX: place, Valid: valid}
 }
 
 // A testResult is a result whose members can be replaced. Their order is the contract's.

@@ -10,13 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 func TestUsageReport(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 1e6, time.UTC)
-	report := func(d ledger.Decision) string { return string(encode(reportOf(d, now))) }
+	report := func(d ledger.Decision) string { return string(wire.Encode(reportOf(d, now))) }
 	require.JSONEq(t, `{"points":{"used":12,"limit":1000,"remaining":980,"overage":true,"refill":"2026-12-01T00:00:00Z"},"rate":{"limit":5,"remaining":4}}`,
 		report(ledger.Decision{Usage: &ledger.Usage{Current: 12, Limit: 1000}, Remaining: 980,
 			Quota: &ledger.Quota{Rate: 5, Tokens: 4, Overage: true, Refill: (10*24+12)*time.Hour - 2*time.Millisecond}}))

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -218,7 +217,7 @@ func (s *secretView) quota(now time.Time) *Quota {
 // is 0 for a key that is not good, and beyond that.
 func (l *Ledger) Peek(ctx context.Context, secret, origin string) (account int64, d Decision, err error) {
 	p, err := l.peek(ctx, secret, origin)
-	if account = p.policy.account; account == 0 {
+	if account = p.account; account == 0 {
 		return 0, p.decision, err
 	}
 	if d, refused := l.views.takeFree(account); refused {
@@ -227,34 +226,21 @@ func (l *Ledger) Peek(ctx context.Context, secret, origin string) (account int64
 	return account, p.decision, err
 }
 
-// A Prospect is what a request would be that Begin would accept; zero if it would refuse it.
-type Prospect struct {
-	Test   bool    // the key is a test key
-	Policy *Policy // that of the request; nil for none, and for a test key
-}
-
-// Prospect returns what a request would be that names a policy, or "" for the key's default.
-// Unlike Begin it takes no token.
-func (l *Ledger) Prospect(ctx context.Context, secret, origin, name string) (p Prospect) {
+// Forwards reports whether an edge worker must forward the requests with a key, because the key
+// is a test key or has a default policy. It is false for a request that Begin would refuse. It
+// takes no token.
+func (l *Ledger) Forwards(ctx context.Context, secret, origin string) bool {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
-	found, err := l.peek(ctx, secret, origin)
-	if err != nil || found.decision.Kind != Good {
-		return p // of an error, Begin fails likewise
-	}
-	found.policy.name = cmp.Or(name, found.policy.name)
-	if p.Test = found.test; !p.Test && CheckPolicyName(found.policy.name) == nil {
-		p.Policy, _ = l.policies.find(ctx, found.policy, found.policies)
-	}
-	return p
+	p, err := l.peek(ctx, secret, origin)
+	return err == nil && p.decision.Kind == Good && p.forwards
 }
 
 // A peeked request is one that was judged without its token.
 type peeked struct {
 	decision Decision
-	policy   policyKey // the account, and the key's default policy
-	policies int64     // how often the account's policies were changed
-	test     bool      // the key is a test key
+	account  int64 // 0 for a key that is not good
+	forwards bool  // a test key, or one with a default policy
 }
 
 func (l *Ledger) peek(ctx context.Context, secret, origin string) (peeked, error) {
@@ -287,7 +273,7 @@ func (v *views) peekAt(at digest, origin string) (p peeked, stale bool) {
 	}
 	age := v.age(s, instant)
 	if _, _, p.decision = v.peek(s, origin, instant); v.judgeKey(s, v.clock.at(instant), origin) == Good {
-		p.policy, p.policies, p.test = policyKey{s.account.id, s.key.policy}, s.account.policies, s.key.test
+		p.account, p.forwards = s.account.id, s.key.test || s.key.policy != ""
 	}
 	if p.decision.Usage != nil {
 		p.decision.Quota = s.quota(v.clock.at(instant))

@@ -75,10 +75,10 @@ func TestRateOfTestKeys(t *testing.T) {
 		require.Equal(t, RateLimited, d.Kind)
 		require.Equal(t, time.Second/freeRate, d.RetryAfter)
 		require.Equal(t, Good, f.mustBeginAndEnd(), "requests with other keys have their own tokens")
-		require.False(t, f.Prospect(f.ctx, first, "", "").Test, "Begin refuses it")
+		require.False(t, f.Forwards(f.ctx, first, ""), "Begin refuses it")
 		f.advanceBetweenGroups(time.Second / freeRate)
-		require.True(t, f.Prospect(f.ctx, first, "", "").Test)
-		require.True(t, f.Prospect(f.ctx, first, "", "").Test, "it takes no token")
+		require.True(t, f.Forwards(f.ctx, first, ""))
+		require.True(t, f.Forwards(f.ctx, first, ""), "it takes no token")
 		require.Equal(t, Good, f.test(first).Kind)
 		require.Equal(t, RateLimited, f.test(first).Kind)
 	})
@@ -101,8 +101,8 @@ func TestTestKeysAreRefused(t *testing.T) {
 		require.Equal(t, Good, f.test(revoked).Kind)
 		require.Equal(t, Good, f.test(expiring).Kind)
 		require.Equal(t, WrongOrigin, f.test(bound).Kind)
-		require.False(t, f.Prospect(f.ctx, bound, "", "").Test)
-		require.True(t, f.Prospect(f.ctx, bound, "https://shop.example", "").Test)
+		require.False(t, f.Forwards(f.ctx, bound, ""))
+		require.True(t, f.Forwards(f.ctx, bound, "https://shop.example"))
 
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, k.ID))
 		require.Equal(t, UnknownKey, f.test(revoked).Kind)
@@ -111,7 +111,7 @@ func TestTestKeysAreRefused(t *testing.T) {
 		require.Equal(t, Good, f.test(plain).Kind)
 		require.NoError(t, f.SuspendAccount(f.ctx, f.account))
 		require.Equal(t, UnknownKey, f.test(plain).Kind)
-		require.False(t, f.Prospect(f.ctx, plain, "", "").Test)
+		require.False(t, f.Forwards(f.ctx, plain, ""))
 	})
 }
 

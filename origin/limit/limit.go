@@ -107,6 +107,20 @@ func (l *Limiter[Owner]) Waiting() int {
 	return l.places.size - l.places.free
 }
 
+// Held returns how many units an owner has.
+func (l *Limiter[Owner]) Held(owner Owner) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.units.held[owner]
+}
+
+// Used returns how many units all owners have.
+func (l *Limiter[Owner]) Used() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.units.size - l.units.free
+}
+
 // enter takes n units or returns a take that waits for them.
 func (l *Limiter[Owner]) enter(owner Owner, n int) (*take[Owner], error) {
 	l.mu.Lock()

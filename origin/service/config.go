@@ -124,8 +124,8 @@ func CheckNumber(flag string, n, most int) error {
 }
 
 func checkBodyMemory(given ByteSize) error {
-	if given < api.MinBodyMemory {
-		return fmt.Errorf("--body-memory %s: must be at least %s, so that the longest body fits into an account's quarter", given, ByteSize(api.MinBodyMemory))
+	if given < api.MinMemory {
+		return fmt.Errorf("--body-memory %s: must be at least %s, so that the longest body fits into an account's quarter", given, ByteSize(api.MinMemory))
 	}
 	return nil
 }

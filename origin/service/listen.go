@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/api"
+	"github.com/addrspec/addrspec/origin/api/conn"
 )
 
 // listeners are those of --listen and --operator-listen. operator is nil without
@@ -32,14 +32,6 @@ func (s *Service) openListeners(context.Context) (err error) {
 	return err
 }
 
-// operatorAddress returns the operator's address for the log, or "".
-func (p listeners) operatorAddress() string {
-	if p.operator == nil {
-		return ""
-	}
-	return p.operator.Addr().String()
-}
-
 // listen listens at the address of a flag, which its errors name.
 func listen(flag, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
@@ -57,13 +49,8 @@ func listen(flag, address string) (net.Listener, error) {
 const otherFiles = 256
 
 // FilesNeeded returns how many files a service opens at most, beside its operator's
-// listener: a client connection is one, also while it is refused, and so is the query of a
-// lookup.
-func FilesNeeded(connections, lookups int) int {
-	return connectionFiles(connections) + lookups + otherFiles
-}
-
-func connectionFiles(most int) int { return most + api.RefusedAtATime(most) }
+// listener: a client connection is one, and so is the query of a lookup.
+func FilesNeeded(connections, lookups int) int { return connections + lookups + otherFiles }
 
 // fitFiles lowers --dns-concurrency and --max-connections to what the process may open,
 // so that the database and lookups find a file however many clients come. Lookups get a
@@ -71,7 +58,7 @@ func connectionFiles(most int) int { return most + api.RefusedAtATime(most) }
 func (c *Config) fitFiles(limit int, log *slog.Logger) {
 	operator := 0
 	if c.OperatorListen != "" {
-		operator = connectionFiles(operatorConnections(limit))
+		operator = operatorConnections(limit)
 	}
 	needed := FilesNeeded(c.MaxConnections, c.DNSConcurrency) + operator
 	if needed <= limit {
@@ -79,10 +66,9 @@ func (c *Config) fitFiles(limit int, log *slog.Logger) {
 	}
 	c.DNSConcurrency = max(1, min(c.DNSConcurrency, limit/4))
 	left := limit - operator - c.DNSConcurrency - min(otherFiles, limit/4)
-	for c.MaxConnections > 1 && connectionFiles(c.MaxConnections) > left {
-		c.MaxConnections -= max(1, (connectionFiles(c.MaxConnections)-left)/2)
-	}
-	log.Warn("the process may open few files, so there are fewer connections and lookups than configured: raise its limit (LimitNOFILE= in the unit, ulimit -n)",
+	c.MaxConnections = max(1, min(c.MaxConnections, left))
+	log.Warn("the process may open few files, so there are fewer connections and lookups than configured: "+
+		"raise its limit (LimitNOFILE= in the unit, ulimit -n)",
 		"open_files", limit, "needed", needed, "max_connections", c.MaxConnections, "dns_concurrency", c.DNSConcurrency)
 }
 
@@ -95,30 +81,28 @@ type httpServer struct {
 
 // newHTTPServer limits the number of connections and the time of each part of a
 // request. working is the time that the work for a response may take.
-func (s *Service) newHTTPServer(listener net.Listener, handler http.Handler, connections int, working time.Duration) *httpServer {
+func (s *Service) newHTTPServer(
+	listener net.Listener, handler http.Handler, connections int, working time.Duration,
+) *httpServer {
 	h := new(httpServer)
 	h.server = &http.Server{
-		Handler:           h.counted(handler),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.inFlight.Add(1)
+			defer h.inFlight.Add(-1)
+			handler.ServeHTTP(w, r)
+		}),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      15*time.Second + working,
 		IdleTimeout:       60 * time.Second,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 
 		DisableGeneralOptionsHandler: true,
 	}
-	h.listener = api.Listen(h.server, listener, connections, s.api.Metrics)
+	h.listener = conn.Listen(h.server, listener,
+		conn.Config{Limit: connections, Refusal: s.api.Metrics.Refusal, Metrics: s.connections})
 	return h
-}
-
-// counted counts the requests in flight.
-func (s *httpServer) counted(handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.inFlight.Add(1)
-		defer s.inFlight.Add(-1)
-		handler.ServeHTTP(w, r)
-	})
 }
 
 // serve serves until shutDown is called. It sends any other error to failed.

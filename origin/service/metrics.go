@@ -32,7 +32,7 @@ func (s *Service) registry() *prometheus.Registry {
 		r.MustRegister(m.collector(func() float64 { return m.of(s.probing) }))
 	}
 	for _, m := range bodyMetrics {
-		r.MustRegister(m.collector(func() float64 { return m.of(s.bodies) }))
+		r.MustRegister(m.collector(func() float64 { return m.of(s.api) }))
 	}
 	if s.webhooks != nil {
 		for _, m := range webhookMetrics {
@@ -66,8 +66,8 @@ func (m metric[S]) collector(value func() float64) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.name, Help: m.help}, value)
 }
 
-var bodyMetrics = []metric[*api.MemoryBudget]{
-	{"addrspec_body_bytes", "Memory reserved for the headers, bodies, results, lookups and responses of requests in progress.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
+var bodyMetrics = []metric[*api.Server]{
+	{"addrspec_body_bytes", "Memory reserved for the bodies, results, lookups and responses of requests in progress.", false, func(s *api.Server) float64 { return float64(s.MemoryInUse()) }},
 }
 
 var webhookMetrics = []metric[webhook.Stats]{

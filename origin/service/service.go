@@ -19,6 +19,7 @@ import (
 
 	"github.com/addrspec/addrspec/lists/update"
 	"github.com/addrspec/addrspec/origin/api"
+	"github.com/addrspec/addrspec/origin/api/conn"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/mcp"
@@ -32,19 +33,19 @@ import (
 // A Service is the parts of a running service.
 type Service struct {
 	*Config
-	log       *logging.Log
-	listeners listeners
-	resolver  *mx.Resolver
-	probing   *resolverWatch
-	ledger    *ledger.Ledger
-	sealer    *store.Sealer // nil without a key
-	engine    *host.Engine
-	lists     *update.Keeper
-	signUps   *signuphook.Registry // nil without --hooks
-	bodies    *api.MemoryBudget
-	webhooks  *webhook.Sender // nil if they are off
-	api       *api.Server
-	cleanup   []func() // what Close calls
+	log         *logging.Log
+	listeners   listeners
+	resolver    *mx.Resolver
+	probing     *resolverWatch
+	ledger      *ledger.Ledger
+	sealer      *store.Sealer // nil without a key
+	engine      *host.Engine
+	lists       *update.Keeper
+	signUps     *signuphook.Registry // nil without --hooks
+	webhooks    *webhook.Sender      // nil if they are off
+	api         *api.Server
+	connections *conn.Metrics
+	cleanup     []func() // what Close calls
 }
 
 // Open checks the configuration, listens, and starts the parts. Connections wait until
@@ -142,11 +143,12 @@ func (s *Service) openWebhooks(context.Context) error {
 }
 
 func (s *Service) openAPI(context.Context) error {
-	s.bodies = api.NewMemoryBudget(int64(s.BodyMemory))
+	registry := s.registry()
+	s.connections = conn.NewMetrics(registry)
 	s.api = api.New(api.Config{
 		Engine: s.engine, Ledger: api.FromLedger(s.ledger), Resolver: s.resolver, Log: s.log.Logger,
-		Metrics:      api.NewMetrics(s.registry()),
-		BatchTimeout: s.BatchTimeout, EdgeSecrets: s.EdgeSecret.List(), Flags: s.Flags(), Memory: s.bodies,
+		Metrics:      api.NewMetrics(registry),
+		BatchTimeout: s.BatchTimeout, EdgeSecrets: s.EdgeSecret.List(), Flags: s.Flags(), Memory: int(s.BodyMemory),
 		OperatorApart: s.OperatorListen != "", SecurityTxt: s.securityTxt(), Hooks: s.signUps, Distrusted: s.resolver.Distrusted,
 	})
 	return nil
@@ -191,8 +193,11 @@ func (s *Service) Run(ctx context.Context, hangUp <-chan os.Signal) error {
 
 // logConfig logs the configuration, without secrets.
 func (s *Service) logConfig() {
-	info := s.engine.View().Info()
-	s.log.Info("serving", "address", s.Addr().String(), "operator_address", s.listeners.operatorAddress(), "release", Release,
+	info, operator := s.engine.View().Info(), ""
+	if s.listeners.operator != nil {
+		operator = s.listeners.operator.Addr().String()
+	}
+	s.log.Info("serving", "address", s.Addr().String(), "operator_address", operator, "release", Release,
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
 		"database", s.Redacted(), "dns", strings.Join(s.DNS, ","), "dns_strict", s.DNSStrict, "dns_timeout", s.DNSTimeout.String(), "dns_concurrency", s.DNSConcurrency,
 		"batch_timeout", s.BatchTimeout.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,

@@ -54,7 +54,7 @@ func shapeOf(p problem) string {
 func TestBothUseEverySentence(t *testing.T) {
 	table, err := readTable(top)
 	require.NoError(t, err)
-	origin := sources(t, "origin/api/*.go", goFile) + sources(t, "origin/mx/*.go", mxFile)
+	origin := sources(t, "origin/api/*.go", "") + sources(t, "origin/api/wire/*.go", goFile) + sources(t, "origin/mx/*.go", mxFile)
 	worker := sources(t, "edge/*/*.ts", typeScriptFile)
 	for _, s := range table.Sentences {
 		require.True(t, uses(origin, goName(s)), "the origin does not use %s", s.Name)

@@ -1,0 +1,228 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/api/wire"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
+)
+
+// A check is the work on the addresses of a single validation or a batch: the module, then DNS, then
+// the module again for what it decides by DNS.
+type check struct {
+	*exchange
+	view    *host.View // the same lists for all addresses
+	flags   host.Flags
+	policy  *host.Policy // nil for none
+	address bool         // whether the address record of a domain without MX matters
+	items   []item
+}
+
+// An item is one address with its facts and its lookup.
+type item struct {
+	checked bool // facts is set
+	facts   host.Facts
+	lookup  lookup
+	verdict []byte // of the policy; nil without one
+
+	failure string        // of the table of test keys; else empty
+	subject *host.Subject // what the table has for the policy; nil for other keys
+}
+
+// finished reports whether both the facts and the lookup are known.
+func (i *item) finished() bool { return i.checked && i.lookup.finished }
+
+// newCheck returns the check of addresses with the options of the request.
+func (x *exchange) newCheck(addresses int, o wire.Options) (*check, *wire.Problem) {
+	policy, p := x.policy(o.Policy)
+	if p != nil {
+		return nil, p
+	}
+	c := &check{exchange: x, view: x.Engine.View(), flags: x.Flags, policy: policy, items: make([]item, addresses)}
+	if o.Details {
+		c.flags |= host.Details
+	}
+	c.address = o.Details || policy.WantsAddress()
+	return c, nil
+}
+
+const (
+	// share is how many addresses are checked with one instance of the module before another batch may
+	// have it. With less, callers that wait for an instance take longer to wake than to check.
+	share = 16
+	// usualJSON is more than the JSON of a usual address has, in bytes.
+	usualJSON = 384
+	// usualVerdict is the length of the longest verdict in bytes (wasm/ABI.md).
+	usualVerdict = 76
+)
+
+// run runs the module on the addresses, shares of them in parallel. Items are unchecked if ctx ends first.
+func (c *check) run(ctx context.Context, emails []string) error {
+	if len(emails) == 1 {
+		facts, err := c.view.Check(ctx, nil, emails[0], c.flags)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		c.items[0] = item{checked: err == nil, facts: facts}
+		return nil
+	}
+	errs := make([]error, (len(emails)+share-1)/share)
+	inParallel(len(errs), func(n int) {
+		items := c.items[n*share:]
+		some := emails[n*share : min(n*share+share, len(emails))]
+		var buffer []byte // taken once an instance is there, so that batches that wait hold less
+		errs[n] = c.view.CheckMany(ctx, some, c.flags, func(n int, facts host.Facts) {
+			if buffer == nil {
+				buffer = make([]byte, 0, len(some)*usualJSON)
+			}
+			kept := facts.Keep(buffer)
+			items[n] = item{checked: true, facts: kept}
+			buffer = kept.JSON[len(kept.JSON):]
+		})
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return errors.Join(errs...)
+}
+
+// inParallel calls do with 0 to n-1, each in a goroutine. It panics if a call does, once all have ended.
+func inParallel(n int, do func(int)) {
+	panics := make([]any, n)
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			defer func() { panics[i] = recover() }()
+			do(i)
+		})
+	}
+	group.Wait()
+	for _, cause := range panics {
+		if cause != nil {
+			panic(cause)
+		}
+	}
+}
+
+// lookUp sets the lookups of the checked items.
+func (c *check) lookUp(ctx context.Context) *wire.Problem {
+	if len(c.items) == 1 && c.items[0].checked {
+		l, p := c.exchange.lookUp(ctx, c.items[0].facts.Host, c.address)
+		c.items[0].lookup = l
+		return p
+	}
+	domains := make([]string, 0, len(c.items))
+	for n := range c.items {
+		if c.items[n].checked {
+			domains = append(domains, c.items[n].facts.Host)
+		}
+	}
+	lookups, p := c.lookUpAll(ctx, domains, c.address)
+	for n := range c.items {
+		if c.items[n].checked {
+			c.items[n].lookup = lookups[c.items[n].facts.Host]
+		}
+	}
+	return p
+}
+
+// decide adds the lookups to the facts and, with a policy, sets the verdicts. An item is unfinished if
+// ctx ends before.
+func (c *check) decide(ctx context.Context) error {
+	var subjects []host.Subject
+	var of []*item
+	for n := range c.items {
+		i := &c.items[n]
+		if !i.finished() || i.lookup.err != nil {
+			continue
+		}
+		switch err := c.view.Resolve(ctx, &i.facts, i.lookup.found); {
+		case err != nil && ctx.Err() != nil:
+			i.lookup = lookup{}
+		case err != nil:
+			return err
+		case c.policy == nil:
+		case i.subject != nil:
+			subjects, of = append(subjects, *i.subject), append(of, i)
+		default:
+			subjects, of = append(subjects, host.Subject{Facts: &i.facts, Found: i.lookup.found.Found()}), append(of, i)
+		}
+	}
+	if c.policy == nil {
+		return nil
+	}
+	buffer := make([]byte, 0, len(of)*usualVerdict)
+	err := c.view.Verdicts(ctx, c.policy, subjects, func(n int, verdict []byte) {
+		start := len(buffer)
+		buffer = append(buffer, verdict...)
+		of[n].verdict = buffer[start:len(buffer):len(buffer)]
+	})
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	for _, i := range of {
+		if i.verdict == nil {
+			i.lookup = lookup{}
+		}
+	}
+	return nil
+}
+
+// finished returns the items that are reported and charged.
+func (c *check) finished() (finished []*item) {
+	for n := range c.items {
+		if c.items[n].finished() {
+			finished = append(finished, &c.items[n])
+		}
+	}
+	return finished
+}
+
+// workContext returns a context for work on many addresses. It ends with ctx, after BatchTimeout, or
+// when the server stops.
+func (s *Server) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, s.BatchTimeout)
+	stop := context.AfterFunc(s.stopping, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// foundIn counts items for the usage history.
+func foundIn(items []*item) (found ledger.Found) {
+	for _, i := range items {
+		if i.lookup.err != nil {
+			found.LookupErrors++
+			continue
+		}
+		f := result.FlagsOf(&i.facts)
+		for _, fact := range []struct {
+			is    bool
+			count *int64
+		}{
+			{f.Valid, &found.Valid}, {!f.Valid, &found.Invalid}, {f.Role, &found.Role}, {f.Gibberish, &found.Gibberish},
+			{f.Disposable, &found.Disposable}, {f.Public, &found.Public}, {f.Relay, &found.Relay}, {f.Typo, &found.Typo},
+		} {
+			if fact.is {
+				*fact.count++
+			}
+		}
+	}
+	return found
+}
+
+// appendResult appends the JSON of the result to dst.
+func (i *item) appendResult(dst []byte) []byte {
+	dst = i.facts.AppendResult(dst)
+	if i.verdict != nil {
+		dst = host.AppendVerdict(dst, i.verdict)
+	}
+	return dst
+}
+
+// resolveTime is how long a batch waits for the module once its lookups are done or their time has
+// passed. What was looked up is finished, and the module needs microseconds for it.
+const resolveTime = time.Second
