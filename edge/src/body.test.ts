@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Body, readAll } from "./body.ts";
+import { Body, isJSON, readAll } from "./body.ts";
 
 /** Returns a stream of chunks of these lengths, and counts how many of them were read. */
 function streamOf(chunks: (number | Error)[]) {
@@ -108,4 +108,33 @@ test("readAll rejects if the body breaks off", async () => {
     });
     await assert.rejects(readAll(new Response(broken, { headers }), 5));
   }
+});
+
+test("isJSON accepts the usual forms", () => {
+  for (const type of [
+    "application/json",
+    "Application/JSON",
+    "application/json;charset=utf-8",
+    "application/json ; charset=UTF-8 ",
+  ]) {
+    assert.ok(isJSON(type), type);
+  }
+});
+
+test("isJSON rejects forms that the origin has to decide on", () => {
+  for (const type of [
+    null,
+    "",
+    "text/json",
+    "application/jsonp",
+    "application/json, application/json",
+    "application/json; charset=latin1",
+    "application/json;",
+    'application/json; charset="utf-8"',
+    "application/json; a=1",
+    "application/json\n",
+  ]) {
+    assert.ok(!isJSON(type), String(type));
+  }
+  assert.ok(!isJSON(`application/json${" ".repeat(60_000)}x`));
 });

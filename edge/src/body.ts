@@ -105,6 +105,13 @@ function isShort(headers: Headers, limit: number): boolean {
   return /^\d{1,15}$/.test(length) && Number(length) <= limit && !headers.has("Content-Encoding");
 }
 
+const JSON_TYPE = /^application\/json *(?:; *charset=utf-8 *)?$/i;
+
+/** Reports whether a Content-Type is JSON in a usual form; other forms may be JSON too. */
+export function isJSON(contentType: string | null): boolean {
+  return contentType !== null && JSON_TYPE.test(contentType);
+}
+
 export function concat(chunks: readonly Uint8Array[]): Bytes {
   const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
   let at = 0;

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Engine } from "./engine.ts";
+import { checksum } from "./key.ts";
 import { admitted, get, KEY, newWorker, postBatch } from "./testing.ts";
+import type { RawRequest } from "./worker.ts";
 
 test("a batch that the worker does not parse is forwarded unchanged", async () => {
   const problem = '{"success":false,"error":{"code":"INVALID_REQUEST","message":"m"}}';
@@ -260,42 +262,83 @@ test("a batch on which the module fails is forwarded unchanged", async () => {
 
 const FORWARD = { "X-Edge-MX": "forward" };
 
-test("a request is forwarded whole if the document of its policy is too long", async () => {
-  for (const request of [
-    get("/v1/email/a%2Fb%2Fc'+x@mail.example?details=true&x=y", {
-      headers: { Origin: "https://p.example" },
-    }),
-    postBatch('{"emails":["a@mail.example"]}', { Origin: "https://p.example" }),
-  ]) {
-    const { worker, sent } = newWorker((asked) =>
-      asked.url.endsWith("/admit")
-        ? new Response(null, { status: 204, headers: FORWARD })
-        : new Response('{"verdict":1}', {
-            headers: { "Content-Type": "application/json", "X-Usage-Current": "1" },
-          }),
-    );
-    const response = await worker.respond(request);
+/** Returns a worker with an origin that wants requests whole, and what the origin was asked. */
+function forwardingWorker() {
+  const { worker, sent } = newWorker(({ url }) =>
+    url.endsWith("/admit")
+      ? new Response(null, { status: 204, headers: FORWARD })
+      : new Response('{"verdict":1}', {
+          headers: { "Content-Type": "application/json", "X-Usage-Current": "1" },
+        }),
+  );
+  return { worker, asked: () => sent.splice(0) };
+}
+
+const pathOf = ({ url }: Request) => url.slice("http://origin.test".length);
+
+test("a request that names a policy is forwarded whole at once", async () => {
+  const { worker, asked } = forwardingWorker();
+  const origin = { Origin: "https://p.example" };
+  const response = await worker.respond(
+    get("/v1/email/a%2Fb%2Fc'+x@mail.example?details=true&x=y&policy=p", { headers: origin }),
+  );
+  assert.deepEqual(
+    [response.status, await response.text(), response.headers.get("X-Usage-Current")],
+    [200, '{"verdict":1}', "1"],
+  );
+  const body = '{"emails":["a@mail.example"],"policy":"p"}';
+  await worker.respond(postBatch(body, origin));
+  const [single, batch, ...more] = asked();
+  assert.ok(single && batch && more.length === 0);
+  assert.equal(pathOf(single), "/v1/email/a%2Fb%2Fc%27+x@mail.example?details=true&policy=p");
+  assert.equal(pathOf(batch), "/v1/emails");
+  assert.equal(await batch.text(), body);
+  for (const { headers } of [single, batch]) {
     assert.deepEqual(
-      [response.status, await response.text(), response.headers.get("X-Usage-Current")],
-      [200, '{"verdict":1}', "1"],
+      ["X-API-Key", "Origin", "X-Edge-Secret"].map((name) => headers.get(name)),
+      [KEY, "https://p.example", null],
     );
-    assert.deepEqual(
-      sent.map(({ url, headers }) => [url, headers.get("X-Edge-Policy"), headers.get("Origin")]),
-      [
-        ["http://origin.test/v1/edge/admit", "*", "https://p.example"],
-        [
-          request.method === "GET"
-            ? "http://origin.test/v1/email/a%2Fb%2Fc%27+x@mail.example?details=true"
-            : "http://origin.test/v1/emails",
-          null,
-          "https://p.example",
-        ],
-      ],
-    );
-    if (request.method === "POST") {
-      assert.equal(await sent[1]?.text(), '{"emails":["a@mail.example"]}');
-    }
   }
+});
+
+/** Returns a key with a checksum of its own. */
+function keyOf(n: number): string {
+  const start = `ask_${String(n).padStart(32, "0")}`;
+  return start + checksum(start);
+}
+
+test("a key whose requests the origin wants whole is remembered for a minute", async (t) => {
+  const { now } = Date;
+  t.after(() => {
+    Date.now = now;
+  });
+  let time = now();
+  Date.now = () => time;
+  const { worker, asked } = forwardingWorker();
+  const send = async (request: RawRequest) => {
+    assert.equal((await worker.respond(request)).status, 200);
+    return asked().map(pathOf);
+  };
+  const admit = "/v1/edge/admit";
+  const path = "/v1/email/a@b.example";
+  const batch = '{"emails":["bad"]}';
+  const other = { headers: { "X-API-Key": keyOf(1) } };
+
+  assert.deepEqual(await send(get("/v1/email/bad")), [admit, "/v1/email/bad"]);
+  assert.deepEqual(await send(get("/v1/email/bad")), ["/v1/email/bad"]);
+  assert.deepEqual(await send(get("/v1/email/")), ["/v1/email/"]);
+  assert.deepEqual(await send(postBatch(batch)), ["/v1/emails"]);
+  assert.deepEqual(await send(get(path, other)), [admit, path]);
+  time += 59_999;
+  assert.deepEqual(await send(get(path)), [path]);
+  time += 1;
+  assert.deepEqual(await send(postBatch(batch)), [admit, "/v1/emails"]);
+  assert.deepEqual(await send(get(path)), [path]);
+
+  for (let n = 2; n < 1025; n++) await send(get(path, { headers: { "X-API-Key": keyOf(n) } }));
+  assert.deepEqual(await send(get(path)), [path], "1,024 keys are remembered");
+  await send(get(path, { headers: { "X-API-Key": keyOf(1025) } }));
+  assert.deepEqual(await send(get(path)), [admit, path], "and the oldest is forgotten");
 });
 
 test("a single validation is forwarded in a form that fetch keeps", async () => {
@@ -305,33 +348,32 @@ test("a single validation is forwarded in a form that fetch keeps", async () => 
       "/v1/email/%2E%2e%2fa@b.example?x=1&policy=p&details=true",
       "/v1/email/..%2Fa@b.example?details=true&policy=p",
     ],
-    ["/v1/email/j\u00e4ne@b.example?x", "/v1/email/j%C3%A4ne@b.example"],
+    ["/v1/email/j\u00e4ne@b.example?x&policy=p", "/v1/email/j%C3%A4ne@b.example?policy=p"],
     ["/v1/email/%ff?policy=p&x#q", "/v1/email/%FF?policy=p"],
     ["/v1/email/..?policy=p", "/v1/email/...?policy=p"],
     ["/v1/email/%2e?policy=p", "/v1/email/...?policy=p"],
     ["/v1/email/?policy=p", "/v1/email/?policy=p"],
-    ["/v1/email/a%?policy=p", undefined],
     ["/v1/email/a@b.example?policy", "/v1/email/a@b.example?policy"],
     ["/v1/email/a@b.example?policy=p#q", "/v1/email/a@b.example?policy=p%23q"],
     ["/v1/email/a@b.example?policy=p&details=1", "/v1/email/a@b.example?details=1&policy=p"],
-    ["/v1/email/a@b.example?xpolicy=p&Policy=p", "/v1/email/a@b.example"],
+    ["/v1/email/a@b.example?policy=p&Policy=p", "/v1/email/a@b.example?policy=p"],
   ] as const) {
-    const { worker, sent } = newWorker(() => new Response(null, { status: 204, headers: FORWARD }));
+    const { worker, asked } = forwardingWorker();
     await worker.respond(get(target));
-    const asked = ["POST", "http://origin.test/v1/edge/admit"];
     assert.deepEqual(
-      sent.map(({ method, url }) => [method, url]),
-      forwarded === undefined ? [asked] : [asked, ["GET", `http://origin.test${forwarded}`]],
+      asked().map((request) => [request.method, pathOf(request)]),
+      [["GET", forwarded]],
       target,
     );
   }
 });
 
-test("input that the worker refuses has no verdict, so it needs no default policy", async () => {
-  const { worker, sent } = newWorker(() => admitted([]));
-  assert.equal((await worker.respond(get("/v1/email/bad"))).status, 400);
-  assert.deepEqual(
-    sent.map(({ headers }) => headers.get("X-Edge-Policy")),
-    [null],
-  );
+test("a malformed percent sign is the worker's 400 once the key is checked", async () => {
+  const { worker, asked } = forwardingWorker();
+  for (const query of ["", "", "?policy=p"]) {
+    const response = await worker.respond(get(`/v1/email/a%${query}`));
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /"error":".*%25.*"code":"INVALID_EMAIL_FORMAT"/);
+    assert.deepEqual(asked().map(pathOf), ["/v1/edge/admit"]);
+  }
 });

@@ -3,8 +3,7 @@
  * the worker does not handle by itself.
  */
 
-import { readAll } from "./body.ts";
-import { isJSON } from "./media-type.ts";
+import { isJSON, readAll } from "./body.ts";
 import { PASSED_KEY_HEADERS } from "./pass-through.ts";
 import type { Fetch, WorkerResponse } from "./response.ts";
 

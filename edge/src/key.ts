@@ -9,7 +9,8 @@ import { SENTENCES } from "./problems.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^ask_[0-9A-Za-z]{38}$/;
-const CHECKSUM_AT = 36;
+/** Where a key's checksum begins, which says nothing of the random digits before it. */
+export const CHECKSUM_AT = 36;
 const CHECKSUM_DIGITS = 6;
 
 /**

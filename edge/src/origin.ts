@@ -10,26 +10,19 @@
 
 import { readAll } from "./body.ts";
 import type { Config } from "./config.ts";
+import { CHECKSUM_AT } from "./key.ts";
 import { type KeyHeaders, keyHeadersOf, problemOf } from "./pass-through.ts";
 import type { Lookup, MX, Plan } from "./plan.ts";
-import type { Policy } from "./policies.ts";
 import { problemResponse, unavailable } from "./problem.ts";
 import type { Fetch, WorkerResponse } from "./response.ts";
 import { withTimeout } from "./timeout.ts";
 
 /**
- * The origin's decision: the lookups of the domains; the policy that the plan needs, with which
- * to ask again; that the origin must get the client's request whole; or the problem as a
- * response to the client.
+ * The origin's decision: the lookups of the domains; that the origin must get the client's
+ * request whole; or the problem as a response to the client.
  */
 export type Admission =
-  | {
-      readonly lookups: readonly Lookup[];
-      readonly keyHeaders: KeyHeaders;
-      /** That of the request, if it is in force; undefined if none is. */
-      readonly policy: Policy | undefined;
-    }
-  | { readonly policyInForce: Policy }
+  | { readonly lookups: readonly Lookup[]; readonly keyHeaders: KeyHeaders }
   | "forward"
   | { readonly problem: WorkerResponse };
 
@@ -39,8 +32,6 @@ export interface RequestContext {
   readonly id: string;
   /** The header Origin, which a browser adds; null without one. */
   readonly pageOrigin: string | null;
-  /** The policy that the worker would decide by, if one is in force. */
-  readonly policy: Policy | undefined;
   /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
   readonly signal: AbortSignal | null;
 }
@@ -51,22 +42,21 @@ export type Log = (message: string) => void;
 /** More than any reply of the origin, which has less than 1 KiB for each of 64 lookups. */
 const MAX_REPLY = 128 << 10;
 
-/**
- * More than any document of a policy that the origin sends, 256 KiB: others are longer, and
- * then the client's request is forwarded.
- */
-const MAX_DOCUMENT = 512 << 10;
+/** How long a key is remembered whose requests are forwarded, and how many keys are. */
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 1024;
 
 /** Headers of every 200 and 204 of the endpoint; another service would not send them. */
 const REQUIRED = ["X-Usage-Current", "X-Usage-Limit"];
 
-// ignoreBOM keeps a byte order mark, which no policy and no JSON begins with.
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const decoder = new TextDecoder();
 
 export class Origin {
   readonly #config: Config;
   readonly #fetch: Fetch;
   readonly #log: Log;
+  /** When each remembered key is forgotten, by its checksum; the oldest key is the first. */
+  readonly #forwarded = new Map<string, number>();
 
   constructor(config: Config, fetch: Fetch, log: Log) {
     this.#config = config;
@@ -80,11 +70,9 @@ export class Origin {
       return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
         const url = `${this.#config.origin}/v1/edge/admit`;
         const response = await this.#fetch(url, this.#request(plan, context, signal));
-        const mx = response.headers.get("X-Edge-MX");
-        if (mx === "forward") return mx; // a test key, or the document of the policy is too long
-        if (!mayHavePolicy(plan)) return this.#admission(plan, response, undefined);
-        if (mx === "policy") return { policyInForce: await policyIn(response) };
-        return this.#admission(plan, response, context.policy);
+        if (response.headers.get("X-Edge-MX") !== "forward") return this.#admission(plan, response);
+        this.#remember(context.key);
+        return "forward";
       });
     } catch (error) {
       if (!context.signal?.aborted) this.#log(`origin: ${describe(error)}`);
@@ -92,9 +80,26 @@ export class Origin {
     }
   }
 
+  /**
+   * Reports whether the origin has said in the last minute that it must get the requests with the
+   * key whole. Then asking again would cost a round trip. Every request may be forwarded, so
+   * responses are right also if the key has lost its policy or shares its checksum with another.
+   */
+  forwards(key: string): boolean {
+    return Date.now() < (this.#forwarded.get(key.slice(CHECKSUM_AT)) ?? 0);
+  }
+
+  #remember(key: string): void {
+    const checksum = key.slice(CHECKSUM_AT);
+    this.#forwarded.delete(checksum);
+    this.#forwarded.set(checksum, Date.now() + REMEMBERED_MS);
+    const [oldest] = this.#forwarded.keys();
+    if (this.#forwarded.size > MAX_REMEMBERED) this.#forwarded.delete(oldest as string);
+  }
+
   #request(
     plan: Plan,
-    { key, id, pageOrigin, policy }: RequestContext,
+    { key, id, pageOrigin }: RequestContext,
     signal: AbortSignal | null,
   ): RequestInit {
     const headers = {
@@ -103,7 +108,6 @@ export class Origin {
       "X-API-Key": key,
       "X-Request-Id": id,
       ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
-      ...(mayHavePolicy(plan) ? { "X-Edge-Policy": policyHeader(plan, policy) } : {}),
     };
     const brief = mayBeBrief(plan) || undefined;
     const { operation, points, tally, domains, details } = plan;
@@ -111,18 +115,14 @@ export class Origin {
     return { method: "POST", headers, body, redirect: "manual", signal };
   }
 
-  async #admission(plan: Plan, response: Response, asked: Policy | undefined): Promise<Admission> {
+  async #admission(plan: Plan, response: Response): Promise<Admission> {
     const keyHeaders = keyHeadersOf(response.headers);
-    const confirmed = response.headers.get("X-Edge-Policy");
-    const policy = confirmed === null ? undefined : asked;
-    const isOurs =
-      REQUIRED.every((name) => name in keyHeaders)
-      && (plan.points === 0 || isInForce(plan, policy, confirmed));
+    const isOurs = REQUIRED.every((name) => name in keyHeaders);
     const brief = isOurs ? briefMX(plan, response) : undefined;
-    if (brief !== undefined) return { lookups: [{ mx: brief }], keyHeaders, policy };
+    if (brief !== undefined) return { lookups: [{ mx: brief }], keyHeaders };
     const body = decoder.decode(await readAll(response, MAX_REPLY));
     const lookups = isOurs && response.status === 200 ? lookupsOf(plan, body) : undefined;
-    if (lookups !== undefined) return { lookups, keyHeaders, policy };
+    if (lookups !== undefined) return { lookups, keyHeaders };
     const passed = problemOf(response, body, keyHeaders);
     if (passed !== undefined) return { problem: passed };
     const hint = HINTS[response.status] ?? "";
@@ -146,26 +146,6 @@ function mayBeBrief({ operation, domains, details }: Plan): boolean {
   return operation === "single" && domains.length === 1 && details === undefined;
 }
 
-/** Reports whether a policy may decide: input that the worker refuses has no verdict, but needs the policy that it names. */
-function mayHavePolicy({ points, policy }: Plan): boolean {
-  return points > 0 || policy !== undefined;
-}
-
-function policyHeader({ policy: name = "*" }: Plan, policy: Policy | undefined): string {
-  return policy === undefined ? name : `${name} ${policy.digest}`;
-}
-
-/** Returns the policy that the origin sent in place of an admission. */
-async function policyIn(response: Response): Promise<Policy> {
-  const digest = response.headers.get("X-Edge-Policy") ?? "";
-  return { digest, document: decoder.decode(await readAll(response, MAX_DOCUMENT)) };
-}
-
-/** Reports whether the origin has confirmed the policy; none is right if the client named none. */
-function isInForce(plan: Plan, policy: Policy | undefined, confirmed: string | null): boolean {
-  return confirmed === null ? plan.policy === undefined : confirmed === policy?.digest;
-}
-
 /** Returns the MX in the header of a brief reply; undefined if it is not one. */
 function briefMX(plan: Plan, { status, headers }: Response): boolean | undefined {
   if (status !== 204 || !mayBeBrief(plan)) return undefined;
@@ -175,26 +155,20 @@ function briefMX(plan: Plan, { status, headers }: Response): boolean | undefined
 
 /** Returns the lookup of each domain; undefined unless the body has a valid one for each. */
 function lookupsOf(plan: Plan, body: string): Lookup[] | undefined {
-  const { mx, disposable, address, exchange } = (parseObject(body) ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const { mx, disposable, exchange } = (parseObject(body) ?? {}) as Record<string, unknown>;
   const isMX = (entry: unknown) =>
     typeof entry === "boolean"
     || (plan.operation === "batch"
       && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
   const isFlag = (entry: unknown) => typeof entry === "boolean";
-  const isFlagOrNull = (entry: unknown) => entry === null || isFlag(entry);
   const isValue = (entry: unknown) => typeof entry === "object" && !Array.isArray(entry);
   const count = plan.domains.length;
   if (!isListOf(mx, count, isMX)) return undefined;
   if (disposable !== undefined && !isListOf(disposable, count, isFlag)) return undefined;
-  if (address !== undefined && !isListOf(address, count, isFlagOrNull)) return undefined;
   if (exchange !== undefined && !isListOf(exchange, count, isValue)) return undefined;
   return mx.map((entry, n) => ({
     mx: entry as MX,
     disposable: disposable?.[n] === true,
-    address: address?.[n] as boolean | null | undefined,
     // The origin's bytes: their strings need no escape, and no number is in them.
     exchange: exchange?.[n] == null ? undefined : JSON.stringify(exchange[n]),
   }));

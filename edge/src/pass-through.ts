@@ -1,18 +1,14 @@
 /** Selects what of the origin's reply to an admission is passed to the client. */
 
-import { isJSON } from "./media-type.ts";
+import { isJSON } from "./body.ts";
 import type { WorkerResponse } from "./response.ts";
 
 /**
- * The problems that are passed to the client, each with a test of its shape. 403, 413
- * and 415 mean that the worker's own request was wrong, and 400 unless the account does not
- * have the policy that the client asked for. 409 and 422 need
- * an Idempotency-Key, and requests with one are forwarded unchanged.
+ * The problems that are passed to the client, each with a test of its shape. 400, 403, 413
+ * and 415 mean that the worker's own request was wrong. 409 and 422 need an Idempotency-Key,
+ * and requests with one are forwarded unchanged.
  */
 const PASSED: Readonly<Record<number, (body: Record<string, unknown>) => boolean>> = {
-  400: (body) =>
-    body.code === "INVALID_REQUEST"
-    || (isObject(body.error) && body.error.code === "INVALID_REQUEST"),
   401: (body) => body.status === 401 && body.code === "INVALID_API_KEY",
   402: (body) =>
     body.success === false && isObject(body.error) && typeof body.error.code === "string",
@@ -59,7 +55,6 @@ export function problemOf(
   keyHeaders: KeyHeaders,
 ): WorkerResponse | undefined {
   const { status, headers } = response;
-  if (status === 400 && headers.get("X-Edge-Policy") !== "none") return undefined;
   if (!isJSON(headers.get("Content-Type")) || !isPassed(status, body)) return undefined;
   const wait = headers.get("Retry-After") ?? "";
   const retryAfter = SECONDS.test(wait) ? wait : status === 503 ? "1" : undefined;

@@ -1,7 +1,8 @@
-import type { Facts } from "./instance.ts";
+/** Plans: what the worker decides about an operation before it asks the origin. */
+
+import { FACT, type Facts } from "./instance.ts";
 import { type Problem, problemResponse } from "./problem.ts";
 import type { WorkerResponse } from "./response.ts";
-import type { Tally } from "./tally.ts";
 
 /** The origin's MX result for a domain; null if the deadline passed before the lookup finished. */
 export type MX = boolean | null | "DNS_TIMEOUT" | "DNS_FAILURE";
@@ -13,15 +14,7 @@ export interface Lookup {
   readonly disposable?: boolean | undefined;
   /** The value of exchange in the details, as JSON. */
   readonly exchange?: string | undefined;
-  /**
-   * It has an address record and no MX records; null if the lookup of the record failed. Only
-   * known for a policy that may ask for it.
-   */
-  readonly address?: boolean | null | undefined;
 }
-
-/** Returns the verdict on an address as UTF-8 JSON, given what was found about its domain. */
-export type Decide = (facts: Facts, lookup: Lookup) => Uint8Array;
 
 /** A domain whose MX records are looked up. */
 export interface Domain {
@@ -47,14 +40,28 @@ export interface Plan {
   readonly domains: readonly Domain[];
   /** The client asked for details, which need the exchanges. */
   readonly details?: true | undefined;
-  /** The name of the policy that the client asked for; undefined for the key's default. */
-  readonly policy?: string | undefined;
-  /** Returns the response, given the lookups of the domains in their order; decide is undefined without a policy. */
-  finish(lookups: readonly Lookup[], decide?: Decide): WorkerResponse;
+  /** Returns the response, given the lookups of the domains in their order. */
+  finish(lookups: readonly Lookup[]): WorkerResponse;
 }
 
-/** Plans a single validation that ends with this problem if the key, the rate and the policy are accepted. */
-export function planProblem(problem: Problem, policy?: string): Plan {
-  const finish = () => problemResponse(problem);
-  return { operation: "single", points: 0, domains: [], policy, finish };
+/** Plans a single validation that ends with this problem if the key and the rate are accepted. */
+export function planProblem(problem: Problem): Plan {
+  return { operation: "single", points: 0, domains: [], finish: () => problemResponse(problem) };
+}
+
+/**
+ * The number of addresses of each kind, for the account's usage history at the origin, which
+ * gets these counts because it does not get the addresses. A count of 0 is left out.
+ */
+export type Tally = Partial<Record<"invalid" | (typeof KINDS)[number], number>>;
+
+/** The facts that are counted. */
+const KINDS = ["valid", "role", "gibberish", "disposable", "public", "relay", "typo"] as const;
+
+/** Adds one address to the tally. */
+export function count(tally: Tally, { set, refusal }: Facts): void {
+  if (refusal !== null) tally.invalid = (tally.invalid ?? 0) + 1; // no other kind applies
+  for (const kind of KINDS) {
+    if ((set & FACT[kind]) !== 0) tally[kind] = (tally[kind] ?? 0) + 1;
+  }
 }

@@ -12,6 +12,8 @@ export interface Problem {
   readonly status?: number;
   readonly retryAfter?: string;
   readonly allow?: string;
+  /** Why an address is not valid, as JSON, for a client that asked for details. */
+  readonly refusal?: string | undefined;
 }
 
 export function problem(
@@ -41,18 +43,18 @@ export function isProblem(value: unknown): value is Problem {
  * the operation's input.
  */
 export function problemResponse(
-  { code, message, status: ownStatus, retryAfter, allow }: Problem,
+  { code, message, status: ownStatus, retryAfter, allow, refusal }: Problem,
   inputShape: "A" | "B" = "A",
 ): WorkerResponse {
   const [defaultStatus, shape] = PROBLEMS[code];
   const status = ownStatus ?? defaultStatus;
   const isB = shape === "input" && inputShape === "B";
-  const body = isB
-    ? { success: false, error: { code, message } }
-    : { status, error: message, code };
+  const body = JSON.stringify(
+    isB ? { success: false, error: { code, message } } : { status, error: message, code },
+  );
   return {
     status,
-    body: JSON.stringify(body),
+    body: refusal ? `${body.slice(0, -1)},"details":{"refusal":${refusal}}}` : body,
     headers: { "Retry-After": retryAfter, Allow: allow },
   };
 }

@@ -2,24 +2,15 @@
 
 import { concat } from "./body.ts";
 import type { Facts, Place } from "./instance.ts";
-import type { Decide, Lookup } from "./plan.ts";
+import type { Lookup } from "./plan.ts";
 
 const encoder = new TextEncoder();
 const TRUE = encoder.encode("true");
 const FALSE = encoder.encode("false");
-const VERDICT = encoder.encode(',"verdict":');
-const END = encoder.encode("}");
 const EMAIL_AT = '{"email":'.length;
 
-/** Returns the result, with a verdict if there is a policy. */
-export function result(facts: Facts, lookup: Lookup, decide?: Decide): Uint8Array<ArrayBuffer> {
-  const json = resolved(facts, lookup);
-  if (decide === undefined) return json;
-  return concat([json.subarray(0, -1), VERDICT, decide(facts, lookup), END]);
-}
-
-/** Returns the result without a verdict. It is written over the JSON of the facts if it fits. */
-function resolved(facts: Facts, lookup: Lookup): Uint8Array<ArrayBuffer> {
+/** Returns the result. It is written over the JSON of the facts if it fits. */
+export function result(facts: Facts, lookup: Lookup): Uint8Array<ArrayBuffer> {
   let { json } = facts; // the last value first, since one of another length moves what follows
   if (facts.exchange !== undefined && lookup.exchange !== undefined) {
     json = write(json, facts.exchange, encoder.encode(lookup.exchange));
@@ -49,4 +40,12 @@ export function quotedEmail({ json, emailEnd }: Facts): Uint8Array {
 /** Concatenates chunks; encodes strings as UTF-8. */
 export function join(chunks: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
   return concat(chunks.map((chunk) => (typeof chunk === "string" ? encoder.encode(chunk) : chunk)));
+}
+
+/** The value of refusal in the details. A string in it has its quotation marks escaped. */
+const REFUSAL = /,"details":\{"refusal":(\{.*?\}),"canonical":/s;
+
+/** Returns why the address of a result with details is not valid, as the module's JSON. */
+export function quotedRefusal({ json, emailEnd }: Facts): string | undefined {
+  return REFUSAL.exec(new TextDecoder().decode(json.subarray(emailEnd)))?.[1];
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DETAILS } from "./instance.ts";
-import { queryDetails, queryPolicy } from "./single.ts";
+import { hasPolicy, planSingle, queryDetails } from "./single.ts";
+import { engine } from "./testing.ts";
 
 test("queryDetails returns the flag", () => {
   const flags = new Map([
@@ -36,33 +37,35 @@ test("queryDetails refuses other values, and two", () => {
   }
 });
 
-test("queryPolicy returns the name", () => {
-  const long = "a".repeat(64);
-  for (const [query, name] of [
-    ["", undefined],
-    ["?Policy=p&policyx=p&x=policy=p&%70olicy=p", undefined],
-    ["?policy=p", "p"],
-    ["?x=1&policy=sign-up_2&y", "sign-up_2"],
-    [`?policy=${long}`, long],
-  ] as const) {
-    assert.equal(queryPolicy(query), name, query);
-  }
+test("hasPolicy reports every parameter policy, also what is no name", () => {
+  for (const query of ["?policy=p", "?x=1&policy=sign-up_2&y", "?policy", "?policy=&policy=A"])
+    assert.ok(hasPolicy(query), query);
+  for (const query of ["", "?", "?details=true", "?Policy=p&policyx=p&x=policy=p&%70olicy=p"])
+    assert.ok(!hasPolicy(query), query);
 });
 
-test("queryPolicy refuses what is no name, and two", () => {
-  for (const value of [
-    "",
-    "=",
-    "=A",
-    "=a&policy=a",
-    "=a&policy",
-    "=%61",
-    "=a=",
-    "=a;",
-    "=..",
-    "='",
+test("the 400 for an address has the module's refusal if details are asked for", () => {
+  const decoder = new TextDecoder();
+  for (const email of [
+    "jane..doe@example.org",
+    "<jane@example.org>",
+    '",\\"canonical\\":null}@example.org',
+    '"},"canonical":null,@example.org',
+    Uint8Array.of(0xff),
+    "j\u00e4ne\u2028@@example.org",
+    "a".repeat(5000),
   ]) {
-    assert.equal(queryPolicy(`?policy${value}`), null, value);
+    const bodyOf = (query: string) =>
+      planSingle((address, flags) => engine.check(address, flags), email, query).finish([])
+        .body as string;
+    const facts = decoder.decode(engine.check(email, DETAILS).json);
+    const { refusal } = (JSON.parse(facts) as { details: { refusal: object } }).details;
+    const details = `"details":{"refusal":${JSON.stringify(refusal)}}`;
+    const plain = bodyOf("");
+    assert.ok(facts.includes(details.slice(0, -1)), "JSON.stringify writes the module's bytes");
+    assert.equal(bodyOf("?details=true"), `${plain.slice(0, -1)},${details}}`);
+    assert.equal(bodyOf("?details=false"), plain);
   }
-  assert.equal(queryPolicy(`?policy=${"a".repeat(65)}`), null);
+  const wrong = planSingle(() => assert.fail(), "a", "?details=1").finish([]).body as string;
+  assert.ok(!wrong.includes('"details":{'), wrong);
 });

@@ -1,30 +1,29 @@
-/** Plans GET /v1/email/{email}. */
+/** GET /v1/email/{email}: plans it, or makes the target for the origin. */
 
 import type { Check } from "./engine.ts";
 import { DETAILS, type Facts, isClassed, TooLong } from "./instance.ts";
-import { type Plan, planProblem } from "./plan.ts";
-import { isPolicyName } from "./policies.ts";
+import { count, type Plan, planProblem, type Tally } from "./plan.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
-import { result } from "./result.ts";
-import { count, type Tally } from "./tally.ts";
-import { percentDecode, percentEncode } from "./target.ts";
+import { quotedRefusal, result } from "./result.ts";
+import { percentEncode } from "./target.ts";
 
 /** The origin's HTTP server refuses such a path, in its own words. */
 const BROKEN_PERCENT =
   "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.";
 
-/** Plans the validation of the address in the path, which is percent-encoded. */
-export function planSingle(check: Check, encoded: string, query: string): Plan {
-  if (encoded === "") return planProblem(problem("MISSING_EMAIL", SENTENCES.noAddress));
-  const email = percentDecode(encoded);
+/** Plans the validation of an address; undefined is one that is not well percent-encoded. */
+export function planSingle(
+  check: Check,
+  email: string | Uint8Array | undefined,
+  query: string,
+): Plan {
+  if (email === "") return planProblem(problem("MISSING_EMAIL", SENTENCES.noAddress));
   if (email === undefined) return planProblem(problem("INVALID_EMAIL_FORMAT", BROKEN_PERCENT));
   const flags = queryDetails(query);
   if (flags === undefined) return planProblem(problem("INVALID_REQUEST", SENTENCES.wrongDetails));
-  const policy = queryPolicy(query);
-  if (policy === null) return planProblem(problem("INVALID_REQUEST", SENTENCES.wrongPolicy));
   const facts = factsOrProblem(check, email, flags);
-  if (isProblem(facts)) return planProblem(facts, policy);
+  if (isProblem(facts)) return planProblem(facts);
   const tally: Tally = {};
   count(tally, facts);
   const { host } = facts;
@@ -35,11 +34,7 @@ export function planSingle(check: Check, encoded: string, query: string): Plan {
       ? { tally, domains: [] }
       : { domains: [{ name: host, addresses: 1, classed: isClassed(facts) || undefined, tally }] }),
     details: facts.exchange === undefined ? undefined : true,
-    policy,
-    finish: ([lookup = { mx: false }], decide) => ({
-      status: 200,
-      body: result(facts, lookup, decide),
-    }),
+    finish: ([lookup = { mx: false }]) => ({ status: 200, body: result(facts, lookup) }),
   };
 }
 
@@ -47,7 +42,15 @@ function factsOrProblem(check: Check, email: string | Uint8Array, flags: number)
   try {
     const facts = check(email, flags);
     if (facts.refusal === null) return facts;
-    return problem("INVALID_EMAIL_FORMAT", toSentence(facts.refusal.sentence));
+    const { sentence } = facts.refusal;
+    return problem(
+      "INVALID_EMAIL_FORMAT",
+      // The module's clause gets a capital and a full stop.
+      sentence === ""
+        ? SENTENCES.notValid
+        : `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`,
+      { refusal: flags === DETAILS ? quotedRefusal(facts) : undefined },
+    );
   } catch (error) {
     if (!(error instanceof TooLong)) throw error;
     return problem("INVALID_EMAIL_FORMAT", SENTENCES.addressTooLong);
@@ -65,12 +68,9 @@ export function queryDetails(query: string): number | undefined {
   return { "details=true": DETAILS, "details=false": 0 }[values[0] ?? ""];
 }
 
-/** Returns the policy that the query asks for; undefined for none, null if it is malformed. */
-export function queryPolicy(query: string): string | undefined | null {
-  const [given, ...more] = parameters(query, "policy");
-  if (given === undefined) return undefined;
-  const name = given.slice("policy=".length);
-  return more.length === 0 && isPolicyName(name) ? name : null;
+/** Reports whether the query has a policy, which may be malformed. */
+export function hasPolicy(query: string): boolean {
+  return parameters(query, "policy").length > 0;
 }
 
 /** Returns the parameters of a query with a name, as they were sent. */
@@ -80,23 +80,14 @@ function parameters(query: string, name: string): string[] {
 }
 
 /**
- * Returns the target that asks the origin for the same, in a form that fetch does not change;
- * undefined if there is none, since the origin's HTTP server refuses it. Other parameters are
- * left out.
+ * Returns the target that asks the origin for the same, in a form that fetch does not change.
+ * Other parameters are left out.
  */
-export function singleTarget(encoded: string, query: string): string | undefined {
-  const email = percentDecode(encoded);
-  if (email === undefined) return undefined;
+export function singleTarget(email: string | Uint8Array, query: string): string {
   const segment = percentEncode(email);
-  // fetch would remove a dot segment. Three dots are none, and get the same response.
+  // fetch would remove a dot segment. Three dots are none, and are no address for the same reason;
+  // only the offset in the details differs.
   const path = segment === "." || segment === ".." ? "..." : segment;
   const kept = [...parameters(query, "details"), ...parameters(query, "policy")].join("&");
   return `/v1/email/${path}${kept === "" ? "" : `?${kept.replaceAll("#", "%23")}`}`;
-}
-
-/** Adds a capital and a full stop to the module's clause. */
-function toSentence(clause: string): string {
-  return clause === ""
-    ? SENTENCES.notValid
-    : `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }

@@ -3,12 +3,12 @@
  * the module itself, and the origin checks the key and the rate, looks up MX
  * records and charges. It first decides what to do with a request, as a value
  * (route.ts, plan.ts), and then does it. What differs between platforms is in
- * entry/. Each request makes one round trip to the origin at most, or two if it has a policy
- * that the worker does not have yet (policies.ts).
+ * entry/. Each request makes one round trip to the origin at most, or two if the worker has
+ * to learn that the origin must get the requests with the key whole.
  */
 
 import { malformed } from "./bad-request.ts";
-import { planBatch } from "./batch.ts";
+import { parseBatch, planBatch } from "./batch.ts";
 import { Body } from "./body.ts";
 import type { Config } from "./config.ts";
 import type { Check, Engine } from "./engine.ts";
@@ -21,19 +21,16 @@ import {
   readMCPResponse,
   readResponse,
 } from "./forward.ts";
-import { FACT, FOUND, PolicyRefused } from "./instance.ts";
 import { readKey } from "./key.ts";
 import { type Log, Origin } from "./origin.ts";
-import { parseBatch } from "./parse-batch.ts";
-import { type Decide, type Lookup, type Plan, planProblem } from "./plan.ts";
-import { Policies, type Policy } from "./policies.ts";
+import { type Plan, planProblem } from "./plan.ts";
 import { isProblem, problem, problemResponse, unavailable } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
 import { requestID } from "./request-id.ts";
 import { type Fetch, respond, type WorkerResponse } from "./response.ts";
 import { notFound, routeOf } from "./route.ts";
-import { planSingle, singleTarget } from "./single.ts";
-import { targetOf } from "./target.ts";
+import { hasPolicy, planSingle, singleTarget } from "./single.ts";
+import { percentDecode, targetOf } from "./target.ts";
 import { withTimeout } from "./timeout.ts";
 import { Updater } from "./updater.ts";
 
@@ -89,7 +86,6 @@ export class Worker {
   readonly #fetch: Fetch;
   readonly #log: Log;
   readonly #origin: Origin;
-  readonly #policies = new Policies();
 
   constructor({ engine, config, fetch = platformFetch, log = platformLog }: Dependencies) {
     this.lists = config.lists && new Updater({ engine, fetch, log, ...config.lists });
@@ -152,15 +148,17 @@ export class Worker {
   ): Promise<WorkerResponse> {
     const key = readKey(request.headers);
     if (isProblem(key)) return problemResponse(key);
-    const plan =
-      this.#plan(() => planSingle(this.#check, encoded, query))
-      ?? planProblem(problem("INTERNAL_ERROR", SENTENCES.checksFailed));
-    const whole = async () => {
-      const target = singleTarget(encoded, query);
-      if (target === undefined) return plan.finish([]);
-      return this.#forwardOperation({ ...request, method: "GET", target, body: null });
-    };
-    return this.#execute(plan, key, request, whole);
+    const email = percentDecode(encoded);
+    if (email === undefined || !(hasPolicy(query) || this.#origin.forwards(key))) {
+      const plan =
+        this.#plan(() => planSingle(this.#check, email, query))
+        ?? planProblem(problem("INTERNAL_ERROR", SENTENCES.checksFailed));
+      const response = await this.#execute(plan, key, request);
+      if (response !== undefined) return response;
+      if (email === undefined) return plan.finish([]); // the origin's HTTP server would refuse it
+    }
+    const target = singleTarget(email, query);
+    return this.#forwardOperation({ ...request, method: "GET", target, body: null });
   }
 
   async #batch(request: IdentifiedRequest): Promise<WorkerResponse> {
@@ -170,12 +168,11 @@ export class Worker {
     const body = new Body(request.body);
     const start = await readStart(body, request.signal);
     if (start === undefined) return truncated(body);
-    const given = body.ended ? parseBatch(request.headers, start) : undefined;
+    const isParsed = body.ended && !this.#origin.forwards(key);
+    const given = isParsed ? parseBatch(request.headers, start) : undefined;
     const plan = given && this.#plan(() => planBatch(this.#check, given, arrival));
-    if (plan !== undefined) {
-      const forwarded = { ...request, target: BATCH, body: start };
-      return this.#execute(plan, key, request, () => this.#forwardOperation(forwarded));
-    }
+    const planned = plan && (await this.#execute(plan, key, request));
+    if (planned !== undefined) return planned;
     const whole = body.whole(start, MAX_FORWARDED);
     const response = await this.#forwardOperation({ ...request, target: BATCH, body: whole });
     // The origin may respond, to a wrong key for instance, before it has read all of the
@@ -255,54 +252,18 @@ export class Worker {
     }
   }
 
-  /**
-   * Executes a plan, or calls whole if the key is a test key, which only the origin knows, or it
-   * needs a policy that the worker cannot use. If the origin sends a policy, it has charged nothing yet, and the worker asks again.
-   */
+  /** Executes a plan; returns undefined if the origin must get the request whole. */
   async #execute(
     plan: Plan,
     key: string,
     { id, headers, signal }: IdentifiedRequest,
-    whole: () => Promise<WorkerResponse>,
-  ): Promise<WorkerResponse> {
+  ): Promise<WorkerResponse | undefined> {
     const context = { key, id, pageOrigin: headers.get("Origin"), signal };
-    const ask = (policy: Policy | undefined) => this.#origin.admit(plan, { ...context, policy });
-    let admission = await ask(this.#policies.last(key, plan.policy));
-    if (admission !== "forward" && "policyInForce" in admission) {
-      const { policyInForce } = admission;
-      if (!this.#accepts(policyInForce)) return whole();
-      this.#policies.keep(key, plan.policy, policyInForce);
-      admission = await ask(policyInForce);
-    }
-    if (admission === "forward" || "policyInForce" in admission) return whole(); // it was changed again
+    const admission = await this.#origin.admit(plan, context);
+    if (admission === "forward") return undefined;
     if ("problem" in admission) return admission.problem;
-    const decide = admission.policy && this.#decideBy(admission.policy);
-    const response = plan.finish(admission.lookups, decide);
+    const response = plan.finish(admission.lookups);
     return { ...response, headers: { ...response.headers, ...admission.keyHeaders } };
-  }
-
-  /** Reports whether the module takes the policy, which may be of a later release. */
-  #accepts({ document }: Policy): boolean {
-    try {
-      this.#engine.verdict(document, { set: 0, more: 0, host: "" });
-      return true;
-    } catch (error) {
-      if (error instanceof PolicyRefused) {
-        this.#log(
-          "a policy is of another release, so its requests are forwarded; update the worker",
-        );
-      } else {
-        this.#logDefect(error);
-      }
-      return false;
-    }
-  }
-
-  #decideBy({ document }: Policy): Decide {
-    return (facts, lookup) => {
-      const set = lookup.disposable === true ? facts.set | FACT.disposable : facts.set;
-      return this.#engine.verdict(document, { ...facts, set }, foundIn(lookup));
-    };
   }
 
   /** Forwards an operation that the worker does not handle by itself. */
@@ -347,14 +308,6 @@ async function readStart(body: Body, signal: AbortSignal | null, limit = MAX_BAT
 function truncated(body: Body, shape: "A" | "B" = "B"): WorkerResponse {
   body.cancel();
   return problemResponse(problem("INVALID_REQUEST", SENTENCES.brokeOff(String(body.size))), shape);
-}
-
-/** Returns what a lookup found, for a verdict. The module does not use it for an address literal. */
-function foundIn({ mx, address }: Lookup): number {
-  if (mx === true) return FOUND.lookedUp | FOUND.mx;
-  if (address === null) return FOUND.lookedUp;
-  const none = FOUND.lookedUp | FOUND.addressLookedUp;
-  return address === true ? none | FOUND.addressRecord : none;
 }
 
 function nameOf(error: unknown): string {

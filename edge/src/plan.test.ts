@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { count, type Tally } from "./tally.ts";
+import { count, type Tally } from "./plan.ts";
 import { engine } from "./testing.ts";
 
 const KINDS = ["valid", "role", "gibberish", "disposable", "public", "relay", "typo"] as const;
