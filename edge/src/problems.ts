@@ -37,8 +37,6 @@ export const SENTENCES = {
     "This is not an API key. A key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped.",
   noAddress: "The path has no address: send GET /v1/email/{email}, the address percent-encoded.",
   wrongDetails: "The query parameter details must be true or false, given once: ?details=true.",
-  wrongPolicy:
-    "The query parameter policy must be the name of one of the account's policies, given once: 1 to 64 of a-z, 0-9, - and _.",
   addressTooLong: "The address is far longer than an address can be (254 bytes).",
   notValid: "The address is not valid.",
   brokeOff: (bytes: string) =>

@@ -45,8 +45,6 @@ const TextNoAddress = "The path has no address: send GET /v1/email/{email}, the 
 
 const TextWrongDetails = "The query parameter details must be true or false, given once: ?details=true."
 
-const TextWrongPolicy = "The query parameter policy must be the name of one of the account's policies, given once: 1 to 64 of a-z, 0-9, - and _."
-
 const TextAddressTooLong = "The address is far longer than an address can be (254 bytes)."
 
 const TextNotValid = "The address is not valid."

@@ -110,7 +110,8 @@ func ReadOptions(query string) (o Options, p *Problem) {
 	}
 	switch policy := given["policy"]; {
 	case len(policy) > 1, len(policy) == 1 && ledger.CheckPolicyName(policy[0]) != nil:
-		return o, InvalidRequest.With(TextWrongPolicy)
+		return o, InvalidRequest.With("The query parameter policy must be the name of one of the account's policies, " +
+			"given once: 1 to 64 of a-z, 0-9, - and _.")
 	case len(policy) == 1:
 		o.Policy = policy[0]
 	}
