@@ -67,7 +67,7 @@ var platformRequests = []request{
 	get("/v1/email/a%2Bb@mail.example"), get("/v1/email/a+b@mail.example"), get("/v1/email/!$&'*+=~@mail.example"), get("/v1/email/a@[IPv6:2001:db8::1]"), get("/v1/email/"), get("/v1/email"),
 	get("/v1/email/a@servfail.example"), get("/v1/email/a@none.example"), get("/v1/email/jane..doe@mail.example?details=true"), get("/v1/email/" + strings.Repeat("a", 300) + "@mail.example"),
 	post(`{"emails":["a@mail.example","bad","a@servfail.example","A@mail.example"]}`), post(`{"emails":["info@mail.example"],"details":true,"policy":"strict"}`),
-	post(`{"emails":["a@mail.example"],"policy":"long"}`), post(`{"emails":["a@mail.example"]}`, "Idempotency-Key: one"), post(`{"emails":["a@mail.example"]}`, "Idempotency-Key: one"),
+	post(`{"emails":["a@mail.example"],"policy":"strict"}`), post(`{"emails":["a@mail.example"]}`, "Idempotency-Key: one"), post(`{"emails":["a@mail.example"]}`, "Idempotency-Key: one"),
 	post(`{"emails":[]}`), post(`{"emails":`), post(""), post(`{"emails":["` + strings.Repeat("a", 100_000) + `"]}`),
 	get("/v1/usage"), get("/v1/emails"), get("/v2"), {Method: http.MethodPut, Target: "/v1/email/a@mail.example"},
 	{Method: http.MethodHead, Target: "/v1/email/a@mail.example"}, {Method: http.MethodOptions, Target: "/v1/emails"}, {Method: http.MethodOptions, Target: "/v1/email/a@mail.example"},

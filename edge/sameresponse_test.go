@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestSameResponseAsOrigin(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)
-			for _, policy := range []string{"", "strict", "long"} { // the key's default
+			for _, policy := range []string{"", "strict"} { // the key's default
 				direct, edge := runtime.name+policy+"-direct@twin.test", runtime.name+policy+"-edge@twin.test"
 				key := [2]string{o.accountWithPolicy(t, direct, policy), o.accountWithPolicy(t, edge, policy)}
 				for name, r := range oddities() {
@@ -52,7 +53,7 @@ func TestSameResponseToTestKeys(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)
-			for _, policy := range []string{"", "strict", "long"} {
+			for _, policy := range []string{"", "strict"} {
 				email := runtime.name + policy + "@tests.test"
 				o.accountWithPolicy(t, email, policy)
 				a, err := o.ledger.AccountByEmail(t.Context(), email)
@@ -104,99 +105,62 @@ func (o *origin) sendTest(t *testing.T, to *process, r request) response {
 
 var tokensLeft = regexp.MustCompile(`"rate":\{"limit":100,"remaining":\d+`)
 
-// strict is a policy for which the origin looks up address records, and long one that it does
-// not send to workers.
+// strict is a policy for which the origin looks up address records.
 const strict = `{"block": {"domains": ["*.bulk.example"], "reasons": ["role", "alias", "no_mail", "non_ascii"]}, "review": {"reasons": ["disposable", "no_mx"]}}`
 
-var long = `{"block": {"domains": ["mail.example"` + strings.Repeat(" ", 256<<10) + `]}}`
-
-// accountWithPolicy returns a key of a new account that has the policies strict and long. Its
-// default policy is the named one.
+// accountWithPolicy returns a key of a new account that has the policy strict. Its default policy
+// is the named one.
 func (o *origin) accountWithPolicy(t *testing.T, email, policy string) (key string) {
 	key = o.account(t, email)
 	a, err := o.ledger.AccountByEmail(t.Context(), email)
 	require.NoError(t, err)
-	for name, document := range map[string]string{"strict": strict, "long": long} {
-		_, err = o.ledger.SetPolicy(t.Context(), a.ID, name, document)
-		require.NoError(t, err)
-	}
+	_, err = o.ledger.SetPolicy(t.Context(), a.ID, "strict", strict)
+	require.NoError(t, err)
 	keys, err := o.ledger.ListKeys(t.Context(), a.ID, ledger.KeyPage{})
 	require.NoError(t, err)
 	require.NoError(t, o.ledger.ChangeKey(t.Context(), a.ID, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Policy: policy}}))
 	return key
 }
 
-// The worker gives the verdicts itself: the origin gets no address, but by a policy that is
-// too long for the worker.
-func TestWorkerGivesTheVerdict(t *testing.T) {
+// A request that names a policy is one round trip to the origin. The first request by a key's
+// default policy is two, and those after it are one, because the worker remembers the key.
+func TestRoundTripsOfPolicies(t *testing.T) {
 	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	w := startWorkerd(t, "http://"+o.hostPort)
-	key := "X-API-Key: " + o.accountWithPolicy(t, "verdict@twin.test", "strict")
-	for range 2 {
-		for _, r := range []request{get("/v1/email/info@mail.example"), get("/v1/email/info@mail.example?policy=strict"),
-			post(`{"emails":["info@mail.example"]}`), post(`{"emails":["info@mail.example"],"policy":"strict"}`)} {
-			require.Contains(t, w.send(t, r.With(key)).body, `"verdict":{"action":"block","reason":"role","rule":"block.reasons[0]"}`)
-		}
+	named := "X-API-Key: " + o.accountWithPolicy(t, "named@twin.test", "")
+	byDefault := "X-API-Key: " + o.accountWithPolicy(t, "default@twin.test", "strict")
+	for _, c := range []struct {
+		request request
+		served  string // so far, by the origin
+	}{
+		{get("/v1/email/info@mail.example?policy=strict", named), "edge 0 single 1 batch 0"},
+		{post(`{"emails":["info@mail.example"],"policy":"strict"}`, named), "edge 0 single 1 batch 1"},
+		{get("/v1/email/info@mail.example", byDefault), "edge 1 single 2 batch 1"},
+		{get("/v1/email/info@mail.example", byDefault), "edge 1 single 3 batch 1"},
+		{post(`{"emails":["info@mail.example"]}`, byDefault), "edge 1 single 3 batch 2"},
+	} {
+		a := w.send(t, c.request)
+		require.Contains(t, a.body, `"verdict":{"action":"block","reason":"role","rule":"block.reasons[0]"}`)
+		require.Eventually(t, func() bool { return o.served(t) == c.served }, hung, 10*time.Millisecond,
+			"%s %s: %s", c.request.Method, c.request.Target, c.served) // counted once it is sent
 	}
-	forwarded := func() bool {
-		return strings.Contains(o.send(t, get("/metrics")).body, `addrspec_requests_total{route="single"`)
-	}
-	require.False(t, forwarded())
-	require.Contains(t, w.send(t, get("/v1/email/info@mail.example?policy=long", key)).body, `"verdict":{"action":"block","reason":"domain","rule":"block.domains[0]"}`)
-	require.Eventually(t, forwarded, hung, 10*time.Millisecond) // counted once it is sent
-	require.EqualValues(t, 9, o.used(t, "verdict@twin.test"))
+	require.EqualValues(t, 2, o.used(t, "named@twin.test"))
+	require.EqualValues(t, 3, o.used(t, "default@twin.test"))
 }
 
-// Accounts whose policies of one name disagree, and change all the time, get the verdicts of
-// their own at one worker.
-func TestPoliciesOfAccountsNeverMix(t *testing.T) {
-	t.Parallel()
-	o := startOrigin(t, "--dns", contract.Serve(t))
-	w := startWorkerd(t, "http://"+o.hostPort)
-	const rounds = 40
-	done := make(chan error)
-	for n, of := range []string{"block", "review", "allow"} {
-		email := of + "@mix.test"
-		key := o.account(t, email)
-		a, err := o.ledger.AccountByEmail(t.Context(), email)
+// served returns how many requests of a worker the origin has served.
+func (o *origin) served(t *testing.T) string {
+	counts := map[string]int{}
+	for _, m := range servedBy.FindAllStringSubmatch(o.send(t, get("/metrics")).body, -1) {
+		n, err := strconv.Atoi(m[2])
 		require.NoError(t, err)
-		set := func(round int) {
-			document := fmt.Sprintf(`{%q: {"domains": ["mail.example", "d%d.example"]}}`, of, round%(n+2))
-			_, err := o.ledger.SetPolicy(t.Context(), a.ID, "p", document)
-			assert.NoError(t, err)
-		}
-		set(0)
-		for client := range 3 {
-			go func() {
-				done <- sendVerdicts(t, w, key, of, rounds, func(n int) {
-					if client == 0 {
-						set(n)
-					}
-				})
-			}()
-		}
+		counts[m[1]] += n
 	}
-	for range 9 {
-		assert.NoError(t, <-done)
-	}
+	return fmt.Sprint("edge ", counts["edge"], " single ", counts["single"], " batch ", counts["batch"])
 }
 
-// sendVerdicts sends requests by the policy p, whose verdicts must have an action.
-func sendVerdicts(t *testing.T, w *process, key, action string, rounds int, before func(int)) error {
-	want := fmt.Sprintf(`"verdict":{"action":%q,"reason":"domain","rule":"%s.domains[0]"}`, action, action)
-	for n := range rounds {
-		before(n)
-		r := get("/v1/email/a@mail.example?policy=p")
-		if n%2 == 1 {
-			r = post(`{"emails":["a@mail.example"],"policy":"p"}`)
-		}
-		if a := w.send(t, r.With("X-API-Key: "+key)); a.status != http.StatusOK || !strings.Contains(a.body, want) {
-			return fmt.Errorf("%d %s, not with %s", a.status, a.body, want)
-		}
-	}
-	return nil
-}
+var servedBy = regexp.MustCompile(`(?m)^addrspec_requests_total\{route="(\w+)",status="\d+"\} (\d+)$`)
 
 // requireSameUsage requires that two accounts have the same charges and facts in the
 // usage history: the worker's counts are those that the origin would make.
