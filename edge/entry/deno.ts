@@ -4,9 +4,8 @@
  *     deno run --allow-net --allow-env --allow-read deno.js
  */
 
-import { readConfig } from "../src/config.ts";
+import { listening, listenOf, readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { listening, listenOf } from "../src/listen.ts";
 import { keepFresh } from "../src/updater.ts";
 import { Worker } from "../src/worker.ts";
 

@@ -6,8 +6,7 @@
 import { type Environment, readConfig } from "../src/config.ts";
 import type { Engine } from "../src/engine.ts";
 import { problemResponse, unavailable } from "../src/problem.ts";
-import { requestID } from "../src/request-id.ts";
-import { respond } from "../src/response.ts";
+import { requestID, respond } from "../src/response.ts";
 import { Worker } from "../src/worker.ts";
 
 /** What the platform passes with a request. */

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readConfig } from "./config.ts";
-import { listening, listenOf } from "./listen.ts";
+import { listening, listenOf, readConfig } from "./config.ts";
 
 const SECRET = "sixteen letters.";
 const minimal = { ADDRSPEC_ORIGIN: "https://origin.example/", ADDRSPEC_EDGE_SECRET: SECRET };

@@ -4,7 +4,7 @@
  */
 
 import { isJSON, readAll } from "./body.ts";
-import { PASSED_KEY_HEADERS } from "./pass-through.ts";
+import { PASSED_KEY_HEADERS } from "./origin.ts";
 import type { Fetch, WorkerResponse } from "./response.ts";
 
 /**

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { malformed } from "./bad-request.ts";
 import { isUnchanged } from "./forward.ts";
 import { problemResponse } from "./problem.ts";
 import { type Pages, routeOf } from "./route.ts";
+import { malformed } from "./target.ts";
 
 const ORIGIN = "https://origin.example";
 

@@ -3,6 +3,8 @@
  * "..", which `new URL` would remove, so targets are never parsed as URLs.
  */
 
+import { type Problem, problem } from "./problem.ts";
+
 /** An origin-form target: visible ASCII, and other characters, which not every platform encodes. */
 const ORIGIN_FORM = /^\/[!-~\u0080-\uffff]*$/;
 /** Host and port in RFC 3986 section 3.2, without a comma, which joins two fields. */
@@ -70,4 +72,30 @@ export function percentEncode(segment: string | Uint8Array): string {
     const char = String.fromCharCode(byte);
     return SEGMENT.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }).join("");
+}
+
+const MESSAGES = {
+  400:
+    "The request is not well-formed HTTP (RFC 9112): check the request line, the Host header "
+    + "and the length of the body.",
+  417:
+    "The Expect header asks for something else than 100-continue, the only expectation there is "
+    + "(RFC 9110 section 10.1.1); leave it out.",
+  431: "The request line and headers are over 64 KiB; send fewer or shorter headers.",
+} as const;
+
+/** Returns the problem of a request that is not well-formed HTTP, such as Node cannot parse. */
+export function badRequest(status: keyof typeof MESSAGES): Problem {
+  const code = status === 400 ? "INVALID_REQUEST" : "BAD_REQUEST";
+  return problem(code, MESSAGES[status], { status });
+}
+
+/**
+ * Returns the problem with the target, Host or Expect; undefined if there is none. Platforms refuse
+ * most such requests before the worker sees them, each with its own response.
+ */
+export function malformed(target: string, headers: Headers): Problem | undefined {
+  const expectation = headers.get("Expect") ?? "";
+  if (!isOriginForm(target) || !isHost(headers.get("Host") ?? "")) return badRequest(400);
+  return expectation === "" || /^100-continue$/i.test(expectation) ? undefined : badRequest(417);
 }

@@ -7,7 +7,6 @@
  * to learn that the origin must get the requests with the key whole.
  */
 
-import { malformed } from "./bad-request.ts";
 import { parseBatch, planBatch } from "./batch.ts";
 import { Body } from "./body.ts";
 import type { Config } from "./config.ts";
@@ -26,11 +25,10 @@ import { type Log, Origin } from "./origin.ts";
 import { type Plan, planProblem } from "./plan.ts";
 import { isProblem, problem, problemResponse, unavailable } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
-import { requestID } from "./request-id.ts";
-import { type Fetch, respond, type WorkerResponse } from "./response.ts";
+import { type Fetch, requestID, respond, type WorkerResponse } from "./response.ts";
 import { notFound, routeOf } from "./route.ts";
 import { hasPolicy, planSingle, singleTarget } from "./single.ts";
-import { percentDecode, targetOf } from "./target.ts";
+import { malformed, percentDecode, targetOf } from "./target.ts";
 import { withTimeout } from "./timeout.ts";
 import { Updater } from "./updater.ts";
 

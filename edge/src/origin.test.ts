@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { keyHeadersOf, problemOf } from "./pass-through.ts";
+import { keyHeadersOf, problemOf } from "./origin.ts";
 
 function retryAfter(status: number, wait?: string): string | undefined | null {
   const bodies: Record<number, object> = {
