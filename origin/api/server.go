@@ -53,8 +53,6 @@ type Config struct {
 	OperatorApart bool
 	// Memory is the most bytes that requests in progress use; DefaultMemory if 0.
 	Memory int
-	// SecurityTxt is served at /.well-known/security.txt if it has a contact.
-	SecurityTxt *SecurityTxt
 	// Hooks are the sign-up hooks; nil for none.
 	Hooks *signuphook.Registry
 	// Distrusted reports whether lookups fail because the resolvers lie, so that no requests should come;
@@ -69,6 +67,10 @@ type Config struct {
 // Server is the HTTP handler. It is safe for concurrent use.
 type Server struct {
 	Config
+	// SecurityTxt is served at /.well-known/security.txt; nil for none. It may change while the Server
+	// serves.
+	SecurityTxt atomic.Pointer[[]byte]
+
 	memory   *limit.Limiter[owner]
 	signUps  *limit.Limiter[string] // one call at a time decides about a sign-up
 	unserved *rate.Limiter          // of log lines
@@ -179,13 +181,13 @@ var routes = map[string]route{
 	"/v1/usage": {"usage", reading, func(s *Server, r *http.Request) wire.Response {
 		return s.serve(r, "usage", wire.Flat, usage)
 	}, false, true},
-	mcpPath:         {mcpRoute, writing, (*Server).message, false, true},
-	edgePath:        {"edge", writing, (*Server).edge, false, false},
-	"/healthz":      {"healthz", reading, (*Server).healthz, true, false},
-	"/readyz":       {"readyz", reading, (*Server).readyz, true, false},
-	"/metrics":      {"metrics", reading, (*Server).metrics, true, false},
-	"/openapi.json": {"openapi", reading, (*Server).openAPI, false, false},
-	SecurityTxtPath: {"securitytxt", reading, (*Server).securityTxt, false, false},
+	mcpPath:                     {mcpRoute, writing, (*Server).message, false, true},
+	edgePath:                    {"edge", writing, (*Server).edge, false, false},
+	"/healthz":                  {"healthz", reading, (*Server).healthz, true, false},
+	"/readyz":                   {"readyz", reading, (*Server).readyz, true, false},
+	"/metrics":                  {"metrics", reading, (*Server).metrics, true, false},
+	"/openapi.json":             {"openapi", reading, (*Server).openAPI, false, false},
+	"/.well-known/security.txt": {"securitytxt", reading, (*Server).securityTxt, false, false},
 }
 
 var (

@@ -146,7 +146,7 @@ func batchRequest(key string, emails ...string) origintest.Request {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s",
-		"--security-contact", "mailto:security@addrspec.example"), description.New(t)}
+		"--security-txt", origintest.SecurityTxt(t)), description.New(t)}
 	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger, s.survey) })
 	t.Run("pages", s.pages)
 	t.Run("malformed", s.malformed)

@@ -55,7 +55,7 @@ func groupCommands(app *kong.Application) {
 
 // flagGroups is the order of the groups of the flags of check and serve. Those of
 // embedded structs would come first.
-var flagGroups = []string{"Input:", "Output:", "MX records:", "Through a service:", "End and exit code:", "Listeners:", "Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "Sign-up hooks:", "security.txt:"}
+var flagGroups = []string{"Input:", "Output:", "MX records:", "Through a service:", "End and exit code:", "Listeners:", "Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "Sign-up hooks:"}
 
 // arrangeFlags sorts the flags of all commands by group, and writes the values of a
 // flag that has few as its placeholder.

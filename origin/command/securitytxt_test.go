@@ -3,18 +3,20 @@ package command
 import (
 	"io"
 	"net/http"
+	"os"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/api"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// getSecurityTxt returns the response of a service in a process of its own.
-func getSecurityTxt(t *testing.T, flags ...string) (*http.Response, string) {
+// getSecurityTxt returns the service's response.
+func (s *instance) getSecurityTxt(t *testing.T) (*http.Response, string) {
 	t.Helper()
-	p := launch(t, nil, flags...)
-	resp, err := http.Get("http://" + p.hostPort + api.SecurityTxtPath)
+	resp, err := http.Get("http://" + s.hostPort + "/.well-known/security.txt")
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
@@ -22,28 +24,36 @@ func getSecurityTxt(t *testing.T, flags ...string) (*http.Response, string) {
 	return resp, string(body)
 }
 
-// The program serves security.txt with and without its pages, and 404 without a
-// contact.
+// The program serves the file of --security-txt with and without its pages, and 404 without a file.
 func TestSecurityTxt(t *testing.T) {
 	t.Parallel()
-	flags := []string{"--security-contact", "mailto:security@addrspec.example?subject=a,b", "--security-contact", "https://addrspec.example/report",
-		"--security-policy", "https://addrspec.example/security", "--security-languages", "en,de", "--public-url", "https://addrspec.example/"}
+	file := origintest.SecurityTxt(t)
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
 	for _, pages := range []string{"on", "off"} {
-		resp, body := getSecurityTxt(t, append(flags, "--dashboard", pages)...)
+		resp, body := start(t, "--security-txt", file, "--dashboard", pages).getSecurityTxt(t)
 		require.Equal(t, http.StatusOK, resp.StatusCode)
 		require.Equal(t, "text/plain; charset=utf-8", resp.Header.Get("Content-Type"))
-		require.Regexp(t, `^Contact: mailto:security@addrspec\.example\?subject=a,b\r\nContact: https://addrspec\.example/report\r\nExpires: \d{4}-\d\d-01T00:00:00Z\r\n`+
-			`Preferred-Languages: en,de\r\nCanonical: https://addrspec\.example/\.well-known/security\.txt\r\nPolicy: https://addrspec\.example/security\r\n$`, body)
+		require.Equal(t, string(want), body)
 	}
-	_, body := getSecurityTxt(t, "--security-contact", "tel:+1-201-555-0123", "--public-url", "http://localhost:8080")
-	require.NotContains(t, body, "Canonical", "it must have https")
-	resp, body := getSecurityTxt(t)
+	resp, body := start(t).getSecurityTxt(t)
 	require.Equal(t, http.StatusNotFound, resp.StatusCode)
 	require.Contains(t, body, "NOT_FOUND")
 }
 
-func TestServeRefusesSecurityTxt(t *testing.T) {
+// SIGHUP reads the file again. An invalid one changes nothing.
+func TestHangUpReloadsSecurityTxt(t *testing.T) {
 	t.Parallel()
-	require.Contains(t, refused(t, "serve", "--security-contact", "security@addrspec.example"), "must be a URI such as mailto:")
-	require.Contains(t, refused(t, "serve", "--security-policy", "https://addrspec.example"), "need --security-contact")
+	file := origintest.SecurityTxt(t)
+	p := launch(t, nil, "--security-txt", file)
+	_, first := p.getSecurityTxt(t)
+	replace(t, file, []byte(first+"Preferred-Languages: en\r\n"))
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	second := func() bool { _, body := p.getSecurityTxt(t); return body == first+"Preferred-Languages: en\r\n" }
+	require.Eventually(t, second, hung, 10*time.Millisecond)
+	replace(t, file, []byte("Contact: mailto:security@addrspec.example\r\n"))
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	require.Eventually(t, func() bool { return p.log.Contains("the new fields of security.txt are invalid") }, hung, 10*time.Millisecond)
+	require.True(t, second())
+	require.NoError(t, p.Terminate(hung))
 }

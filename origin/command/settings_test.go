@@ -113,6 +113,7 @@ func TestServeStartUpErrors(t *testing.T) {
 		"lists damaged":           {[]string{"--lists", notModule}, []string{"lists"}},
 		"resolver not an address": {[]string{"--dns", "nowhere"}, []string{"nowhere", "host:port"}},
 		"plans missing":           {[]string{"--plans", filepath.Join(dir, "none")}, []string{"plans", "none"}},
+		"security.txt missing":    {[]string{"--security-txt", filepath.Join(dir, "none")}, []string{"--security-txt", "none"}},
 		"no connections":          {[]string{"--max-connections", "0"}, []string{"--max-connections 0", "must be from 1"}},
 		"no such flag":            {[]string{"--nonsense"}, []string{"nonsense", "--help"}},
 	} {

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/netip"
-	"strings"
+	"net/url"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
+	"github.com/addrspec/addrspec/lists/update"
 	"github.com/addrspec/addrspec/origin/api"
 )
 
@@ -21,7 +19,6 @@ type Config struct {
 	DatabaseFlag   `group:"Database:"`
 	ModuleFlags    `group:"Module and lists:"`
 	DashboardFlags `group:"Dashboard and sign-in:"`
-	SecurityFlags  `group:"security.txt:"`
 	SecretKeyFlags `group:"Database:"`
 
 	Listen         string   `group:"Listeners:" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
@@ -35,6 +32,7 @@ type Config struct {
 	EdgeSecret     EdgeSecrets   `group:"Listeners:" placeholder:"SECRET[,SECRET]" help:"The secret that edge workers send to /v1/edge/admit, at least 16 characters without a comma. Two, separated by a comma, are both accepted while the workers change from one to the other. Without it the path does not exist."`
 	Plans          string        `group:"Database:" placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
 	Hooks          string        `group:"Sign-up hooks:" type:"path" placeholder:"FILE" help:"A JSON file of sign-up hooks, which serve POST /v1/hooks/NAME. serve reloads it on SIGHUP. 'hooks check' validates it."`
+	SecurityTxt    string        `group:"Listeners:" placeholder:"FILE" help:"A file to serve as /.well-known/security.txt, with where to report a vulnerability of this service (RFC 9116). serve reloads it on SIGHUP."`
 	MaxConnections int           `group:"Limits:" default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request in progress (${default})."`
 	BodyMemory     ByteSize      `group:"Limits:" default:"64MiB" placeholder:"SIZE" help:"The most memory for requests in progress (bodies, results, lookups, responses), a quarter of it for one account. The process needs about twice as much (${default})."`
 	ListsURL       string        `group:"Module and lists:" name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the directory of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
@@ -59,225 +57,154 @@ func (f KnownMXFlag) KnownMX() []string {
 	return f.DNSWithMX
 }
 
-// A UsageError is an error of the command line. It sets the exit code 2, as a
-// flag that does not parse does.
-type UsageError struct{ Err error }
+// PublicURLFlag is where browsers reach the service.
+type PublicURLFlag struct {
+	PublicURL string `name:"public-url" placeholder:"URL" help:"Where browsers reach the service, such as https://addrspec.example. It decides links, Secure cookies and the name that passkeys are bound to (default: http://localhost with the port of --listen)."`
+}
 
-func (e UsageError) Error() string { return e.Err.Error() }
+// DashboardFlags configure the pages.
+type DashboardFlags struct {
+	PublicURLFlag
 
-// Unwrap returns what is wrong.
-func (e UsageError) Unwrap() error { return e.Err }
+	OpenIDIssuer       string `name:"openid-issuer" placeholder:"URL" help:"An OpenID provider, such as your company's, at which people may sign in once they have linked their identity in Settings: its issuer, exactly as it writes it. Register PUBLIC-URL/sign-in/openid/callback there."`
+	OpenIDClientID     string `name:"openid-client-id" placeholder:"ID" help:"The client ID that the OpenID provider has given to the service."`
+	OpenIDClientSecret string `name:"openid-client-secret" placeholder:"SECRET" help:"Its secret, if it has one. Other users can read command lines: give it as ADDRSPEC_OPENID_CLIENT_SECRET."`
+	OpenIDName         string `name:"openid-name" placeholder:"NAME" help:"What people call the OpenID provider, such as the company's name (default: the issuer's host)."`
 
-// Limits of the settings. Longer times would only keep connections and memory
-// from other requests.
-const (
-	shortestTime  = 10 * time.Millisecond
-	longestTime   = 5 * time.Minute
-	shortestGrace = time.Second // closing the port takes 0.3 s of it, see drain
-	longestGrace  = time.Hour
-	mostConns     = 1 << 20
-	mostLookups   = 1 << 20
-)
+	Dashboard    string   `enum:"on,off" default:"on" help:"Serve the front door, the documentation and the account dashboard: on or off (${default})."`
+	TrustedProxy []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed when attempts to sign in, and forms and sign-ins in progress, are counted, separated by commas."`
+	SignUp       string   `name:"signup" enum:"closed,open" default:"closed" help:"Whether anybody may create an account on the free plan: closed or open (${default})."`
+	Webhooks     string   `enum:"on,off" default:"on" help:"Send webhooks to accounts that have used 80 or 100 % of their points: on or off (${default}). Off with --dashboard=off."`
+}
+
+func (f *DashboardFlags) sendsWebhooks() bool { return f.Dashboard == "on" && f.Webhooks == "on" }
+
+// At returns the URL of the flag, or that of this machine.
+func (f *PublicURLFlag) At(port string) (*url.URL, error) {
+	if f.PublicURL == "" {
+		return &url.URL{Scheme: "http", Host: net.JoinHostPort("localhost", port)}, nil
+	}
+	u, err := url.Parse(f.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
+		return nil, UsageError{Err: fmt.Errorf("--public-url %q must be http or https and a host, without a path, such as https://addrspec.example", f.PublicURL)}
+	}
+	u.Path = ""
+	return u, nil
+}
+
+func (f *DashboardFlags) trustedProxies() (list []netip.Prefix, err error) {
+	for _, text := range f.TrustedProxy {
+		network, err := netip.ParsePrefix(text)
+		if address, notNetwork := netip.ParseAddr(text); notNetwork == nil {
+			network, err = netip.PrefixFrom(address, address.BitLen()), nil
+		}
+		if err != nil {
+			return nil, UsageError{Err: fmt.Errorf("--trusted-proxy %q is not a network, such as 10.0.0.0/8", text)}
+		}
+		list = append(list, network.Masked())
+	}
+	return list, nil
+}
 
 // check returns an error that lists every setting that cannot work or conflicts
-// with another. Run calls it before it opens anything.
+// with another. Open calls it before it opens anything.
 func (c *Config) check() error {
-	err := errors.Join(
+	errs := []error{
 		CheckTime("--dns-timeout", c.DNSTimeout),
 		CheckTime("--batch-timeout", c.BatchTimeout),
-		checkTimeIn("--grace", c.Grace, shortestGrace, longestGrace),
-		CheckNumber("--dns-concurrency", c.DNSConcurrency, mostLookups),
-		CheckNumber("--max-connections", c.MaxConnections, mostConns),
-		checkBodyMemory(c.BodyMemory),
+		checkTimeIn("--grace", c.Grace, time.Second, time.Hour), // closing the port takes 0.3 s of it, see drain
+		CheckNumber("--dns-concurrency", c.DNSConcurrency, 1<<20),
+		CheckNumber("--max-connections", c.MaxConnections, 1<<20),
+		checkTimeIn("--lists-interval", c.ListsInterval, update.ShortestInterval, update.LongestInterval),
 		c.EdgeSecret.Check(),
 		c.SecretKeyFlags.Check(),
 		c.checkListeners(),
-		c.checkLists(),
 		c.checkOpenID(),
-		c.securityTxt().Check(),
-	)
-	if err != nil {
+	}
+	if c.BodyMemory < api.MinMemory {
+		errs = append(errs, fmt.Errorf("--body-memory %s: must be at least %s, so that the longest body fits into an account's quarter",
+			c.BodyMemory, ByteSize(api.MinMemory)))
+	}
+	if c.ListsURL != "" {
+		if _, err := update.ParseURL(c.ListsURL); err != nil {
+			errs = append(errs, fmt.Errorf("--lists-url: %w", err)) // without the URL, which may contain a password
+		}
+		if c.ListsKey.IsZero() {
+			errs = append(errs, fmt.Errorf("--lists-url needs a key: %w", ErrNoKey))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
 		return UsageError{Err: err}
 	}
 	return nil
 }
 
-// CheckTime returns an error if the time of a flag is too short to be useful, or so
-// long that it would only keep connections and memory from other requests.
-func CheckTime(flag string, t time.Duration) error {
-	return checkTimeIn(flag, t, shortestTime, longestTime)
-}
-
-func checkTimeIn(flag string, t, least, most time.Duration) error {
-	if t < least || t > most {
-		return fmt.Errorf("%s %s: must be from %s to %s", flag, t, least, most)
-	}
-	return nil
-}
-
-// CheckNumber returns an error unless 1 <= n <= most.
-func CheckNumber(flag string, n, most int) error {
-	if n < 1 || n > most {
-		return fmt.Errorf("%s %d: must be from 1 to %d", flag, n, most)
-	}
-	return nil
-}
-
-func checkBodyMemory(given ByteSize) error {
-	if given < api.MinMemory {
-		return fmt.Errorf("--body-memory %s: must be at least %s, so that the longest body fits into an account's quarter", given, ByteSize(api.MinMemory))
-	}
-	return nil
-}
-
 func (c *Config) checkListeners() error {
-	public, err := checkAddress("--listen", c.Listen)
+	parse := func(flag, text string) (host, port string, err error) {
+		host, port, err = net.SplitHostPort(text)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil || port == "" {
+			err = fmt.Errorf("%s %s: must be HOST:PORT, such as 127.0.0.1:8080", flag, text)
+		}
+		if ip, _ := netip.ParseAddr(host); ip.IsUnspecified() {
+			host = ""
+		}
+		return host, port, err
+	}
+	host, port, err := parse("--listen", c.Listen)
 	if err != nil || c.OperatorListen == "" {
 		return err
 	}
-	own, err := checkAddress("--operator-listen", c.OperatorListen)
-	if err == nil && public.conflicts(own) {
-		return fmt.Errorf("--operator-listen %s conflicts with --listen %s: choose another port, or omit it to serve /metrics and /readyz at --listen", c.OperatorListen, c.Listen)
+	ownHost, ownPort, err := parse("--operator-listen", c.OperatorListen)
+	// Port 0 is any free port, and no host means all interfaces.
+	if err == nil && port == ownPort && port != "0" && (host == ownHost || host == "" || ownHost == "") {
+		return fmt.Errorf("--operator-listen %s conflicts with --listen %s: choose another port, "+
+			"or omit it to serve /metrics and /readyz at --listen", c.OperatorListen, c.Listen)
 	}
 	return err
 }
 
-// An address is the address of a listener.
-type address struct{ host, port string }
-
-func checkAddress(flag, text string) (address, error) {
-	host, port, err := net.SplitHostPort(text)
+// checkOpenID refuses flags of which one is missing, and a URL that cannot be an issuer
+// (OpenID Connect Discovery section 3).
+func (f *DashboardFlags) checkOpenID() error {
+	switch {
+	case f.OpenIDIssuer == "" && (f.OpenIDClientID != "" || f.OpenIDClientSecret != "" || f.OpenIDName != ""):
+		return errors.New("--openid-client-id, --openid-client-secret and --openid-name need --openid-issuer")
+	case f.OpenIDIssuer == "":
+		return nil
+	case f.OpenIDClientID == "":
+		return errors.New("--openid-issuer needs --openid-client-id, which the provider gives when you register the service there")
+	}
+	// Without TLS, anybody on the way could sign in as anybody, so http is for tests on this machine.
+	u, err := url.Parse(f.OpenIDIssuer)
+	safe := false
 	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+		ip, _ := netip.ParseAddr(u.Hostname())
+		safe = u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip.IsLoopback())
 	}
-	if err != nil || port == "" {
-		return address{}, fmt.Errorf("%s %s: must be HOST:PORT, such as 127.0.0.1:8080", flag, text)
+	if !safe || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("--openid-issuer %q must be an https URL without query, such as https://login.company.example", f.OpenIDIssuer)
 	}
-	return address{host, port}, nil
-}
-
-// conflicts reports whether two listeners cannot exist together. Port 0 means any
-// free port.
-func (a address) conflicts(b address) bool {
-	return a.port == b.port && a.port != "0" && (a.host == b.host || a.unspecified() || b.unspecified())
-}
-
-// unspecified reports whether the address is that of all interfaces.
-func (a address) unspecified() bool {
-	ip, err := netip.ParseAddr(a.host)
-	return a.host == "" || err == nil && ip.IsUnspecified()
-}
-
-func (a address) loopback() bool {
-	ip, err := netip.ParseAddr(a.host)
-	return a.host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	return nil
 }
 
 // warn logs settings that work but may be a mistake.
 func (c *Config) warn(log *slog.Logger) {
-	if public, err := checkAddress("--listen", c.Listen); err == nil && !public.loopback() {
-		log.Warn("API keys can be read on the network, since the service has no TLS: terminate TLS in a proxy (nginx, Caddy, a load balancer), and set --listen to an address that only the proxy can reach, such as 127.0.0.1:8080", "listen", c.Listen)
-	}
-	if public, err := checkAddress("--listen", c.Listen); err == nil && !public.loopback() && c.Dashboard == "on" && c.PublicURL == "" {
-		log.Warn("the dashboard's links and passkeys are for http://localhost, and its cookies are sent without TLS: set --public-url to where browsers reach the service, such as https://addrspec.example, or --dashboard=off")
-	}
-	if c.BatchTimeout < c.DNSTimeout {
-		log.Warn("a batch times out before a slow MX lookup does, so its response is partial and does not report the lookup's error; set --batch-timeout above --dns-timeout",
-			"batch_timeout", c.BatchTimeout.String(), "dns_timeout", c.DNSTimeout.String())
-	}
-}
-
-// EdgeSecrets are the secrets of --edge-secret: the current one and, while workers
-// are changed from one secret to the next, the other. Its text is that of the flag,
-// a list separated by a comma.
-type EdgeSecrets string
-
-const (
-	shortestSecret = 16
-	mostSecrets    = 2
-)
-
-// List returns the secrets, none if there is no edge.
-func (s EdgeSecrets) List() []string { return splitSecrets(string(s)) }
-
-func splitSecrets(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, ",")
-}
-
-// Check rejects a secret that can be guessed or that a header cannot contain (RFC
-// 9110 section 5.5). Its errors do not contain the secrets.
-func (s EdgeSecrets) Check() error {
-	return checkSecrets("--edge-secret", s.List(), shortestSecret, "workers change")
-}
-
-// checkSecrets rejects secrets that can be guessed, or that are not one or two while
-// somebody changes from one to the other. The name is the flag's.
-func checkSecrets(name string, secrets []string, shortest int, change string) error {
-	if len(secrets) > mostSecrets {
-		return fmt.Errorf("%s has %d secrets: must be one, or two separated by a comma while %s from one to the other", name, len(secrets), change)
-	}
-	for n, secret := range secrets {
-		if err := checkSecret(secret, shortest); err != nil {
-			return fmt.Errorf("%s%s %w", name, ordinal(n, len(secrets)), err)
+	host, _, _ := net.SplitHostPort(c.Listen)
+	if ip, _ := netip.ParseAddr(host); host != "localhost" && !ip.Unmap().IsLoopback() {
+		log.Warn("API keys can be read on the network, since the service has no TLS: terminate TLS in a proxy "+
+			"(nginx, Caddy, a load balancer), and set --listen to an address that only the proxy can reach, such as 127.0.0.1:8080",
+			"listen", c.Listen)
+		if c.Dashboard == "on" && c.PublicURL == "" {
+			log.Warn("the dashboard's links and passkeys are for http://localhost, and its cookies are sent without TLS: " +
+				"set --public-url to where browsers reach the service, such as https://addrspec.example, or --dashboard=off")
 		}
 	}
-	if len(secrets) == mostSecrets && secrets[0] == secrets[1] {
-		return fmt.Errorf("%s has the same secret twice: the second is the one that %s to or from", name, change)
+	if c.BatchTimeout < c.DNSTimeout {
+		log.Warn("a batch times out before a slow MX lookup does, so its response is partial and does not report "+
+			"the lookup's error; set --batch-timeout above --dns-timeout",
+			"batch_timeout", c.BatchTimeout.String(), "dns_timeout", c.DNSTimeout.String())
 	}
-	return nil
-}
-
-// ordinal says which of several secrets an error is about.
-func ordinal(n, of int) string {
-	if of == 1 {
-		return ""
-	}
-	return []string{", the first of two,", ", the second of two,"}[n]
-}
-
-func checkSecret(secret string, shortest int) error {
-	switch {
-	case strings.TrimSpace(secret) != secret, strings.ContainsFunc(secret, notPrintableASCII):
-		return errors.New("has white space at its start or end, or a character that is not printable ASCII, which a header or a file may change: use letters and digits")
-	case len(secret) < shortest:
-		return fmt.Errorf("has %d characters: must be at least %d random ones, such as the output of openssl rand -hex 24", len(secret), shortest)
-	}
-	return nil
-}
-
-func notPrintableASCII(r rune) bool { return r < ' ' || r > '~' }
-
-// ByteSize is a flag's number of bytes, such as 64MiB.
-type ByteSize int64
-
-// UnmarshalText parses a number with a unit: B, KiB, MiB, GiB, or kB, MB, GB.
-func (s *ByteSize) UnmarshalText(text []byte) error {
-	bytes, err := humanize.ParseBytes(string(text))
-	if err != nil || bytes > math.MaxInt64 {
-		return fmt.Errorf("%q is not a size; write it like 64MiB", text)
-	}
-	*s = ByteSize(bytes)
-	return nil
-}
-
-func (s ByteSize) String() string { return humanize.IBytes(uint64(s)) }
-
-// SecurityFlags are the content of /.well-known/security.txt.
-type SecurityFlags struct {
-	SecurityContact   []string `sep:"none" placeholder:"URI" help:"Where to report a vulnerability of this service: a mailto:, https: or tel: URI, the preferred one first; repeat it for up to 10. With it, /.well-known/security.txt is served (RFC 9116)."`
-	SecurityPolicy    string   `placeholder:"URI" help:"The https: URI of your policy for such reports, for security.txt."`
-	SecurityLanguages string   `placeholder:"TAGS" help:"The languages you read, such as en,de, for security.txt."`
-}
-
-// securityTxt returns the file. Its canonical address is known only from
-// --public-url, and must have https (RFC 9116 section 2.5.2).
-func (c *Config) securityTxt() *api.SecurityTxt {
-	file := &api.SecurityTxt{Contacts: c.SecurityContact, Policy: c.SecurityPolicy, Languages: c.SecurityLanguages}
-	if public, err := c.At(""); err == nil && public.Scheme == "https" {
-		file.Canonical = public.JoinPath(api.SecurityTxtPath).String()
-	}
-	return file
 }

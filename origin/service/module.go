@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
-	"sync"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/addrspec/addrspec/lists/extra"
 	"github.com/addrspec/addrspec/lists/feed"
@@ -76,39 +73,11 @@ func (f *ModuleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine
 	if err != nil {
 		return nil, err
 	}
-	ProcessCollector.begin()
 	engine, err := host.New(ctx, wasm, host.Options{CacheDir: f.CachePath(), Lists: blob})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Source(), err)
 	}
 	return engine, nil
-}
-
-// compilesFor is how long the module may take from the cache. Compiling it takes
-// half a second to seconds.
-const compilesFor = 500 * time.Millisecond
-
-// hasCompiled reports whether the cache was used before, perhaps for another module.
-func (f *ModuleFlags) hasCompiled() bool {
-	entries, _ := os.ReadDir(f.CachePath()) // none if there is no such directory
-	return len(entries) > 0
-}
-
-// engineAnnounced starts the module with its own lists. If it has to be compiled, it
-// logs that, since nothing else happens meanwhile.
-func (f *ModuleFlags) engineAnnounced(ctx context.Context, log *slog.Logger) (*host.Engine, error) {
-	start, wait := time.Now(), compilesFor
-	if f.CachePath() != "" && !f.hasCompiled() {
-		wait = 0
-	}
-	slow := time.AfterFunc(wait, func() {
-		log.Info("compiling the module for this machine; later starts take it from the cache", "cache_dir", f.CachePath())
-	})
-	engine, err := f.engineWith(ctx, nil)
-	if !slow.Stop() && err == nil {
-		log.Info("compiled the module", "seconds", time.Since(start).Round(10*time.Millisecond).Seconds())
-	}
-	return engine, err
 }
 
 // Blob returns the lists of --lists, verified if there is a key, or nil.
@@ -151,6 +120,7 @@ func (f *ModuleFlags) Source() string {
 	return "--module " + f.Module
 }
 
+// CachePath returns the directory for compiled machine code, "" if there is none.
 func (f *ModuleFlags) CachePath() string {
 	if f.CacheDir != "" {
 		return f.CacheDir
@@ -181,73 +151,52 @@ func (k *ListsKey) UnmarshalText(text []byte) (err error) {
 		return nil
 	}
 	if !feed.IsKey(given) {
-		if given, err = readKeyFile(given); err != nil {
-			return err
+		given, err = readStart(given, feed.MaxKey)
+		if err != nil {
+			return fmt.Errorf("neither a public key of minisign nor a file with one: %w", err)
 		}
 	}
 	k.PublicKey, err = feed.ParsePublicKey(given)
 	return err
 }
 
-func readKeyFile(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("neither a public key of minisign nor a file with one: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, feed.MaxKey))
-	return string(text), err
-}
-
 // ErrNoKey is the error of a command that needs --lists-key.
 var ErrNoKey = UsageError{Err: errors.New("--lists-key is missing: give the public key of the signer, or a .pub file with it. " +
 	"For a feed of your own, 'addrspec lists keygen lists.key' makes a key pair, and './build.sh lists --latest --sign lists.key --feed DIR' signs")}
 
-// By how many percent the heap may grow before a collection.
+// Ages of lists. Disposable domains live for weeks, so lists of two weeks miss
+// some; deploy/alerts.yaml has an alert at the same age.
 const (
-	// startGrowth is for the start of the module. It lets the heap reach 32 MB before the
-	// first collection, since the runtime counts from 4 MB, and most of what a start
-	// allocates remains in use. Measured on `check` of one address: 21.6 ms of processor
-	// time with it, 25.4 with Go's 100, 24.0 with 100 and 32 MB that are never touched
-	// (medians of 60 runs in turn).
-	startGrowth = 800
-	usualGrowth = 100
-	// serveGrowth is for serve. Each instance of the module counts with its 11 MB of
-	// addresses, of which it touches 2 MB, so Go's 100 % let the heap grow by more than the
-	// service has in use. Measured after load: 76 MB at 40 %, 79 at 50 %, 97 at 100 %. At
-	// 40 %, 32, 128 and 512 connections have 0.98, 0.95 and 0.96 of their GETs served a
-	// second (medians of 8 runs in turn, quiet machine). GOGC=100 gives these back where
-	// memory allows.
-	serveGrowth = 40
+	AgingLists = 14 * 24 * time.Hour
+	StaleLists = 180 * 24 * time.Hour
 )
 
-// A collector sets the growth, unless GOGC does.
-type collector struct {
-	mu     sync.Mutex
-	growth int // after the start
+// ListsAge returns the time since the sources of lists were last read: 0 for a
+// version without a date.
+func ListsAge(version string, now time.Time) time.Duration {
+	read, err := feed.Day(version)
+	if err != nil {
+		return 0
+	}
+	return max(0, now.Sub(read))
 }
 
-var ProcessCollector = &collector{growth: usualGrowth}
-
-// begin sets startGrowth until the first collection.
-func (c *collector) begin() {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	debug.SetGCPercent(startGrowth)
-	// The first collection finds that nothing uses this value.
-	runtime.AddCleanup(new([16]byte), func(c *collector) { c.end(0) }, c)
+// Days formats an age in whole days.
+func Days(age time.Duration) string {
+	return english.Plural(int(age.Hours()/24), "day", "")
 }
 
-// end ends the start: growth applies from now on, or what applied if it is 0.
-func (c *collector) end(growth int) {
-	if os.Getenv("GOGC") != "" {
-		return
+// CheckListsAge describes the age of lists. It returns an error for lists that
+// are older than most.
+func CheckListsAge(version string, most time.Duration, now time.Time) (string, error) {
+	if _, err := feed.Day(version); err != nil {
+		return "", err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if growth != 0 {
-		c.growth = growth
+	age := ListsAge(version, now)
+	if age >= most {
+		return "", fmt.Errorf("%s is %s old: fetch newer ones with 'addrspec lists update --from URL --lists FILE', "+
+			"or serve with --lists-url; without a feed, './build.sh lists --latest' packs them in lists/lists.blob, for --lists",
+			version, Days(age))
 	}
-	debug.SetGCPercent(c.growth)
+	return fmt.Sprintf("%s, %s old", version, Days(age)), nil
 }

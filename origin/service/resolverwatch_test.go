@@ -10,9 +10,13 @@ import (
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite" // the driver
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 const (
@@ -52,13 +56,13 @@ func TestResolverWatchLogsOutageOnce(t *testing.T) {
 	address := freeAddress(t)
 	w, log := newWatch(t, mx.Config{Servers: []string{address}})
 	requireLogged(t, log, lookupsWillFail)
-	require.Zero(t, w.value())
+	require.False(t, w.succeeded.Load())
 	server, err := mxtest.Listen(address, gmailZone)
 	require.NoError(t, err)
 	defer server.Close()
 	requireLogged(t, log, "failed_probes=")
 	require.Equal(t, 1, strings.Count(log.String(), lookupsWillFail))
-	require.Equal(t, 1.0, w.value())
+	require.True(t, w.succeeded.Load())
 	require.False(t, log.Contains(lies), log.String())
 }
 
@@ -119,7 +123,7 @@ func TestResolverWatchEndsWithService(t *testing.T) {
 	cancel()
 	<-ended
 	require.Empty(t, log.String())
-	require.Zero(t, w.value())
+	require.False(t, w.succeeded.Load())
 }
 
 // The page Health says what the resolvers are worth, and takes what it finds into use.
@@ -148,4 +152,32 @@ func TestHealthOfResolvers(t *testing.T) {
 	_, err = s.checkResolvers(t.Context())
 	require.NoError(t, err)
 	require.False(t, resolver.Distrusted())
+}
+
+// The page Health has a line for each part.
+func TestHealth(t *testing.T) {
+	resolver, err := mx.New(mx.Config{Servers: []string{mxtest.Start(t, gmailZone)}})
+	require.NoError(t, err)
+	defer resolver.Close()
+	l, err := ledger.Open(t.Context(), origintest.NewDatabase(t))
+	require.NoError(t, err)
+	defer l.Close()
+	engine, err := host.New(t.Context(), moduletest.Bytes(t), host.Options{CacheDir: moduletest.CacheDir()})
+	require.NoError(t, err)
+	defer engine.Close(context.Background())
+	s := &Service{resolver: resolver, ledger: l, engine: engine}
+	details := map[string]string{}
+	for _, part := range s.health(t.Context()) {
+		if part.Part != "lists" { // which age
+			require.True(t, part.OK, part)
+		}
+		details[part.Part] = part.Detail
+	}
+	require.Len(t, details, 7)
+	require.Regexp(t, `^responds in \S+$`, details["database"])
+	require.Regexp(t, `^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$`, details["clock"])
+	require.Contains(t, details["lists"], engine.View().Info().Lists)
+	require.Equal(t, engine.View().Info().Model, details["model"])
+	require.NoError(t, l.Close())
+	require.False(t, s.health(t.Context())[0].OK)
 }

@@ -199,6 +199,17 @@ func ModuleFile(t testing.TB) string {
 	return file
 }
 
+// SecurityTxt writes a file for --security-txt.
+func SecurityTxt(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "security.txt")
+	text := "Contact: mailto:security@addrspec.example\r\nExpires: " + time.Now().AddDate(0, 6, 0).UTC().Format(time.RFC3339) + "\r\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // A Log collects a program's output while the test reads it. Its zero value is
 // empty and ready to use.
 type Log struct {

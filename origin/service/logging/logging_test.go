@@ -56,6 +56,28 @@ func TestRepeatedErrors(t *testing.T) {
 	})
 }
 
+// Each message has a second of its own.
+func TestMessagesAreLimitedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := new(sink)
+		log := Open(out, JSON)
+		for _, message := range []string{"first", "second"} {
+			log.Warn(message)
+			log.Warn(message)
+			time.Sleep(suppressFor / 2)
+		}
+		lines := func(within time.Duration) int {
+			time.Sleep(within)
+			synctest.Wait()
+			messages, _ := out.lines(t)
+			return len(messages)
+		}
+		require.Equal(t, 3, lines(suppressFor/4), "a second after the first message")
+		require.Equal(t, 4, lines(suppressFor/2), "a second after the second message")
+		log.Close()
+	})
+}
+
 // Different messages are limited as well.
 func TestDifferentErrorsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

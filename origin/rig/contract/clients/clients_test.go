@@ -58,7 +58,7 @@ func start(t *testing.T) service {
 	file, err := program()
 	require.NoError(t, err)
 	database, log := origintest.NewDatabase(t), new(origintest.Log)
-	flags := origintest.ServeArgs(t, database, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--security-contact", "mailto:security@addrspec.example")
+	flags := origintest.ServeArgs(t, database, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--security-txt", origintest.SecurityTxt(t))
 	cmd := exec.Command(file, flags...)
 	cmd.Stderr = log
 	running, err := origintest.Start(cmd, origintest.OnStdout)
