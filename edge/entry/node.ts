@@ -31,8 +31,8 @@ const worker = new Worker({ engine, config: readConfig(process.env) });
 const { hostname, port } = listenOf(process.env);
 const stopUpdates = worker.lists && keepFresh(worker.lists, (timer) => timer.unref());
 
-// The limits of the origin: 64 KiB of headers in 5 s, and 15 s for a whole request.
-const limits = { maxHeaderSize: 64 << 10, headersTimeout: 5_000, requestTimeout: 15_000 };
+// The limits of the origin: 32 KiB of headers in 5 s, and 15 s for a whole request.
+const limits = { maxHeaderSize: 32 << 10, headersTimeout: 5_000, requestTimeout: 15_000 };
 const server = createServer({ ...limits, requireHostHeader: false }, serve);
 server.on("checkExpectation", serve);
 server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) =>

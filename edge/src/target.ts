@@ -81,7 +81,9 @@ const MESSAGES = {
   417:
     "The Expect header asks for something else than 100-continue, the only expectation there is "
     + "(RFC 9110 section 10.1.1); leave it out.",
-  431: "The request line and headers are over 64 KiB; send fewer or shorter headers.",
+  431:
+    "The request line and headers are over 32 KiB or more than 100 lines; "
+    + "send fewer or shorter headers.",
 } as const;
 
 /** Returns the problem of a request that is not well-formed HTTP, such as Node cannot parse. */

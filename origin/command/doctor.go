@@ -36,7 +36,7 @@ type doctorCmd struct {
 	DNS            []string            `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
 	DNSTimeout     time.Duration       `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 	DNSConcurrency int                 `name:"dns-concurrency" default:"256" placeholder:"N" help:"serve's --dns-concurrency, for the limit of open files (${default})."`
-	MaxConnections int                 `default:"16384" placeholder:"N" help:"serve's --max-connections, for the same (${default})."`
+	MaxConnections int                 `default:"4096" placeholder:"N" help:"serve's --max-connections, for the same (${default})."`
 	DNSWithoutMX   string              `name:"dns-without-mx" default:"example.com" placeholder:"DOMAIN" help:"A domain that has none; ${default} publishes a null MX record (RFC 7505)."`
 	EdgeSecret     service.EdgeSecrets `placeholder:"SECRET[,SECRET]" help:"serve's --edge-secret, to check that the service takes it. Give it as ADDRSPEC_EDGE_SECRET."`
 	EdgeURL        string              `name:"edge-url" placeholder:"URL" help:"Where the edge worker is, to check it, too."`

@@ -56,7 +56,7 @@ func TestFilesFit(t *testing.T) {
 	var log origintest.Log
 	for _, operator := range []string{"", "127.0.0.1:9090"} {
 		for limit := 96; limit < 20_000; limit += 61 {
-			c := &Config{MaxConnections: 8192, DNSConcurrency: 256, DNS: []string{"192.0.2.1:53"}, OperatorListen: operator}
+			c := &Config{MaxConnections: 4096, DNSConcurrency: 256, DNS: []string{"192.0.2.1:53"}, OperatorListen: operator}
 			operators := 0
 			if operator != "" {
 				operators = operatorConnections(limit)
@@ -64,7 +64,7 @@ func TestFilesFit(t *testing.T) {
 			needed := operators + FilesNeeded(c.MaxConnections, c.DNSConcurrency)
 			c.fitFiles(limit, slog.New(slog.NewTextHandler(&log, nil)))
 			if limit >= needed {
-				require.Equal(t, [2]int{8192, 256}, [2]int{c.MaxConnections, c.DNSConcurrency})
+				require.Equal(t, [2]int{4096, 256}, [2]int{c.MaxConnections, c.DNSConcurrency})
 				continue
 			}
 			used := operators + c.MaxConnections + c.DNSConcurrency + min(otherFiles, limit/4)

@@ -139,7 +139,8 @@ var sentences = map[int]string{
 		"for instance a percent sign in the path that is not written %25.",
 	http.StatusExpectationFailed: "The Expect header asks for something else than 100-continue, the only expectation " +
 		"there is (RFC 9110 section 10.1.1); leave it out.",
-	http.StatusRequestHeaderFieldsTooLarge: "The request line and headers are over 32 KiB or 100 lines; send fewer or shorter headers.",
+	http.StatusRequestHeaderFieldsTooLarge: "The request line and headers are over 32 KiB or more than 100 lines; " +
+		"send fewer or shorter headers.",
 	http.StatusNotImplemented: "The Transfer-Encoding is not known; send the body with Content-Length or in chunks " +
 		"(RFC 9112 section 6.1).",
 	http.StatusHTTPVersionNotSupported: "The request's version of HTTP is not supported; use HTTP/1.1.",
