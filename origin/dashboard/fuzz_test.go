@@ -116,3 +116,12 @@ func FuzzFlawOf(f *testing.F) {
 		}
 	})
 }
+
+// A form in JSON has at most maxCommas commas, wherever they are.
+func TestFormsInJSONAreBounded(t *testing.T) {
+	for _, commas := range []int{maxCommas, maxCommas + 1} {
+		form, err := parseJSONForm([]byte(`{"a": [` + strings.Repeat(`"",`, commas) + `""]}`))
+		require.Equal(t, commas > maxCommas, err != nil)
+		require.Equal(t, err == nil, len(form["a"]) == commas+1)
+	}
+}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -90,4 +91,20 @@ func TestReadProblems(t *testing.T) {
 		require.Contains(t, p.Message, want)
 		require.Equal(t, strings.Contains(want, "broke off"), p.ClientClosed)
 	}
+}
+
+// Neither the names of announced trailers nor trailers are kept.
+func TestTrailersAreDropped(t *testing.T) {
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("POST / HTTP/1.1\r\nHost: x\r\nTrailer: a,b,c\r\n" +
+		"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nA: 1\r\nD: 2\r\n\r\n")))
+	require.NoError(t, err)
+	require.Len(t, r.Trailer, 3)
+	watched, body := Watch(r)
+	require.Empty(t, r.Trailer)
+	text, err := io.ReadAll(watched.Body)
+	require.NoError(t, err)
+	require.Equal(t, "x", string(text))
+	require.True(t, body.complete)
+	require.Empty(t, r.Trailer)
+	require.Empty(t, watched.Trailer)
 }
