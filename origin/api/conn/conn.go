@@ -1,6 +1,6 @@
 // Package conn bounds what the clients of an HTTP server hold by their connections alone,
-// before a handler knows who they are: the number of connections, and the lines of a
-// header. All other bounds are net/http's, so the server must have MaxHeaderBytes and its
+// before a handler knows who they are: the number of connections, and the lines and
+// commas of a header. All other bounds are net/http's, so the server must have MaxHeaderBytes and its
 // four timeouts. It also replaces the responses that net/http sends by itself.
 package conn
 
@@ -188,7 +188,7 @@ const (
 	mostRead   = 1 << 10
 )
 
-// Read reads from the connection. A header with too many lines does not end: Read returns
+// Read reads from the connection. A header that is too long does not end: Read returns
 // x without waiting for the client until net/http has MaxHeaderBytes, refuses the request
 // with 431 and closes the connection.
 func (c *Conn) Read(p []byte) (n int, err error) {
@@ -199,7 +199,7 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 		return c.TCPConn.Read(p)
 	}
 	n = len(p)
-	if c.header.lines <= mostLines {
+	if !c.header.tooLong() {
 		n, err = c.TCPConn.Read(p)
 	}
 	c.header.pass(p[:n])
@@ -228,32 +228,40 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// mostLines is the most lines of a header, with the request line and without the empty
-// line. A field takes 25 to 50 times its bytes once net/http has parsed it, so the limit of
-// bytes alone would not bound the memory.
-const mostLines = 100
+// The limit of bytes alone would not bound the memory, because a field takes 25 to 50 times
+// its bytes once net/http has parsed it, and a name in the field Trailer 30 times.
+const (
+	mostLines  = 100 // with the request line and without the empty line
+	mostCommas = 500
+)
 
-// A header counts the lines of a request's header.
+// A header counts the lines of a request's header, and its commas.
 type header struct {
-	lines  int  // that are not empty
+	lines  int // that are not empty
+	commas int
 	ended  bool // by an empty line
 	begun  bool // the present line has a byte
 	onlyCR bool // the present line has CR and nothing else, so it is empty if LF follows
 }
 
-// pass counts the lines in p, which continues the header, and writes x over all that
-// follows line mostLines+1. Empty lines before the first line do not count, because
+func (h *header) tooLong() bool { return h.lines > mostLines || h.commas > mostCommas }
+
+// pass counts what is in p, which continues the header, and writes x over all that follows
+// once the header is too long. Empty lines before the first line do not count, because
 // net/http skips or refuses them. CR is optional before LF, as in net/http.
 func (h *header) pass(p []byte) {
 	for i, b := range p {
 		switch {
 		case h.ended:
 			return
-		case h.lines > mostLines:
+		case h.tooLong():
 			p[i] = 'x'
 		case b != '\n':
 			h.onlyCR = b == '\r' && !h.begun
 			h.begun = true
+			if b == ',' {
+				h.commas++
+			}
 		case h.begun && !h.onlyCR:
 			h.lines++
 			h.begun = false

@@ -247,6 +247,9 @@ func TestHeaderLines(t *testing.T) {
 	}
 	requireStatus(t, 200, s.dial(t).Send(most))
 	requireStatus(t, 431, s.dial(t).Send("GET / HTTP/1.1\nHost: x\n"+fields(99))) // and then nothing
+	for commas, status := range map[int]int{mostCommas: 200, mostCommas + 1: 431} {
+		requireStatus(t, status, s.dial(t).Send("GET / HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("a,", commas)+"\r\n\r\n"))
+	}
 }
 
 // The beginning of a pipelined header may go uncounted, but not more than mostRead.
@@ -350,13 +353,14 @@ func TestResponsesThatLookLikeRefusals(t *testing.T) {
 	}
 }
 
-// However a header is cut, the same lines are counted and the same bytes are passed. The
-// bytes are those of the header unless it has too many lines.
+// However a header is cut, the same lines and commas are counted and the same bytes are
+// passed, which are those of the header until it is too long.
 func FuzzHeader(f *testing.F) {
 	for _, text := range []string{"", get, "\r\n\n" + get, "GET / HTTP/1.1\n" + fields(200), "a\n\r\r\nb\n \n\n\n"} {
 		f.Add([]byte(text), []byte{1})
 		f.Add([]byte(text), []byte{3, 0, 1, 200})
 	}
+	f.Add([]byte("a"+strings.Repeat(",", 600)), []byte{7})
 	f.Fuzz(func(t *testing.T, text, cuts []byte) {
 		var whole, cut header
 		passed, inPieces := bytes.Clone(text), bytes.Clone(text)
@@ -372,23 +376,34 @@ func FuzzHeader(f *testing.F) {
 		require.Equal(t, whole, cut)
 		require.Equal(t, passed, inPieces)
 
-		lines, at := 0, 0
-		for at < len(text) && lines <= mostLines {
+		var want header
+		end := len(text) // of what is counted
+		for at := 0; at < end && !want.ended; {
 			line, _, complete := strings.Cut(string(text[at:]), "\n")
-			at += len(line) + 1
-			empty := line == "" || line == "\r"
-			if !complete || empty && lines > 0 {
+			if left := mostCommas + 1 - want.commas; strings.Count(line, ",") >= left {
+				for end = at; left > 0; end++ {
+					if text[end] == ',' {
+						left--
+					}
+				}
+				want.commas = mostCommas + 1
 				break
 			}
-			if !empty {
-				lines++
+			want.commas += strings.Count(line, ",")
+			at += len(line) + 1
+			switch empty := line == "" || line == "\r"; {
+			case !complete:
+			case empty:
+				want.ended = want.lines > 0
+			default:
+				want.lines++
+				if want.lines > mostLines {
+					end = at
+				}
 			}
 		}
-		require.Equal(t, lines, whole.lines)
-		if lines <= mostLines {
-			require.Equal(t, text, passed)
-		} else {
-			require.Equal(t, string(text[:at])+strings.Repeat("x", len(text)-at), string(passed))
-		}
+		require.Equal(t, [2]int{want.lines, want.commas}, [2]int{whole.lines, whole.commas})
+		require.Equal(t, want.ended, whole.ended)
+		require.Equal(t, string(text[:end])+strings.Repeat("x", len(text)-end), string(passed))
 	})
 }
