@@ -82,7 +82,7 @@ const MESSAGES = {
     "The Expect header asks for something else than 100-continue, the only expectation there is "
     + "(RFC 9110 section 10.1.1); leave it out.",
   431:
-    "The request line and headers are over 32 KiB or more than 100 lines; "
+    "The request line and headers are over 32 KiB, 100 lines or 500 commas; "
     + "send fewer or shorter headers.",
 } as const;
 

@@ -101,7 +101,7 @@ func (s *Service) newHTTPServer(
 		DisableGeneralOptionsHandler: true,
 	}
 	h.listener = conn.Listen(h.server, listener,
-		conn.Config{Limit: connections, Refusal: s.api.Metrics.Refusal, Metrics: s.connections})
+		conn.Config{Limit: connections, Refusal: s.api.Metrics.Refusal, Metrics: s.conns})
 	return h
 }
 

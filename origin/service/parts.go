@@ -19,19 +19,19 @@ import (
 // A Service is the parts of a running service.
 type Service struct {
 	*Config
-	log         *logging.Log
-	listeners   listeners
-	resolver    *mx.Resolver
-	probing     *resolverWatch
-	ledger      *ledger.Ledger
-	sealer      *store.Sealer // nil without a key
-	engine      *host.Engine
-	lists       *update.Keeper
-	signUps     *signuphook.Registry // nil without --hooks
-	webhooks    *webhook.Sender      // also if they are off, because owners manage them where other replicas send
-	api         *api.Server
-	connections *conn.Metrics
-	cleanup     []func() // what Close calls
+	log       *logging.Log
+	listeners listeners
+	resolver  *mx.Resolver
+	probing   *resolverWatch
+	ledger    *ledger.Ledger
+	sealer    *store.Sealer // nil without a key
+	engine    *host.Engine
+	lists     *update.Keeper
+	signUps   *signuphook.Registry // nil without --hooks
+	webhooks  *webhook.Sender      // also if they are off, because owners manage them where other replicas send
+	api       *api.Server
+	conns     *conn.Metrics
+	cleanup   []func() // what Close calls
 }
 
 // Close closes the parts that were opened, in this order: who calls a part ends before it.

@@ -146,14 +146,15 @@ func (s *Service) openAPI(context.Context) error {
 	s.webhooks = webhook.New(s.ledger.Store(), webhook.Options{Log: s.log.Logger, Grace: s.Grace, Sealer: s.sealer})
 	registry := prometheus.NewRegistry()
 	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
-	registry.MustRegister(collectors.NewGoCollector(), process, metrics{s})
-	s.connections = conn.NewMetrics(registry)
+	registry.MustRegister(collectors.NewGoCollector(), process)
+	s.conns = conn.NewMetrics(registry)
 	s.api = api.New(api.Config{
 		Engine: s.engine, Ledger: api.FromLedger(s.ledger), Resolver: s.resolver, Log: s.log.Logger,
 		Metrics:      api.NewMetrics(registry),
 		BatchTimeout: s.BatchTimeout, EdgeSecrets: s.EdgeSecret.List(), Flags: s.Flags(), Memory: int(s.BodyMemory),
 		OperatorApart: s.OperatorListen != "", Hooks: s.signUps, Distrusted: s.resolver.Distrusted,
 	})
+	registry.MustRegister(metrics{s}) // which collects once now
 	s.api.MCP = mcp.NewHTTP(mcp.HTTPOptions{Release: Release, API: s.api, Engine: s.engine,
 		Panicked: func(cause any) { s.log.Error("a tool of /mcp failed", "panic", fmt.Sprintf("%T", cause)) }})
 	return nil

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -406,4 +407,13 @@ func FuzzHeader(f *testing.F) {
 		require.Equal(t, want.ended, whole.ended)
 		require.Equal(t, string(text[:end])+strings.Repeat("x", len(text)-end), string(passed))
 	})
+}
+
+// A handler can use the connection of a request that has none.
+func TestNoConnection(t *testing.T) {
+	c := Of(t.Context())
+	require.Nil(t, c)
+	require.True(t, c.Begin())
+	c.Leave()
+	require.Nil(t, Of(Without(context.WithValue(t.Context(), key{}, new(Conn)))))
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -135,11 +136,11 @@ func WholeSeconds(d time.Duration) int { return max(1, int((d+time.Second-1)/tim
 
 // sentences are what is wrong with a request that net/http refuses before any handler runs.
 var sentences = map[int]string{
-	http.StatusBadRequest: "The request line, a header or the length of the body is malformed (RFC 9112), " +
-		"for instance a percent sign in the path that is not written %25.",
+	http.StatusBadRequest: "The request is not well-formed HTTP (RFC 9112): the request line or a header is malformed, " +
+		"for instance a percent sign that is not written %25.",
 	http.StatusExpectationFailed: "The Expect header asks for something else than 100-continue, the only expectation " +
 		"there is (RFC 9110 section 10.1.1); leave it out.",
-	http.StatusRequestHeaderFieldsTooLarge: "The request line and headers are over 32 KiB or more than 100 lines; " +
+	http.StatusRequestHeaderFieldsTooLarge: "The request line and headers are over 32 KiB, 100 lines or 500 commas; " +
 		"send fewer or shorter headers.",
 	http.StatusNotImplemented: "The Transfer-Encoding is not known; send the body with Content-Length or in chunks " +
 		"(RFC 9112 section 6.1).",
@@ -149,7 +150,7 @@ var sentences = map[int]string{
 
 // Refusal returns the whole response to a request that reaches no handler, and closes its connection.
 func Refusal(status int) []byte {
-	p, retryAfter := BadHTTP.With(sentences[status]), ""
+	p, retryAfter := BadHTTP.With(cmp.Or(sentences[status], "The request is not well-formed HTTP (RFC 9112).")), ""
 	switch p.Status = status; status {
 	case http.StatusBadRequest:
 		p.Code = InvalidRequest

@@ -21,7 +21,7 @@ func memoryRows() []row {
 		{"memory at the start", "MB", "limit", atMost(1), limitOf(45, memoryAtStart)},
 		{"memory at the start, without mapped files", "MB", "all of it", target{}, privateAtStart},
 		{"memory after load", "MB", "limit", atMost(1), limitOf(80, memoryAfterLoad)},
-		{"memory of each of 10,000 idle connections", "KiB", "limit", atMost(1), limitOf(25, memoryOfConnections)},
+		{"memory of each of 4,000 idle connections", "KiB", "limit", atMost(1), limitOf(25, memoryOfConnections)},
 		{"memory after 1 M domains", "MB", "limit", atMost(1), limitOf(350, memoryAfterDomains)},
 	}
 }
@@ -79,8 +79,8 @@ func memoryAfterLoad(ctx context.Context, l *lab) (float64, error) {
 	return bytes / megabyte, err
 }
 
-// idleConnections are many: the most that a service takes by default.
-const idleConnections = 10_000
+// idleConnections are many: nearly the most that a service takes by default.
+const idleConnections = 4000
 
 // memoryOfConnections opens connections, each of which has had a response.
 func memoryOfConnections(_ context.Context, l *lab) (float64, error) {

@@ -128,7 +128,7 @@ var trials = []trial{
 	{"stall", "a database held for up to 10 s: requests wait for most of a second and few are refused; exact balance", both, stalls},
 	{"disk", "503, nothing charged, recovery when there is space", []string{sqlite}, diskFull},
 	{"sigterm", "no request cut off: each is served or gets 503; exit 0 within the grace", both, terminated},
-	{"crowd", "4,000 connections: honest p99 within 3x beside idle ones; below 700 MiB, whatever header they send", []string{sqlite}, crowded},
+	{"crowd", "4,000 idle or hostile connections: honest p99 within 3x, below 700 MiB", []string{sqlite}, crowded},
 	{"bodies", "700 clients send 1 MiB each: bounded memory, another account's p50 < 60 ms", []string{sqlite}, bodies},
 	{"idlers", "idle and slow connections up to the limit: a new one is served at once, a request in flight is never cut", []string{sqlite}, idlers},
 	{"trap", "the request that traps gets 500 and costs nothing; the instance is replaced, the next request succeeds", both, trapped},
