@@ -46,10 +46,10 @@ func batch(x *exchange, r *http.Request) (none wire.Response, p *wire.Problem) {
 	if p != nil {
 		return none, p
 	}
-	if p = given.check(); p != nil {
+	if p := given.check(); p != nil {
 		return none, p
 	}
-	if p = x.memory.take(r.Context(), c.memory(given.emails, len(body))); p != nil {
+	if p := x.memory.take(r.Context(), c.resultMemory(given.emails, len(body))); p != nil {
 		return none, p
 	}
 	once, p := readRecord(r.Header, x.request.Account(), body)
@@ -68,8 +68,8 @@ func (x *exchange) readBody(r *http.Request, of wire.Body) ([]byte, *wire.Proble
 	return of.Read(r, func(bytes int) *wire.Problem { return x.memory.grow(r.Context(), bytes) })
 }
 
-// memory returns what the addresses of a batch hold until the response is sent, besides the body, in bytes.
-func (c *check) memory(emails []string, body int) int {
+// resultMemory returns what the addresses of a batch hold until the response is sent, besides the body, in bytes.
+func (c *check) resultMemory(emails []string, body int) int {
 	each := addressMemory
 	if c.flags&host.Details != 0 {
 		each += detailsMemory
@@ -111,7 +111,7 @@ func (c *check) batch(emails []string) (none wire.Response, p *wire.Problem) {
 	if test { // whose response is always the same
 		points, took = 0, 0
 	}
-	return c.charge(int64(len(finished)), foundIn(finished), appendBatch(finished, len(c.items), points, took))
+	return c.charge(int64(len(finished)), foundIn(finished), c.response(finished, points, took))
 }
 
 // A batchInput is the content of a batch.
@@ -271,9 +271,9 @@ func notJSON(err error, text []byte, start int) *wire.Problem {
 	return wire.InvalidRequest.With(fmt.Sprintf("%s %d %s.", what, at, why))
 }
 
-// appendBatch returns the response of a batch of total addresses with the finished items. The module's
-// JSON is copied and mx set in it; nothing is decoded or encoded again.
-func appendBatch(finished []*item, total int, points int64, took time.Duration) []byte {
+// response returns the response of a batch with the finished items. The module's JSON is copied and mx set
+// in it; nothing is decoded or encoded again.
+func (c *check) response(finished []*item, points int64, took time.Duration) []byte {
 	var valid, invalid, failed int
 	size := 256
 	for _, i := range finished {
@@ -287,9 +287,9 @@ func appendBatch(finished []*item, total int, points int64, took time.Duration) 
 			invalid++
 		}
 	}
-	out := fmt.Appendf(make([]byte, 0, size), `{"success":true,"partial":%t,"total":%d,"valid_count":%d,"invalid_count":%d,`+
+	out := fmt.Appendf(c.memory.buffer(size), `{"success":true,"partial":%t,"total":%d,"valid_count":%d,"invalid_count":%d,`+
 		`"error_count":%d,"usage_points":%d,"processing_time_ms":%d,"results":[`,
-		len(finished) < total, len(finished), valid, invalid, failed, points, took.Milliseconds())
+		len(finished) < len(c.items), len(finished), valid, invalid, failed, points, took.Milliseconds())
 	for n, i := range finished {
 		if n > 0 {
 			out = append(out, ',')

@@ -28,10 +28,8 @@ type item struct {
 	checked bool // facts is set
 	facts   host.Facts
 	lookup  lookup
-	verdict []byte // of the policy; nil without one
-
-	failure string        // of the table of test keys; else empty
-	subject *host.Subject // what the table has for the policy; nil for other keys
+	verdict []byte        // of the policy; nil without one
+	subject *host.Subject // what the table of test keys has for the policy; nil for other keys
 }
 
 // finished reports whether both the facts and the lookup are known.
@@ -71,18 +69,15 @@ func (c *check) run(ctx context.Context, emails []string) error {
 		c.items[0] = item{checked: err == nil, facts: facts}
 		return nil
 	}
+	all := c.memory.buffer(len(emails) * usualJSON)
 	errs := make([]error, (len(emails)+share-1)/share)
 	inParallel(len(errs), func(n int) {
-		items := c.items[n*share:]
-		some := emails[n*share : min(n*share+share, len(emails))]
-		var buffer []byte // taken once an instance is there, so that batches that wait hold less
-		errs[n] = c.view.CheckMany(ctx, some, c.flags, func(n int, facts host.Facts) {
-			if buffer == nil {
-				buffer = make([]byte, 0, len(some)*usualJSON)
-			}
-			kept := facts.Keep(buffer)
-			items[n] = item{checked: true, facts: kept}
-			buffer = kept.JSON[len(kept.JSON):]
+		start, end := n*share, min(n*share+share, len(emails))
+		json := all[start*usualJSON : start*usualJSON : end*usualJSON]
+		errs[n] = c.view.CheckMany(ctx, emails[start:end], c.flags, func(n int, facts host.Facts) {
+			kept := facts.Keep(json)
+			c.items[start+n] = item{checked: true, facts: kept}
+			json = kept.JSON[len(kept.JSON):]
 		})
 	})
 	if ctx.Err() != nil {
@@ -116,16 +111,26 @@ func (c *check) lookUp(ctx context.Context) *wire.Problem {
 		c.items[0].lookup = l
 		return p
 	}
-	domains := make([]string, 0, len(c.items))
+	var missing []string
 	for n := range c.items {
-		if c.items[n].checked {
-			domains = append(domains, c.items[n].facts.Host)
+		i := &c.items[n]
+		if !i.checked {
+			continue
+		}
+		l, known := c.peek(i.facts.Host, c.address)
+		i.lookup = l
+		if !known {
+			missing = append(missing, i.facts.Host)
 		}
 	}
-	lookups, p := c.lookUpAll(ctx, domains, c.address)
+	if len(missing) == 0 {
+		return nil
+	}
+	lookups, p := c.lookUpAll(ctx, missing, c.address)
 	for n := range c.items {
-		if c.items[n].checked {
-			c.items[n].lookup = lookups[c.items[n].facts.Host]
+		i := &c.items[n]
+		if i.checked && !i.lookup.finished {
+			i.lookup = lookups[i.facts.Host]
 		}
 	}
 	return p

@@ -48,9 +48,6 @@ func TestDecisionProblem(t *testing.T) {
 			}
 		})
 	}
-	for _, passes := range []ledger.Kind{ledger.Good, ledger.Replayed} {
-		require.Nil(t, decisionProblem(ledger.Decision{Kind: passes}, wire.Enveloped, 1))
-	}
 	require.Equal(t, 500, decisionProblem(ledger.Decision{Kind: ledger.Claimed + 1}, wire.Enveloped, 1).Status, "an unknown kind")
 }
 

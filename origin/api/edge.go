@@ -158,7 +158,7 @@ func admit(x *exchange, r *http.Request) (none wire.Response, p *wire.Problem) {
 	if p != nil {
 		return none, p
 	}
-	if _, _, p = x.claim(given.Points, nil); p != nil {
+	if _, _, p := x.claim(given.Points, nil); p != nil {
 		return none, p
 	}
 	ctx := x.request.Context()

@@ -12,49 +12,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// Ledger checks keys, rates and points. [FromLedger] adapts a *ledger.Ledger.
-type Ledger interface {
-	// Begin checks the key, its browser origins and the rate. With the decision Good it returns a
-	// Request, whose End must be called.
-	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
-	// Peek judges a request as Begin does and takes no token. The account is 0 for a key that is not good.
-	Peek(ctx context.Context, secret, origin string) (account int64, d ledger.Decision, err error)
-	// Forwards reports whether an edge worker must forward the requests with a key; false if Begin would
-	// refuse one. It takes no token.
-	Forwards(ctx context.Context, secret, origin string) bool
-	// Ready returns an error if requests cannot be charged at the moment.
-	Ready(ctx context.Context) error
-}
-
-// Request is a request in progress. ledger.Request documents the methods.
-type Request interface {
-	Account() int64
-	Test() bool
-	Context() context.Context
-	Late() (refusal ledger.Decision, refused bool)
-	Inspect() (ledger.Decision, error)
-	Policy(name string) (*ledger.Policy, error)
-	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
-	WorkRefused()
-	Succeeded()
-	Charge(ledger.Charge) (ledger.Decision, error)
-	End()
-}
-
-// FromLedger returns l as a Ledger.
-func FromLedger(l *ledger.Ledger) Ledger { return adapter{l} }
-
-type adapter struct{ *ledger.Ledger }
-
-// Begin returns a nil interface for a nil request, not one with a nil pointer.
-func (a adapter) Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error) {
-	request, decision, err := a.Ledger.Begin(ctx, secret, origin)
-	if request == nil {
-		return nil, decision, err
-	}
-	return request, decision, err
-}
-
 // An operation is what an endpoint does for a request with a good key. Every operation has the order of
 // the contract's checks; the first problem ends the request:
 //
@@ -130,13 +87,13 @@ func (s *Server) serveKey(r *http.Request, key, page, name string, shape wire.Sh
 
 // respond returns the response of an operation, or of its problem.
 func (x *exchange) respond(resp wire.Response, p *wire.Problem) wire.Response {
+	if p != nil && x.price > 0 && !x.charging && p.Status == http.StatusTooManyRequests {
+		x.request.WorkRefused()
+	}
+	if first := x.interrupted(); first != nil {
+		p = first
+	}
 	if p != nil {
-		if x.price > 0 && !x.charging && p.Status == http.StatusTooManyRequests {
-			x.request.WorkRefused()
-		}
-		if first := x.interrupted(); first != nil {
-			p = first
-		}
 		resp = p.Response(x.shape)
 		resp.ClientClosed = resp.ClientClosed || p.Status == http.StatusServiceUnavailable && x.clientClosed()
 	}
@@ -145,8 +102,8 @@ func (x *exchange) respond(resp wire.Response, p *wire.Problem) wire.Response {
 	return resp
 }
 
-// interrupted returns the problem of a request that cannot be charged any more, or nil: its token was
-// refused while it was in progress, or its client has left.
+// interrupted returns the problem of a request that is not charged yet and cannot be any more, or nil: its
+// token was refused while it was in progress, or its client has left.
 func (x *exchange) interrupted() *wire.Problem {
 	if x.request == nil || x.charging {
 		return nil
@@ -195,6 +152,9 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *wire.Pro
 	if d.Quota != nil {
 		x.quota = d.Quota
 	}
+	if d.Kind == ledger.Good || d.Kind == ledger.Replayed {
+		return nil
+	}
 	return decisionProblem(d, x.shape, required)
 }
 
@@ -240,7 +200,11 @@ func (x *exchange) claim(price int64, once *record) (stored wire.Response, repla
 	if price == 0 {
 		return stored, false, nil
 	}
-	decision, err := x.request.Claim(price, once.identity())
+	var identity *ledger.Idempotency
+	if once != nil {
+		identity = &once.Idempotency
+	}
+	decision, err := x.request.Claim(price, identity)
 	if p := x.judge(decision, err, price); p != nil {
 		return stored, false, p
 	}
@@ -278,7 +242,7 @@ func (x *exchange) charge(points int64, found ledger.Found, body []byte) (wire.R
 		return done, nil
 	}
 	charge := ledger.Charge{Points: points, Found: found}
-	if points == x.price {
+	if points == x.price && x.record != nil {
 		charge.Response = x.record.seal(body)
 	}
 	x.charging = true

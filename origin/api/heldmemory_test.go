@@ -158,7 +158,7 @@ func TestMinMemoryIsEnough(t *testing.T) {
 		require.Nil(t, m.grow(t.Context(), memoryStep))
 	}
 	c := &check{flags: host.Details, policy: new(host.Policy)}
-	require.Nil(t, m.take(t.Context(), c.memory(slices.Repeat([]string{strings.Repeat("a", batchBody.Limit/maxUnique)}, maxUnique), batchBody.Limit)))
+	require.Nil(t, m.take(t.Context(), c.resultMemory(slices.Repeat([]string{strings.Repeat("a", batchBody.Limit/maxUnique)}, maxUnique), batchBody.Limit)))
 	require.Nil(t, m.take(t.Context(), waitMemory+maxUnique*lookupMemory))
 	m.free()
 	require.Zero(t, m.budget.Used())

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
-	"github.com/addrspec/addrspec/origin/limit"
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -39,12 +38,6 @@ var hookBody = wire.Body{
 	Limit:   256 << 10,
 	TooLong: "The body is over 256 KiB; send less about the user.",
 	NotJSON: messageBody.NotJSON,
-}
-
-// newSignUps returns what lets one call at a time decide about a sign-up, so that a retry that arrives
-// before the first call is answered gets the same response.
-func newSignUps() *limit.Limiter[string] {
-	return limit.New[string](limit.Config{Units: maxWaiting, PerOwner: 1, Waiting: maxWaiting, WaitingPerOwner: maxWaitOne})
 }
 
 // A hookCall is one call of a hook.
@@ -96,7 +89,8 @@ func (s *Server) hook(r *http.Request) (resp wire.Response) {
 		return c.refuse("refused", wire.Limited("the hook gets more sign-ups than its rate allows; wait %d seconds.", time.Second))
 	}
 	c.body = body
-	if c.call, wrong = h.Read(body, id); wrong != "" {
+	c.call, wrong = h.Read(body, id)
+	if wrong != "" {
 		return c.refuse("refused", wire.InvalidRequest.With(wrong))
 	}
 	return c.decide()
@@ -187,8 +181,9 @@ func (c *hookCall) work(x *exchange, view *host.View, facts *host.Facts) (none w
 	ctx := x.request.Context()
 	v, err := c.hook.Decide(ctx, view, facts, func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
 		l, refused := x.lookUp(ctx, domain, address)
-		switch p = refused; {
-		case p != nil:
+		switch {
+		case refused != nil:
+			p = refused
 			return host.Lookup{}, errNoMemory
 		case !l.finished:
 			return host.Lookup{}, ctx.Err()

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/signuphook"
 )
@@ -24,7 +26,7 @@ const hookSecret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 func (f *fakes) withHook(t *testing.T, l *ledger.Ledger) {
 	directory := t.TempDir()
 	file := filepath.Join(directory, "hooks.json")
-	text := `{"hooks": [{"name": "signup", "format": "generic", "account": "payer@example.com", "secret_file": "hook.secret", "policy": {}, "on_error": "allow"}]}`
+	text := `{"hooks": [{"name": "signup", "format": "generic", "account": "payer@example.com", "secret_file": "hook.secret", "policy": {"block": {"reasons": ["no_mx"]}}, "on_error": "allow"}]}`
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "hook.secret"), []byte("v1,"+hookSecret+"\n"), 0o600))
 	set, err := signuphook.Load(t.Context(), f.Engine, file)
@@ -77,4 +79,56 @@ func TestHookReleasesMemoryAfterPanic(t *testing.T) {
 	f.ledger.panicAt = "begin"
 	require.Equal(t, http.StatusInternalServerError, f.signUp(t, "msg_1", `{"email": "jane@example.org"}`).Code)
 	require.Zero(t, f.MemoryInUse())
+}
+
+// Every call of a hook gets a decision or a problem by the steps of hook.go, and is counted.
+func TestHookSteps(t *testing.T) {
+	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
+	ledgertest.NewAccountOn(t, l, "payer@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(2)})
+	f := newFakes(t)
+	f.withHook(t, l)
+	f.Ledger = FromLedger(l)
+	f.resolver.ask["down.example"] = func(context.Context) (bool, error) { return false, &mx.Error{Kind: mx.Timeout} }
+	const allow, deny = `{"decision":"allow"`, `{"decision":"deny"`
+	for _, c := range []struct {
+		id, body string
+		status   int
+		want     string
+		counted  string
+	}{
+		{"msg_1", `{"email": "jane@example.org"}`, 200, allow, "allow"},
+		{"msg_1", `{"email": "jane@example.org"}`, 200, allow, "replayed"},
+		{"msg_1", `{"email": "joe@example.org"}`, 422, `"code":"IDEMPOTENCY_MISMATCH"`, "refused"},
+		{"msg_2", `{"email": "jane..doe@example.org"}`, 200, deny, "deny"},
+		{"msg_3", `{"email": "jane@down.example"}`, 200, allow, "allow_unchecked"},
+		{"msg_4", `{"email": "joe@example.org"}`, 200, allow, "allow"},
+		{"msg_5", `{"email": "jim@example.org"}`, 200, allow, "allow_unchecked"}, // the points are used up
+		{"msg_6", ``, 400, "no body", "refused"},
+		{"msg_7", `{"email": 7}`, 400, `"code":"INVALID_REQUEST"`, "refused"},
+		{"msg_8", `{"email": "` + strings.Repeat("x", hookBody.Limit) + `"}`, 413, "send less about the user", "refused"},
+	} {
+		before := f.decisions(c.counted)
+		w := f.signUp(t, c.id, c.body)
+		require.Equal(t, c.status, w.Code, "%s: %s", c.id, w.Body)
+		require.Contains(t, w.Body.String(), c.want, c.id)
+		require.Empty(t, w.Header().Get("X-Usage-Current"), "the usage is not the caller's business")
+		require.Equal(t, before+1, f.decisions(c.counted), "%s is counted as %s", c.id, c.counted)
+	}
+	require.EqualValues(t, 2, ledgertest.Used(t, l, "payer@example.com"))
+	require.Zero(t, f.MemoryInUse())
+
+	r := httptest.NewRequest(http.MethodPost, "/v1/hooks/signup", strings.NewReader("{}"))
+	require.Equal(t, http.StatusUnauthorized, f.send(r).Code, "without a signature")
+	require.Equal(t, http.StatusNotFound, f.send(httptest.NewRequest(http.MethodPost, "/v1/hooks/other", nil)).Code)
+}
+
+// decisions returns how many calls of the hook are counted as a decision.
+func (f *fakes) decisions(decision string) (n int) {
+	label := `addrspec_hook_decisions_total{decision="` + decision + `",hook="signup"} `
+	for line := range strings.Lines(string(f.metrics(nil).Body)) {
+		if count, found := strings.CutPrefix(line, label); found {
+			n, _ = strconv.Atoi(strings.TrimSpace(count))
+		}
+	}
+	return n
 }

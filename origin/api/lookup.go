@@ -9,18 +9,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// Resolver looks up the MX records of domains in A-label form.
-type Resolver interface {
-	// Lookup looks up the exchanges of domain. The resolver is shared fairly between accounts.
-	Lookup(ctx context.Context, account int64, domain string) (mx.Result, error)
-	// LookupAddress is Lookup, and looks up the address record if mail would go to it.
-	LookupAddress(ctx context.Context, account int64, domain string) (mx.Result, error)
-	// Peek returns without a query; known is false if Lookup has to be called.
-	Peek(domain string) (found mx.Result, known bool, err error)
-	// PeekAddress is Peek for LookupAddress.
-	PeekAddress(domain string) (found mx.Result, known bool, err error)
-}
-
 // A lookup is the outcome of the lookup of one domain. The zero value is an unfinished lookup.
 type lookup struct {
 	finished bool

@@ -7,13 +7,6 @@ import (
 	"github.com/addrspec/addrspec/origin/api/wire"
 )
 
-// MCP responds to the messages of assistants (package mcp).
-type MCP interface {
-	// Respond responds to a message of the caller with the key, which is good. blocked is why an operation
-	// with it would be refused now, "" if it would not. The body is JSON, or empty.
-	Respond(r *http.Request, key string, message []byte, blocked string) (status int, body []byte)
-}
-
 const (
 	mcpPath  = "/mcp"
 	mcpRoute = "mcp"

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
@@ -57,10 +58,11 @@ func newMemory(bytes int) *limit.Limiter[owner] {
 
 // A reservation is the memory that one request holds.
 type reservation struct {
-	budget *limit.Limiter[owner]
-	owner  owner
-	bytes  int // taken
-	used   int // of those, the bytes of the body
+	budget  *limit.Limiter[owner]
+	owner   owner
+	bytes   int // taken
+	used    int // of those, the bytes of the body
+	buffers []*[largeBuffer]byte
 }
 
 // take takes bytes. It waits for others to free them for up to memoryWait.
@@ -99,4 +101,24 @@ func (m *reservation) free() {
 		m.budget.Free(m.owner, m.bytes)
 		m.bytes, m.used = 0, 0
 	}
+	for _, buffer := range m.buffers {
+		largeBuffers.Put(buffer)
+	}
+	m.buffers = nil
+}
+
+// Large batches use the buffers of earlier ones, because their garbage took a tenth of the processor time.
+const largeBuffer = 32 << 10
+
+var largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
+
+// buffer returns an empty buffer with room for size bytes, valid until free. It takes no memory of the
+// budget.
+func (m *reservation) buffer(size int) []byte {
+	if size < largeBuffer/2 || size > largeBuffer {
+		return make([]byte, 0, size)
+	}
+	buffer := largeBuffers.Get().(*[largeBuffer]byte)
+	m.buffers = append(m.buffers, buffer)
+	return buffer[:0]
 }

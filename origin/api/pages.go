@@ -2,35 +2,11 @@ package api
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api/conn"
 	"github.com/addrspec/addrspec/origin/api/wire"
 )
-
-// Pages serves the paths outside the API.
-type Pages interface {
-	http.Handler
-	// Has reports whether a request is for one of the pages.
-	Has(r *http.Request) bool
-}
-
-// isPage reports whether r is for Config.Pages: one of its paths, or an unknown
-// one that somebody reads in a browser. Other unknown paths, and all under /v1,
-// are the API's, so that a program's mistake gets a response in the API's terms.
-func (s *Server) isPage(r *http.Request) bool {
-	path := r.URL.EscapedPath()
-	if s.Pages == nil || !strings.HasPrefix(path, "/") || path == "/v1" || strings.HasPrefix(path, "/v1/") {
-		return false
-	}
-	if _, known := routes[path]; known {
-		return false
-	}
-	reads := slices.Contains(reading, r.Method) && strings.Contains(r.Header.Get("Accept"), "text/html")
-	return reads || s.Pages.Has(r)
-}
 
 // servePage passes r to Config.Pages, counts it and logs it under one name, because the paths of pages
 // contain identifiers of accounts' things. The request's context has no connection, so that a page may
@@ -42,7 +18,10 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // the connection was closed for another
 	}
 	defer connection.Leave()
-	r, unread := wire.Watch(r)
+	var unread *wire.Unread
+	if r.ContentLength != 0 {
+		r, unread = wire.Watch(r)
+	}
 	page := &pageWriter{ResponseWriter: w}
 	page.prepare = func() {
 		if !page.kept {
@@ -56,7 +35,9 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 			h.Set("Www-Authenticate", sessionChallenge)
 		}
 		s.closeWhenStopping(w)
-		unread.LimitRest(w)
+		if unread != nil {
+			unread.LimitRest(w)
+		}
 	}
 	s.handlePage(page, r.WithContext(conn.Without(r.Context())))
 	if page.status == 0 {

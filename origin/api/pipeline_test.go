@@ -366,6 +366,7 @@ func BenchmarkBatchWork(b *testing.B) {
 		require.Nil(b, p)
 		_, p = c.batch(emails)
 		require.Nil(b, p)
+		x.memory.free()
 	}
 	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
 }

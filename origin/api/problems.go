@@ -19,12 +19,9 @@ import (
 
 const textCancelled = "The request was cancelled before it was finished; nothing was charged."
 
-// decisionProblem returns the problem for a decision of the ledger, or nil if the request may continue.
-// required is the number of points that an operation with the shape requested.
+// decisionProblem returns the problem for a decision of the ledger that refuses the request. required is the number of points that an operation with the shape requested.
 func decisionProblem(d ledger.Decision, shape wire.Shape, required int64) *wire.Problem {
 	switch d.Kind {
-	case ledger.Good, ledger.Replayed:
-		return nil
 	case ledger.UnknownKey:
 		return wire.InvalidKey.With("This API key is not valid: it is unknown, expired or revoked, or its account " +
 			"is suspended.")

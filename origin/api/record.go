@@ -86,25 +86,14 @@ func newRecord(key string, account int64, body []byte) (*record, *wire.Problem) 
 	return r, nil
 }
 
-// identity returns the part that the ledger uses, nil for a nil record.
-func (r *record) identity() *ledger.Idempotency {
-	if r == nil {
-		return nil
-	}
-	return &r.Idempotency
-}
-
 // compressors are reused because a new one takes more than a megabyte.
 var compressors = sync.Pool{New: func() any {
 	c, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is valid
 	return c
 }}
 
-// seal compresses and encrypts a response for the ledger. It returns nil for a nil record.
+// seal compresses and encrypts a response for the ledger.
 func (r *record) seal(resp []byte) []byte {
-	if r == nil {
-		return nil
-	}
 	var compressed bytes.Buffer
 	c := compressors.Get().(*flate.Writer)
 	defer compressors.Put(c)

@@ -16,19 +16,18 @@ package api
 
 import (
 	"context"
-	_ "embed"
+	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
-	"strings"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 
-	"github.com/addrspec/addrspec/origin/api/conn"
-	"github.com/addrspec/addrspec/origin/api/wire"
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/limit"
+	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -71,10 +70,12 @@ type Server struct {
 	// serves.
 	SecurityTxt atomic.Pointer[[]byte]
 
-	memory   *limit.Limiter[owner]
-	signUps  *limit.Limiter[string] // one call at a time decides about a sign-up
-	unserved *rate.Limiter          // of log lines
-	leftOut  atomic.Int64           // log lines since the last one
+	memory *limit.Limiter[owner]
+	// One call at a time decides about a sign-up, so that a retry that arrives before the first call is
+	// answered gets the same response.
+	signUps  *limit.Limiter[string]
+	unserved *rate.Limiter // of log lines
+	leftOut  atomic.Int64  // log lines since the last one
 	stopping context.Context
 	stop     context.CancelFunc
 }
@@ -84,8 +85,8 @@ func New(c Config) *Server {
 	if c.Memory == 0 {
 		c.Memory = DefaultMemory
 	}
-	s := &Server{Config: c, memory: newMemory(c.Memory), signUps: newSignUps(),
-		unserved: rate.NewLimiter(unservedLines, unservedLines)}
+	s := &Server{Config: c, memory: newMemory(c.Memory), unserved: rate.NewLimiter(unservedLines, unservedLines)}
+	s.signUps = limit.New[string](limit.Config{Units: maxWaiting, PerOwner: 1, Waiting: maxWaiting, WaitingPerOwner: maxWaitOne})
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -97,154 +98,116 @@ func (s *Server) Stop() { s.stop() }
 // MemoryInUse returns how many bytes requests in progress use; see Config.Memory.
 func (s *Server) MemoryInUse() int { return s.memory.Used() }
 
-// ServeHTTP serves the requests of callers and workers.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.isPage(r) {
-		s.servePage(w, r)
+// Ledger checks keys, rates and points. [FromLedger] adapts a *ledger.Ledger.
+type Ledger interface {
+	// Begin checks the key, its browser origins and the rate. With the decision Good it returns a
+	// Request, whose End must be called.
+	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
+	// Peek judges a request as Begin does and takes no token. The account is 0 for a key that is not good.
+	Peek(ctx context.Context, secret, origin string) (account int64, d ledger.Decision, err error)
+	// Forwards reports whether an edge worker must forward the requests with a key; false if Begin would
+	// refuse one. It takes no token.
+	Forwards(ctx context.Context, secret, origin string) bool
+	// Ready returns an error if requests cannot be charged at the moment.
+	Ready(ctx context.Context) error
+}
+
+// Request is a request in progress. ledger.Request documents the methods.
+type Request interface {
+	Account() int64
+	Test() bool
+	Context() context.Context
+	Late() (refusal ledger.Decision, refused bool)
+	Inspect() (ledger.Decision, error)
+	Policy(name string) (*ledger.Policy, error)
+	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
+	WorkRefused()
+	Succeeded()
+	Charge(ledger.Charge) (ledger.Decision, error)
+	End()
+}
+
+// FromLedger returns l as a Ledger.
+func FromLedger(l *ledger.Ledger) Ledger { return adapter{l} }
+
+type adapter struct{ *ledger.Ledger }
+
+// Begin returns a nil interface for a nil request, not one with a nil pointer.
+func (a adapter) Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error) {
+	request, decision, err := a.Ledger.Begin(ctx, secret, origin)
+	if request == nil {
+		return nil, decision, err
+	}
+	return request, decision, err
+}
+
+// Resolver looks up the MX records of domains in A-label form.
+type Resolver interface {
+	// Lookup looks up the exchanges of domain. The resolver is shared fairly between accounts.
+	Lookup(ctx context.Context, account int64, domain string) (mx.Result, error)
+	// LookupAddress is Lookup, and looks up the address record if mail would go to it.
+	LookupAddress(ctx context.Context, account int64, domain string) (mx.Result, error)
+	// Peek returns without a query; known is false if Lookup has to be called.
+	Peek(domain string) (found mx.Result, known bool, err error)
+	// PeekAddress is Peek for LookupAddress.
+	PeekAddress(domain string) (found mx.Result, known bool, err error)
+}
+
+// Pages serves the paths outside the API.
+type Pages interface {
+	http.Handler
+	// Has reports whether a request is for one of the pages.
+	Has(r *http.Request) bool
+}
+
+// MCP responds to the messages of assistants (package mcp).
+type MCP interface {
+	// Respond responds to a message of the caller with the key, which is good. blocked is why an operation
+	// with it would be refused now, "" if it would not. The body is JSON, or empty.
+	Respond(r *http.Request, key string, message []byte, blocked string) (status int, body []byte)
+}
+
+// logEntry is what is logged and counted of a request: never the path, which has
+// an address, nor a header, which may be a key.
+type logEntry struct {
+	route  string
+	status int
+	took   time.Duration
+	id     string
+	served bool // returned 200 to an account
+}
+
+// log counts a request and logs it.
+func (s *Server) log(r logEntry) {
+	s.Metrics.requests.WithLabelValues(r.route, strconv.Itoa(r.status)).Inc()
+	s.Metrics.latency.WithLabelValues(r.route).Observe(r.took.Seconds())
+	if !r.served && !s.unserved.Allow() {
+		s.leftOut.Add(1)
 		return
 	}
-	route := s.match(r)
-	if s.OperatorApart && route.operator && route.name != "healthz" {
-		route = unknownRoute
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0) // Logger would look for its caller, which is not logged
+	line.AddAttrs(slog.String("route", r.route), slog.Int("status", r.status),
+		slog.Duration("took", r.took), slog.String("request_id", r.id))
+	if leftOut := s.leftOut.Swap(0); leftOut > 0 {
+		line.AddAttrs(slog.Int64("left_out", leftOut))
 	}
-	s.respond(w, r, route)
-}
-
-// respond handles r with its route, sends the response, counts it and logs it.
-func (s *Server) respond(w http.ResponseWriter, r *http.Request, route route) {
-	start, id := time.Now(), wire.RequestID(r.Header)
-	connection := conn.Of(r.Context())
-	if !connection.Begin() {
-		panic(http.ErrAbortHandler) // the connection was closed for another
-	}
-	defer connection.Leave()
-	if r.URL.Path == mcpPath {
-		r.Header[wire.HeaderRequestID] = []string{id} // of the operation of a tool too
-	}
-	r, unread := wire.Watch(r)
-	resp := s.handle(route, r)
-	if resp.AfterSend != nil {
-		defer resp.AfterSend()
-	} else {
-		connection.Leave() // without an account, a slow reader must not keep the connection
-	}
-	s.closeWhenStopping(w)
-	unread.LimitRest(w)
-	resp.Send(w, id)
-	s.log(logEntry{route.name, resp.LoggedStatus(), time.Since(start), id, resp.Served()})
-}
-
-// closeWhenStopping makes the client leave its connection before the service stops.
-func (s *Server) closeWhenStopping(w http.ResponseWriter) {
-	if s.stopping.Err() != nil {
-		w.Header().Set("Connection", "close")
+	if log := s.Log.Handler(); log.Enabled(s.stopping, slog.LevelInfo) {
+		_ = log.Handle(s.stopping, line)
 	}
 }
 
-// handle runs the route's handler. A panic gets 500 and does not close the connection.
-func (s *Server) handle(route route, r *http.Request) (resp wire.Response) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			s.logPanic(route.name, cause)
-			resp = wire.Defect().Response(wire.Flat)
-		}
-	}()
-	return route.handle(s, r)
+// unservedLines is the number of lines a second for requests that are refused or have no account, so that
+// callers without a key, or with a free key, cannot fill the disk. The metrics count all requests.
+const unservedLines = 100
+
+// logError logs an error for the operator. Errors of the ledger, the resolver and
+// the module contain no address and no key.
+func (s *Server) logError(what string, err error) {
+	s.Log.Error(what, slog.String("error", err.Error()))
 }
 
-const singlePrefix = "/v1/email/"
-
-// A route is the handler for a path. Its name is used in logs and metrics in place of the path, which
-// may contain an address.
-type route struct {
-	name     string
-	methods  []string
-	handle   func(*Server, *http.Request) wire.Response
-	operator bool // for the operator's tools
-	page     bool // pages in a browser may use it: OPTIONS is a preflight
-}
-
-// HEAD is handled like GET, at the same cost; net/http omits the body.
-var (
-	reading = []string{http.MethodGet, http.MethodHead}
-	writing = []string{http.MethodPost}
-)
-
-// routes has the routes by path.
-var routes = map[string]route{
-	"/v1/email": {"single", reading, func(s *Server, r *http.Request) wire.Response {
-		return s.serve(r, "single", wire.Flat, single)
-	}, false, true},
-	"/v1/emails": {"batch", writing, func(s *Server, r *http.Request) wire.Response {
-		return s.serve(r, "batch", wire.Enveloped, batch)
-	}, false, true},
-	"/v1/usage": {"usage", reading, func(s *Server, r *http.Request) wire.Response {
-		return s.serve(r, "usage", wire.Flat, usage)
-	}, false, true},
-	mcpPath:                     {mcpRoute, writing, (*Server).message, false, true},
-	edgePath:                    {"edge", writing, (*Server).edge, false, false},
-	"/healthz":                  {"healthz", reading, (*Server).healthz, true, false},
-	"/readyz":                   {"readyz", reading, (*Server).readyz, true, false},
-	"/metrics":                  {"metrics", reading, (*Server).metrics, true, false},
-	"/openapi.json":             {"openapi", reading, (*Server).openAPI, false, false},
-	"/.well-known/security.txt": {"securitytxt", reading, (*Server).securityTxt, false, false},
-}
-
-var (
-	hookRoute    = route{name: "hook", methods: writing, handle: (*Server).hook}
-	unknownRoute = route{name: "none", handle: (*Server).notFound}
-)
-
-func (s *Server) notFound(*http.Request) wire.Response {
-	return wire.NotFound.With(wire.TextNoPath).Response(wire.Flat)
-}
-
-// match returns the route of r. It matches the path as sent, because an encoded address may contain "/",
-// "//" and "..", which http.ServeMux would redirect.
-func (s *Server) match(r *http.Request) route {
-	path := r.URL.EscapedPath()
-	if strings.HasPrefix(path, singlePrefix) {
-		path = strings.TrimSuffix(singlePrefix, "/")
-	}
-	found, ok := routes[path]
-	if name, is := strings.CutPrefix(path, hookPrefix); is && s.Hooks.Find(name) != nil {
-		found, ok = hookRoute, true
-	}
-	if !ok || path == edgePath && len(s.EdgeSecrets) == 0 || path == mcpPath && s.MCP == nil {
-		return unknownRoute
-	}
-	allowed := found.methods
-	if found.page {
-		allowed = append(slices.Clip(allowed), http.MethodOptions)
-	}
-	switch {
-	case !slices.Contains(allowed, r.Method):
-		found.handle = func(*Server, *http.Request) wire.Response {
-			allow := strings.Join(allowed, ", ")
-			resp := wire.WrongMethod.With(wire.TextMethods(allow)).Response(wire.Flat)
-			resp.Fields = []wire.Field{{Name: "Allow", Value: allow}}
-			return resp
-		}
-	case r.Method == http.MethodOptions:
-		found.handle = func(*Server, *http.Request) wire.Response {
-			further := ""
-			if path == mcpPath {
-				further = mcpHeaders
-			}
-			return wire.Preflight(allowed, further)
-		}
-	}
-	return found
-}
-
-//go:embed openapi.json
-var description []byte
-
-// Description returns the OpenAPI 3.1 description of the API. The caller must
-// not change it.
-func Description() []byte { return description }
-
-// openAPI serves GET /openapi.json.
-func (s *Server) openAPI(*http.Request) wire.Response {
-	return wire.Response{Status: http.StatusOK, Body: description}
+// logPanic logs the type of a panic's value, not the value, which may contain
+// input.
+func (s *Server) logPanic(route string, cause any) {
+	s.Log.Error("panic", slog.String("route", route), slog.String("type", fmt.Sprintf("%T", cause)))
 }

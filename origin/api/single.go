@@ -11,6 +11,9 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
+// singlePrefix precedes the address in the path.
+const singlePrefix = "/v1/email/"
+
 // single is GET /v1/email/{email}. It costs one point, only if it returns 200.
 func single(x *exchange, r *http.Request) (none wire.Response, p *wire.Problem) {
 	email, found := strings.CutPrefix(r.URL.Path, singlePrefix) // which net/url has decoded once
@@ -33,7 +36,7 @@ func single(x *exchange, r *http.Request) (none wire.Response, p *wire.Problem) 
 	if !i.facts.Valid {
 		return none, c.refused(r)
 	}
-	if _, _, p = x.claim(1, nil); p != nil {
+	if _, _, p := x.claim(1, nil); p != nil {
 		return none, p
 	}
 	if x.request.Test() {

@@ -78,11 +78,12 @@ func (c *check) useTable() *wire.Problem {
 		if i.facts.Host != testDomain {
 			return wire.InvalidRequest.With(textTestDomain)
 		}
-		if err := i.setByTable(c.flags); err != nil {
+		failure, err := i.setByTable(c.flags)
+		if err != nil {
 			c.logError("a row of the table of test keys is wrong", err)
 			return wire.Defect()
 		}
-		failures[i.failure] = true
+		failures[failure] = true
 	}
 	switch {
 	case failures[failRate]:
@@ -98,11 +99,11 @@ func (c *check) useTable() *wire.Problem {
 	return nil
 }
 
-// setByTable sets what the table has for a valid address.
-func (i *item) setByTable(flags host.Flags) error {
+// setByTable sets what the table has for a valid address. It returns the failure that the table has, if any.
+func (i *item) setByTable(flags host.Flags) (failure string, err error) {
 	var r testResult
 	if err := json.Unmarshal(i.facts.JSON, &r); err != nil {
-		return err
+		return "", err
 	}
 	table, row := testTableOf(), testRow{}
 	local, _, _ := strings.Cut(strings.TrimSuffix(text(r.Normalized), "@"+testDomain), "+")
@@ -118,9 +119,9 @@ func (i *item) setByTable(flags host.Flags) error {
 	}
 	known, err := result.Parse(wire.Encode(&r))
 	if err != nil {
-		return err
+		return "", err
 	}
-	switch i.failure = row.Failure; row.Failure {
+	switch row.Failure {
 	case failTimeout:
 		i.lookup.err = &mx.Error{Kind: mx.Timeout, Reason: mx.NoReply}
 	case failLookup:
@@ -129,7 +130,7 @@ func (i *item) setByTable(flags host.Flags) error {
 		i.lookup.finished = false
 	}
 	if row.Failure != "" {
-		return nil
+		return row.Failure, nil
 	}
 	if flags&host.Details == 0 {
 		r.Details = nil
@@ -140,7 +141,7 @@ func (i *item) setByTable(flags host.Flags) error {
 	if !known.Valid {
 		i.facts.Refusal.Sentence = known.Details.Refusal.Sentence
 	}
-	return nil
+	return "", nil
 }
 
 // fixedFacts returns facts whose result is JSON, once they are resolved. They have no host, so nothing

@@ -78,3 +78,11 @@ func TestUsageCountsErrors(t *testing.T) {
 	require.EqualValues(t, 2, sum.Points)
 	require.EqualValues(t, 2, sum.Errors)
 }
+
+// A request that costs nothing is refused too if its token was refused while it was in progress.
+func TestUsageIsRefusedLate(t *testing.T) {
+	f := newFakes(t)
+	f.ledger.begin, f.ledger.inspect = decided(ledger.Good), decided(ledger.Good)
+	f.ledger.inspect.Quota, f.ledger.late = &ledger.Quota{Rate: 1}, ledger.RateLimited
+	require.Equal(t, 429, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
+}

@@ -6,7 +6,7 @@
 //
 // # Pages and the JSON API
 //
-// A page is a path with a function that returns its data (route.go). A browser
+// A page is a path with a function that returns its data. A browser
 // gets the data in a template; a request with "Accept: application/json" gets it
 // as JSON. A form is a POST; a JSON body with the same fields does the same. So
 // whatever a person can do here, a program can, behind the same session rules.

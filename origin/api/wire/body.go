@@ -117,9 +117,6 @@ type Unread struct {
 // names of trailers that r announces go, and so do the trailers once they are read, because a map of them
 // takes 30 times their bytes: 1 MB for a field Trailer of 32 KiB.
 func Watch(r *http.Request) (*http.Request, *Unread) {
-	if r.ContentLength == 0 {
-		return r, nil
-	}
 	r.Trailer = nil
 	body := &Unread{ReadCloser: r.Body, of: r}
 	r = r.WithContext(r.Context())
@@ -142,7 +139,7 @@ const restTimeout = 250 * time.Millisecond
 
 // LimitRest limits the time for the part of the body that is unread, before the response is sent.
 func (u *Unread) LimitRest(w http.ResponseWriter) {
-	if u != nil && !u.complete {
+	if !u.complete {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTimeout)) // a test's writer has none
 	}
 }

@@ -151,7 +151,8 @@ var sentences = map[int]string{
 // Refusal returns the whole response to a request that reaches no handler, and closes its connection.
 func Refusal(status int) []byte {
 	p, retryAfter := BadHTTP.With(cmp.Or(sentences[status], "The request is not well-formed HTTP (RFC 9112).")), ""
-	switch p.Status = status; status {
+	p.Status = status
+	switch status {
 	case http.StatusBadRequest:
 		p.Code = InvalidRequest
 	case http.StatusServiceUnavailable:

@@ -19,8 +19,9 @@ func ReadKey(h http.Header) (key string, p *Problem) {
 		name = "Authorization"
 		given, one = SingleValue(h, name)
 		scheme, credential, _ := strings.Cut(strings.TrimSpace(given), " ")
-		if given = credential; !strings.EqualFold(scheme, "Bearer") { // RFC 9110 section 11.1: in any case
-			given = ""
+		given = ""
+		if strings.EqualFold(scheme, "Bearer") { // in any case (RFC 9110 section 11.1)
+			given = credential
 		}
 	}
 	key = strings.TrimSpace(given)

@@ -180,7 +180,7 @@ const pointsItem = `"points";r=`
 
 // quantity returns the number after name, or 0. The service writes the fields
 // RateLimit and RateLimit-Policy as in the draft's examples, without white space in
-// an item (api/ratelimit.go); from another form nothing is learned.
+// an item (api/wire/response.go); from another form nothing is learned.
 func quantity(field, name string) int64 {
 	_, rest, _ := strings.Cut(field, name)
 	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })

@@ -12,8 +12,8 @@ type graph struct {
 	from  [][]int // the nodes that lead to each
 }
 
-// node is a basic block or, with a table, one of the entries and dispatches of
-// resume.go.
+// node is a basic block or, with a table, one of the entries and dispatches where
+// control resumes.
 type node struct {
 	block *block
 	to    []int        // of branches: the taken node first
