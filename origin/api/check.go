@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
-	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
@@ -50,7 +48,7 @@ func (x *exchange) newCheck(addresses int, o wire.Options) (*check, *wire.Proble
 }
 
 const (
-	// share is how many addresses are checked with one instance of the module before another batch may
+	// share is how many addresses are checked with one instance of the module before another request may
 	// have it. With less, callers that wait for an instance take longer to wake than to check.
 	share = 16
 	// usualJSON is more than the JSON of a usual address has, in bytes.
@@ -59,49 +57,24 @@ const (
 	usualVerdict = 76
 )
 
-// run runs the module on the addresses, shares of them in parallel. Items are unchecked if ctx ends first.
+// run runs the module on the addresses. Items are unchecked if ctx ends first.
 func (c *check) run(ctx context.Context, emails []string) error {
-	if len(emails) == 1 {
-		facts, err := c.view.Check(ctx, nil, emails[0], c.flags)
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
-		c.items[0] = item{checked: err == nil, facts: facts}
-		return nil
-	}
-	all := c.memory.buffer(len(emails) * usualJSON)
-	errs := make([]error, (len(emails)+share-1)/share)
-	inParallel(len(errs), func(n int) {
-		start, end := n*share, min(n*share+share, len(emails))
-		json := all[start*usualJSON : start*usualJSON : end*usualJSON]
-		errs[n] = c.view.CheckMany(ctx, emails[start:end], c.flags, func(n int, facts host.Facts) {
+	json := c.memory.buffer(len(emails) * usualJSON)
+	for start := 0; start < len(emails); start += share {
+		end := min(start+share, len(emails))
+		err := c.view.CheckMany(ctx, emails[start:end], c.flags, func(n int, facts host.Facts) {
 			kept := facts.Keep(json)
 			c.items[start+n] = item{checked: true, facts: kept}
 			json = kept.JSON[len(kept.JSON):]
 		})
-	})
-	if ctx.Err() != nil {
-		return nil
-	}
-	return errors.Join(errs...)
-}
-
-// inParallel calls do with 0 to n-1, each in a goroutine. It panics if a call does, once all have ended.
-func inParallel(n int, do func(int)) {
-	panics := make([]any, n)
-	var group sync.WaitGroup
-	for i := range n {
-		group.Go(func() {
-			defer func() { panics[i] = recover() }()
-			do(i)
-		})
-	}
-	group.Wait()
-	for _, cause := range panics {
-		if cause != nil {
-			panic(cause)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
 		}
 	}
+	return nil
 }
 
 // lookUp sets the lookups of the checked items.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/mx"
@@ -80,9 +81,19 @@ func (x *exchange) lookUpAll(ctx context.Context, domains []string, address bool
 		}
 		return nil, p
 	}
-	found := make([]lookup, len(missing))
-	inParallel(len(missing), func(n int) { found[n] = x.query(ctx, missing[n], address) }) // each ends with ctx
+	found, panics := make([]lookup, len(missing)), make([]any, len(missing))
+	var group sync.WaitGroup
 	for n, domain := range missing {
+		group.Go(func() {
+			defer func() { panics[n] = recover() }()
+			found[n] = x.query(ctx, domain, address)
+		})
+	}
+	group.Wait() // each ends with ctx
+	for n, domain := range missing {
+		if panics[n] != nil {
+			panic(panics[n])
+		}
 		if limited(found[n].err) {
 			return nil, lookupProblem(found[n].err)
 		}
