@@ -64,6 +64,7 @@ func TestMemoryUsedUp(t *testing.T) {
 	f.memory.Free(owner{account: 7}, quarter)
 
 	f.fill(t, 1000, memoryStep)
+	filled := f.MemoryInUse()
 	status, after, body = ask(large)
 	require.Equal(t, 503, status, body)
 	require.Equal(t, "1", after)
@@ -72,6 +73,8 @@ func TestMemoryUsedUp(t *testing.T) {
 		status, _, body = ask(text)
 		require.Equal(t, 200, status, body)
 	}
+	// The handlers free their memory after their responses were read.
+	require.Eventually(t, func() bool { return f.MemoryInUse() == filled }, hung, time.Millisecond)
 	f.fill(t, 2000, memoryStep/4)
 	status, _, body = ask(asks("a@mail.example"))
 	require.Equal(t, 503, status, body)

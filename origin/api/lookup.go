@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"errors"
-	"sync"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/mx"
@@ -81,22 +83,30 @@ func (x *exchange) lookUpAll(ctx context.Context, domains []string, address bool
 		}
 		return nil, p
 	}
-	found, panics := make([]lookup, len(missing)), make([]any, len(missing))
-	var group sync.WaitGroup
+	found := make([]lookup, len(missing))
+	group, ctx := errgroup.WithContext(ctx)
 	for n, domain := range missing {
-		group.Go(func() {
-			defer func() { panics[n] = recover() }()
+		group.Go(func() (err error) {
+			defer func() {
+				if cause := recover(); cause != nil {
+					err = fmt.Errorf("panic of type %T", cause) // its value may contain input
+				}
+			}()
 			found[n] = x.query(ctx, domain, address)
+			if limited(found[n].err) {
+				return found[n].err // which ends the other lookups
+			}
+			return nil
 		})
 	}
-	group.Wait() // each ends with ctx
+	switch err := group.Wait(); { // each ends with ctx
+	case limited(err):
+		return nil, lookupProblem(err)
+	case err != nil:
+		x.logError("a lookup failed", err)
+		return nil, wire.Defect()
+	}
 	for n, domain := range missing {
-		if panics[n] != nil {
-			panic(panics[n])
-		}
-		if limited(found[n].err) {
-			return nil, lookupProblem(found[n].err)
-		}
 		lookups[domain] = found[n]
 	}
 	return lookups, nil
