@@ -41,7 +41,7 @@ func (f *fakes) fill(t *testing.T, account int64, piece int) {
 }
 
 // An account whose requests use its share gets 429. If the memory of all is used up, accounts get 503. The
-// last quarter is for small requests, so a GET is answered while batches wait for memory.
+// last quarter is for small requests, so a GET gets its response while batches wait for memory.
 func TestMemoryUsedUp(t *testing.T) {
 	const quarter = MinMemory / 4
 	f := newFakes(t)

@@ -72,7 +72,7 @@ type Server struct {
 
 	memory *limit.Limiter[owner]
 	// One call at a time decides about a sign-up, so that a retry that arrives before the first call is
-	// answered gets the same response.
+	// done gets the same response.
 	signUps  *limit.Limiter[string]
 	unserved *rate.Limiter // of log lines
 	leftOut  atomic.Int64  // log lines since the last one
