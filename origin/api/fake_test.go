@@ -169,9 +169,14 @@ var engine = sync.OnceValues(func() (*host.Engine, error) {
 	return host.New(context.Background(), moduleBytes, host.Options{CacheDir: moduletest.CacheDir()})
 })
 
-var moduleBytes []byte
+var (
+	moduleBytes []byte
+	loading     sync.Mutex // of moduleBytes
+)
 
 func testEngine(t testing.TB) *host.Engine {
+	loading.Lock()
+	defer loading.Unlock()
 	moduleBytes = moduletest.Bytes(t)
 	e, err := engine()
 	require.NoError(t, err)

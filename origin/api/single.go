@@ -29,10 +29,13 @@ func single(x *exchange, r *http.Request) (none wire.Response, p *wire.Problem) 
 		return none, p
 	}
 	ctx := x.request.Context()
-	if err := c.run(ctx, []string{email}); err != nil || ctx.Err() != nil {
+	if err := c.run(ctx, []string{email}); err != nil {
 		return none, x.moduleProblem(ctx, err)
 	}
 	i := &c.items[0]
+	if !i.checked {
+		return none, x.cancelled()
+	}
 	if !i.facts.Valid {
 		return none, c.refused(r)
 	}
