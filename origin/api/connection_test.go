@@ -228,10 +228,11 @@ func TestUnreadResponsesAreLimited(t *testing.T) {
 func TestTooLongBodiesGetAResponse(t *testing.T) {
 	f := newFakes(t)
 	address := f.listen(t, 1000)
-	client := &http.Client{Transport: new(http.Transport)}
-	for _, size := range []int{batchBody.Limit + 1, 2*batchBody.Limit - 1} {
+	for n := range 4 {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: n%2 == 0}} // which announces that it closes
+		size := []int{batchBody.Limit + 1, 2*batchBody.Limit - 1}[n/2]
 		body := strings.Repeat(" ", size)
-		for range 50 {
+		for range 30 {
 			request, err := http.NewRequest(http.MethodPost, "http://"+address+"/v1/emails", strings.NewReader(body))
 			require.NoError(t, err)
 			request.Header.Set("Content-Type", wire.JSON)

@@ -137,9 +137,17 @@ func (u *Unread) Read(p []byte) (int, error) {
 // After that the response is sent and the connection closed.
 const restTimeout = 250 * time.Millisecond
 
-// LimitRest limits the time for the part of the body that is unread, before the response is sent.
+// LimitRest limits the time for the part of the body that is unread, before the response is sent. w must be
+// net/http's own.
 func (u *Unread) LimitRest(w http.ResponseWriter) {
-	if !u.complete {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTimeout)) // a test's writer has none
+	if u.complete {
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTimeout)) // a test's writer has none
+	if u.of.Close {
+		// Where the client announced that it closes the connection, as proxies do, net/http would close it at
+		// once, and the client, which is still sending, would lose the response. Once it knows that a body is
+		// too large, net/http closes its own side first and waits.
+		_, _ = http.MaxBytesReader(w, u.ReadCloser, 0).Read(make([]byte, 1))
 	}
 }
