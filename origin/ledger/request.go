@@ -217,13 +217,13 @@ func (s *secretView) quota(now time.Time) *Quota {
 // is 0 for a key that is not good, and beyond that.
 func (l *Ledger) Peek(ctx context.Context, secret, origin string) (account int64, d Decision, err error) {
 	p, err := l.peek(ctx, secret, origin)
-	if account = p.account; account == 0 {
+	if p.account == 0 {
 		return 0, p.decision, err
 	}
-	if d, refused := l.views.takeFree(account); refused {
+	if d, refused := l.views.takeFree(p.account); refused {
 		return 0, d, nil
 	}
-	return account, p.decision, err
+	return p.account, p.decision, err
 }
 
 // Forwards reports whether an edge worker must forward the requests with a key, because the key
