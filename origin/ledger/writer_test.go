@@ -289,6 +289,24 @@ func TestInDoubtCommitIsResolved(t *testing.T) {
 	}
 }
 
+// chargeInDoubt makes a charge whose commit is cut. After the cut no connection works until
+// p.Shut(false). On a slow machine a commit of tokens or tallies can come first and meet the
+// cut, so that the charge waits in vain and costs nothing: then it is made again.
+func (f *fixture) chargeInDoubt(p *pgtest.Proxy, cut pgtest.Moment, points int64, once *Idempotency) {
+	f.Helper()
+	for {
+		p.Shut(true)
+		p.Cut(cut, 1)
+		err := f.chargeInHurry(points, once)
+		if errors.Is(err, ErrUndecided) {
+			return
+		}
+		require.ErrorIs(f, err, ErrUnavailable)
+		p.Shut(false)
+		f.awaitReady()
+	}
+}
+
 // A caller gets ErrUndecided if the outcome takes too long to read. A charge that
 // was committed is given back, unless a retry with the Idempotency-Key finds the
 // response.
@@ -299,9 +317,7 @@ func TestInDoubtTimeout(t *testing.T) {
 	}{"not committed": {pgtest.BeforeCommit, 0, 0}, "committed": {pgtest.AfterCommit, 0, 5}} {
 		t.Run(name, func(t *testing.T) {
 			f, p := newProxiedFixture(t)
-			p.Shut(true) // after the cut, no connection works
-			p.Cut(c.cut, 1)
-			require.ErrorIs(t, f.chargeInHurry(20, nil), ErrUndecided)
+			f.chargeInDoubt(p, c.cut, 20, nil)
 			_, _, err := f.Begin(f.ctx, f.secret, "")
 			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
 			require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
@@ -309,9 +325,7 @@ func TestInDoubtTimeout(t *testing.T) {
 			f.awaitReady()
 			f.awaitUsed(100 + c.plain)
 
-			p.Shut(true)
-			p.Cut(c.cut, 1)
-			require.ErrorIs(t, f.chargeInHurry(5, idempotency(1, 1)), ErrUndecided)
+			f.chargeInDoubt(p, c.cut, 5, idempotency(1, 1))
 			p.Shut(false)
 			f.awaitReady()
 			f.awaitUsed(100 + c.plain + c.key)
@@ -335,14 +349,13 @@ func TestInDoubtVoid(t *testing.T) {
 	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
 		t.Run(name, func(t *testing.T) {
 			f, p := newProxiedFixture(t)
-			p.Shut(true)
-			p.Cut(pgtest.AfterCommit, 1)
-			require.ErrorIs(t, f.chargeInHurry(20, nil), ErrUndecided)
+			f.chargeInDoubt(p, pgtest.AfterCommit, 20, nil)
+			before := p.Cuts()
 			p.Cut(cut, 1) // the next commit is that of the void
 			p.Shut(false)
 			f.awaitReady()
 			f.awaitUsed(100)
-			require.EqualValues(t, 2, p.Cuts())
+			require.EqualValues(t, before+1, p.Cuts())
 			require.EqualValues(t, 1, f.Stats().Voided)
 			f.request(1) // in a later group
 			require.EqualValues(t, 101, f.used())
