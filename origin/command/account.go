@@ -29,7 +29,6 @@ type accountCmd struct {
 	Log     accountLogCmd     `cmd:"" help:"List who changed an account and its keys, newest first: the last 1,000 changes."`
 	Webhook accountWebhookCmd `cmd:"" help:"Show, set, test or remove an account's webhook for 80 and 100 % of its points."`
 	SignOut accountSignOutCmd `cmd:"" help:"End all sessions of an account's owner in the dashboard, on every server."`
-	Reset   accountResetCmd   `cmd:"" help:"Set an account back to the current month after the database's clock was wrong."`
 }
 
 // terms are the flags that set what an account may use.

@@ -222,10 +222,6 @@ var commandExamples = map[string][]commandExample{
 		{"send a test message", "addrspec account webhook --account jane@example.org --test"},
 	},
 	"account sign-out": {{"end all sessions of the owner", "addrspec account sign-out --account jane@example.org"}},
-	"account reset": {
-		{"one account, after a clock was wrong", "addrspec account reset --account jane@example.org"},
-		{"all accounts", "addrspec account reset --all"},
-	},
 	"account delete": {
 		{"delete after a question", "addrspec account delete --account jane@example.org"},
 		{"delete without one", "addrspec account delete --account shop@example.org --yes"},

@@ -189,7 +189,7 @@ func (d *Dashboard) changeAccount(v *visit) (*outcome, error) {
 	}
 	action, ok := accountActions[v.form.Get("do")]
 	if !ok {
-		return nil, inputProblem("do", "The field \"do\" must be terms, suspend, resume, reset or link.")
+		return nil, inputProblem("do", "The field \"do\" must be terms, suspend, resume or link.")
 	}
 	done, err := action(v, a)
 	if err != nil {
@@ -215,10 +215,6 @@ var accountActions = map[string]func(*visit, ledger.Account) (*outcome, error){
 	},
 	"resume": func(v *visit, a ledger.Account) (*outcome, error) {
 		return v.done("account-resumed"), v.Ledger.ResumeAccount(v.r.Context(), a.ID)
-	},
-	"reset": func(v *visit, a ledger.Account) (*outcome, error) {
-		_, err := v.Ledger.ResetAccount(v.r.Context(), a.ID)
-		return v.done("account-reset"), err
 	},
 	"link": (*visit).makeLink,
 }

@@ -333,7 +333,6 @@ var messages = map[string]string{
 	"account-changed":   "The terms are changed. They apply from the next request.",
 	"account-suspended": "The account is suspended. Its requests are refused from now on.",
 	"account-resumed":   "The account is resumed. Its keys are valid again.",
-	"account-reset":     "The account is back in the current month.",
 	"plan-stored":       "The plan is stored. It applies from the next request of its accounts.",
 	"password-set":      "The password is set. Other browsers are signed out.",
 	"before-revoked":    "The keys and the webhook from before are revoked. Set a password now.",

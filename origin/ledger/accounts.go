@@ -476,17 +476,7 @@ func (p *policyRead) checkDefault() error {
 }
 
 // InProgress returns the number of the account's requests in progress on this replica.
-func (l *Ledger) InProgress(account int64) int { return l.views.inProgressOf(account) }
-
-// inProgressOf returns the number of an account's requests in progress.
-func (v *views) inProgressOf(account int64) int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if a := v.accounts[account]; a != nil {
-		return a.inProgress
-	}
-	return 0
-}
+func (l *Ledger) InProgress(account int64) int { return l.views.requestsOf(account) }
 
 // An account is deleted in steps, each a short transaction, since commit groups
 // of all accounts wait while one holds a lock that they need:
@@ -603,7 +593,7 @@ func dropKeys(account int64, n *int) []store.Statement {
 // meanwhile.
 func (l *Ledger) deleteRest(ctx context.Context, account int64) error {
 	lock := func() []store.Statement {
-		return []store.Statement{limitLockWait(deleteLockWait), {Name: "lock_account_alone", Args: []any{account}}}
+		return []store.Statement{{Name: "lock_account_alone", Args: []any{account}}}
 	}
 	var n int
 	return l.persist(ctx, lock, func() []store.Statement {

@@ -188,8 +188,6 @@ func TestChangesAreAudited(t *testing.T) {
 		for range 2 {
 			require.NoError(t, f.ChangeTerms(operator, f.account, Terms{Plan: "pro", Points: limit(7), Overage: yes()}))
 		}
-		_, err = f.ResetAccount(f.ctx, f.account)
-		require.NoError(t, err)
 		_, _, err = f.DashboardSecret(f.ctx, f.account)
 		require.NoError(t, err)
 
@@ -201,7 +199,6 @@ func TestChangesAreAudited(t *testing.T) {
 			require.Equal(t, f.clock.Now(), line.At)
 		}
 		require.Equal(t, []string{
-			"shell account.reset 2026-11",
 			"operator account.change plan pro, points 7, overage",
 			"operator account.resume ", "operator account.suspend ",
 			"owner key.revoke 2 phone", "owner key.rotate 2 phone", "owner key.change 2 phone", "owner key.rename 2 phone (was laptop)",
@@ -371,8 +368,6 @@ func TestDeleteAccount(t *testing.T) {
 		_, _, err := f.CreateKey(f.ctx, f.account, "late", KeyTerms{})
 		require.ErrorIs(t, err, ErrNoAccount)
 		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, f.key.ID), ErrNoKey)
-		_, err = f.ResetAccount(f.ctx, f.account)
-		require.ErrorIs(t, err, ErrNoAccount)
 
 		again, err := f.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
 		require.NoError(t, err)

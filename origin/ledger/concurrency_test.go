@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -224,39 +223,4 @@ func TestUnpaidWorkIsBounded(t *testing.T) {
 	for range unpaidCapacity + 100 {
 		require.Equal(t, Good, f.request(1).Kind, "requests whose responses are awaited are not unpaid work")
 	}
-}
-
-// At most one full group of charged requests has no response yet at any time: further
-// charges wait until responses are sent, or until sendTimeout has passed.
-func TestUnsentResponsesAreBounded(t *testing.T) {
-	url := "sqlite:" + t.TempDir() + "/x.db"
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, url, unlimitedTerms)
-		const callers = 3 * groupLimit
-		var all sync.WaitGroup
-		var charged atomic.Int64
-		sent := make(chan struct{})
-		for range callers {
-			all.Go(func() {
-				r := f.mustBegin()
-				defer r.End()
-				d, err := r.Claim(1, nil)
-				require.NoError(f, err)
-				require.Equal(f, Good, d.Kind)
-				d, err = r.Charge(Charge{Points: 1})
-				require.NoError(f, err)
-				require.Equal(f, Good, d.Kind)
-				charged.Add(1)
-				<-sent
-			})
-		}
-		time.Sleep(sendTimeout / 2)
-		require.LessOrEqual(t, f.used(), int64(groupLimit))
-		require.Positive(t, charged.Load())
-		time.Sleep(5 * sendTimeout)
-		require.EqualValues(t, callers, charged.Load(), "a client that does not read its response delays charges for too long")
-		close(sent)
-		all.Wait()
-		require.EqualValues(t, callers, f.used())
-	})
 }

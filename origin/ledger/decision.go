@@ -1,9 +1,30 @@
 package ledger
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
+
+// Errors of requests. A request that is refused gets a Decision and no error.
+var (
+	// ErrUnavailable means that the database did not commit; nothing was
+	// charged. The error that wraps it gives the cause.
+	ErrUnavailable = errors.New("the ledger's database is unavailable")
+	// ErrUndecided means that the database has not confirmed the commit in time.
+	// If it was committed, the charge remains if it has an Idempotency-Key and a
+	// stored response; otherwise the next commit group voids it, unless the process
+	// ends first.
+	ErrUndecided = errors.New("the ledger's database has not confirmed the charge in time")
+	// ErrRecord means that the database rejects this account's own rows; nothing
+	// was charged.
+	ErrRecord = errors.New("the ledger cannot record this charge")
+	// ErrClosed means that Close was called before the charge was submitted.
+	ErrClosed = errors.New("the ledger is closed")
+)
+
+func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // A Kind of Decision is what was decided about a step of a request. Kinds are declared in
 // order of precedence.
@@ -110,7 +131,7 @@ type keyState struct {
 	expires     int64  // Unix time in nanoseconds; 0 for never
 	origins     string // of browser pages that may use the key, separated by spaces; "" if it is not bound to any
 	policy      string // the name of the default policy; "" for none
-	test        bool   // its requests are not charged, see peekTest
+	test        bool   // its requests are not charged
 
 	consumption
 }
@@ -234,8 +255,8 @@ func (a *accountState) decision(kind Kind, wait time.Duration, claimed int64) De
 }
 
 // day returns the day to record points under: today, or the day of the account's
-// month closest to it if the clock is suspect or was set back. The days of a
-// month therefore sum to the month's points.
+// month closest to it if the clock was set back. The days of a month therefore
+// sum to the month's points.
 func (a *accountState) day(now time.Time) Day {
 	first, last := DayOf(a.month.begin()), DayOf((a.month+1).begin())-1
 	return min(max(DayOf(now), first), last)
@@ -243,23 +264,18 @@ func (a *accountState) day(now time.Time) Day {
 
 // judge returns Good if a request with the header Origin, "" if it has none, may use
 // the key: it is not revoked, neither it nor the secret has expired by now, and the
-// account is not suspended. See latestSecret. RFC 6454 section 5 compares origins; both are serialised,
+// account is not suspended. RFC 6454 section 5 compares origins; both are serialised,
 // so equal origins are equal strings.
 func (k *keyState) judge(a *accountState, secretExpires int64, now time.Time, origin string) Kind {
 	over := func(expires int64) bool { return expires != 0 && now.UnixNano() >= expires }
 	switch {
-	case k.revoked, a.suspended, over(k.expires), over(secretExpires), secretExpires > latestSecret(now):
+	case k.revoked, a.suspended, over(k.expires), over(secretExpires):
 		return UnknownKey
 	case k.origins != "" && !k.names(origin):
 		return WrongOrigin
 	}
 	return Good
 }
-
-// latestSecret returns the latest expiry that a secret can have now. One that expires was
-// replaced, or is the service's, and has MaxGrace at most. A later one was stored while the
-// clock was ahead: it is refused, or it would be valid until the clock has caught up.
-func latestSecret(now time.Time) int64 { return now.Add(MaxGrace + slack).UnixNano() }
 
 // names reports whether the key is bound to the origin.
 func (k *keyState) names(origin string) bool {
@@ -270,99 +286,3 @@ func (k *keyState) names(origin string) bool {
 	}
 	return false
 }
-
-// A token bucket refills continuously at its rate, in tokens a second, and has
-// the capacity of one second. Its state is one integer, the theoretical arrival
-// time (TAT) of the generic cell rate algorithm, ITU-T I.371: the time at which
-// the bucket will be full again.
-//
-// A token is taken at the request's arrival, not at its charge: work delays and
-// bunches charges, and a client that keeps its rate must not be refused for
-// that. The token reaches the database up to lateness after the arrival, and
-// tokens of several replicas arrive in any order. A bucket may therefore be
-// overdrawn by what it gains in lateness: counted by arrival, an account takes
-// at most capacity + rate x (T + lateness) tokens in any time T.
-
-// lateness bounds the delay of a token on its way to the database.
-const lateness = 100 * time.Millisecond
-
-// takeToken takes one token at arrival from a bucket of rate tokens a second,
-// which may be overdrawn by tolerance. It returns the new TAT and 0, or the old
-// TAT and the time until there is a token.
-func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration) (int64, time.Duration) {
-	if rate == Unlimited {
-		return tat, 0
-	}
-	at := arrival.UnixNano()
-	taken := tatAfter(possibleTAT(tat, arrival, now, rate), arrival, rate)
-	wait := time.Duration(taken - at - windowOf(rate))
-	if wait > tolerance {
-		return tat, wait
-	}
-	return taken, 0
-}
-
-// possibleTAT returns tat, or the TAT of a bucket with one token at arrival if no arrival
-// before now leads to tat: the clock was ahead and was set back. The account would
-// otherwise be refused until the clock has caught up.
-func possibleTAT(tat int64, arrival, now time.Time, rate int64) int64 {
-	if window := windowOf(rate); tat > now.UnixNano()+window+int64(lateness) {
-		return arrival.UnixNano() + window - intervalOf(rate)
-	}
-	return tat
-}
-
-// tatAfter returns the TAT after a token was taken at arrival.
-func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
-	if rate == Unlimited {
-		return tat
-	}
-	return max(tat, arrival.UnixNano()) + intervalOf(rate)
-}
-
-// tokensLeft returns the number of tokens in a bucket at now.
-func tokensLeft(tat int64, now time.Time, rate int64) int64 {
-	if rate == Unlimited {
-		return Unlimited
-	}
-	left := now.UnixNano() + windowOf(rate) - possibleTAT(tat, now, now, rate)
-	return min(max(left/intervalOf(rate), 0), rate)
-}
-
-// windowOf returns the time from an empty bucket to a full one, in nanoseconds.
-func windowOf(rate int64) int64 { return intervalOf(rate) * rate }
-
-// intervalOf returns the time between two tokens, in nanoseconds.
-func intervalOf(rate int64) int64 { return int64(time.Second) / rate }
-
-// jitterOf returns how early a request of a paced client may arrive: a tenth of
-// the interval, which is too little for another token in a burst.
-func jitterOf(rate int64) time.Duration {
-	if rate == Unlimited {
-		return 0
-	}
-	return time.Duration(intervalOf(rate) / 10)
-}
-
-// unpaidWork is a bucket of 1,024 addresses, refilled with 64 a second, for work
-// that was not charged because the caller hung up or was refused after it. An
-// account whose bucket is overdrawn waits.
-type unpaidWork struct{ full time.Time } // when it will be full again
-
-const (
-	unpaidCapacity = 1024
-	unpaidInterval = time.Second / 64
-	unpaidDebt     = 4 * unpaidCapacity // the most that counts, so that an account waits less than a minute
-)
-
-func (w *unpaidWork) add(addresses int64, now time.Time) {
-	if w.full.Before(now) {
-		w.full = now
-	}
-	w.full = w.full.Add(time.Duration(addresses) * unpaidInterval)
-	if latest := now.Add(unpaidDebt * unpaidInterval); w.full.After(latest) {
-		w.full = latest
-	}
-}
-
-func (w *unpaidWork) over(now time.Time) bool { return w.full.Sub(now) > unpaidCapacity*unpaidInterval }

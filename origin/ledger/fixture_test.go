@@ -67,7 +67,7 @@ func (c *fakeClock) setBack(d time.Duration) { c.set(c.Now().Add(-d)) }
 
 // withFake makes a ledger use a fake clock.
 func withFake(c *fakeClock) Option {
-	return func(s *settings) { s.clock, s.monotonic = c.Now, c.instant }
+	return func(s *settings) { s.clock, s.process, s.monotonic = c.Now, c.Now, c.instant }
 }
 
 // A fixture is a ledger with one account and one key.

@@ -192,7 +192,7 @@ func scanKey(r store.Row, now time.Time) (k Key, err error) {
 	if k.Budget == nil || m < monthOf(now) {
 		k.Used = 0
 	}
-	if replaced > now.UnixNano() && replaced <= latestSecret(now) && !k.Dashboard && !k.forHook() {
+	if replaced > now.UnixNano() && !k.Dashboard && !k.forHook() {
 		k.Replaced = timeOf(replaced)
 	}
 	return k, err
@@ -447,8 +447,7 @@ func (l *Ledger) serviceSecret(ctx context.Context, key *int64, reads func() []s
 		}
 		expires = now.Add(serviceSecretLife).UTC()
 		return []store.Statement{
-			// One from a time when the clock was ahead would outlive its successors, see trim_secrets.
-			{Name: "delete_expired_secrets", Args: []any{*key, now.UnixNano(), expires.Add(slack).UnixNano()}},
+			{Name: "delete_expired_secrets", Args: []any{*key, now.UnixNano()}},
 			{Name: "trim_secrets", Args: []any{*key, maxServiceSecrets - 1}},
 			{Name: "create_secret", Args: []any{digestOf(secret).hex(), *key, expires.UnixNano()}},
 		}, nil

@@ -348,26 +348,6 @@ func TestDashboardSecret(t *testing.T) {
 	})
 }
 
-// Secrets of the service that were made while the clock was ahead give way to new ones: by
-// their expiry, they would be the ones to keep.
-func TestServiceSecretsOfAWrongClock(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		for range maxServiceSecrets {
-			_, _, err := f.DashboardSecret(f.ctx, f.account)
-			require.NoError(t, err)
-		}
-		f.clock.setBack(365 * 24 * time.Hour)
-		again := f.replica()
-		first, _, err := again.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err)
-		second, _, err := again.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err)
-		require.Equal(t, Good, again.requestWith(first, 1, nil).Kind)
-		require.Equal(t, Good, again.requestWith(second, 1, nil).Kind)
-	})
-}
-
 // The dashboard's key cannot be changed, rotated or revoked; a list has it on
 // request only.
 func TestDashboardKeyIsFixed(t *testing.T) {

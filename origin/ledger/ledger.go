@@ -95,45 +95,25 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Errors of requests. A request that is refused gets a Decision and no error.
-var (
-	// ErrUnavailable means that the database did not commit; nothing was
-	// charged. The error that wraps it gives the cause.
-	ErrUnavailable = errors.New("the ledger's database is unavailable")
-	// ErrUndecided means that the database has not confirmed the commit in time.
-	// If it was committed, the charge remains if it has an Idempotency-Key and a
-	// stored response; otherwise the next commit group voids it, unless the process
-	// ends first.
-	ErrUndecided = errors.New("the ledger's database has not confirmed the charge in time")
-	// ErrRecord means that the database rejects this account's own rows; nothing
-	// was charged.
-	ErrRecord = errors.New("the ledger cannot record this charge")
-	// ErrClosed means that Close was called before the charge was submitted.
-	ErrClosed = errors.New("the ledger is closed")
-)
-
 // A Ledger is one replica of the ledger on one database. It is safe for
 // concurrent use.
 type Ledger struct {
+	*timing
 	store    store.Store
 	side     *sideStore // for all but the writer
-	clock    *clock
 	log      *slog.Logger
+	clock    *clock
 	views    *views
 	reader   *reader
 	writer   *writer
 	policies *policyCache
-	stats    statsRecorder
-
-	wait     time.Duration // see waitLimit
-	tally    time.Duration // see tallyEvery
-	recovery time.Duration // see recovery
+	stats    *statsRecorder
+	process  func() time.Time // this machine's clock
 
 	reports chan struct{} // has an element while a report runs
 }
@@ -142,20 +122,21 @@ type Ledger struct {
 type Option func(*settings)
 
 type settings struct {
+	timing
 	clock     func() time.Time // nil: the database's own
+	process   func() time.Time // this machine's
 	monotonic func() time.Time
 	log       *slog.Logger
 	open      func(context.Context, string, func() time.Time) (store.Store, error)
 	wrap      func(store.Store) store.Store
-	wait      time.Duration
-	tally     time.Duration
-	recovery  time.Duration
 }
 
 // WithClock makes the ledger read the time from now. The default is this
 // machine's clock on SQLite and the server's, which the replicas share, on
 // PostgreSQL.
-func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
+func WithClock(now func() time.Time) Option {
+	return func(s *settings) { s.clock, s.process = now, now }
+}
 
 // WithLog sets the log for events that need an operator; the default discards
 // them. Lines identify accounts by ID only.
@@ -179,8 +160,8 @@ func ReadOnly() Option { return func(s *settings) { s.open = store.OpenReadOnly 
 // url is "sqlite:PATH", which creates a missing file and its directory, or
 // "postgres://…".
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
-	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open, wait: waitLimit, tally: tallyEvery, recovery: recovery}
-	o.wrap = func(s store.Store) store.Store { return s }
+	o := settings{timing: timing{waitLimit, tallyEvery, recovery}, process: time.Now, monotonic: time.Now,
+		log: slog.New(slog.DiscardHandler), open: store.Open, wrap: func(s store.Store) store.Store { return s }}
 	for _, option := range options {
 		option(&o)
 	}
@@ -189,31 +170,16 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 		return nil, err
 	}
 	s = o.wrap(s)
-	l := &Ledger{store: s, side: newSideStore(s), log: o.log, wait: o.wait, tally: o.tally, recovery: o.recovery, reports: make(chan struct{}, 1)}
-	if err := l.start(ctx, o); err != nil {
+	now, err := s.Now(ctx)
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return l, nil
-}
-
-func (l *Ledger) start(ctx context.Context, o settings) error {
-	now, err := l.store.Now(ctx)
-	if err != nil {
-		return err
-	}
-	var last month
-	err = l.query(ctx, store.Statement{Name: "read_last_month", Scan: func(r store.Row) error { return r.Scan(&last) }})
-	if err != nil {
-		return err
-	}
-	l.clock = newClock(now, o.monotonic, o.log)
-	l.clock.warnAtStart(last)
-	l.views = newViews(l.clock)
-	l.reader = &reader{Ledger: l}
-	l.policies = newPolicyCache(l.store.Query)
-	l.writer = newWriter(l)
+	v, t, stats := newViews(newClock(now, o.monotonic)), &o.timing, &statsRecorder{}
+	l := &Ledger{timing: t, clock: v.clock, store: s, side: newSideStore(s), log: o.log, views: v, stats: stats, process: o.process,
+		reader: &reader{store: s, views: v, stats: stats, timing: t}, writer: newWriter(s, v, stats, o.log, t),
+		policies: newPolicyCache(s.Query), reports: make(chan struct{}, 1)}
 	go l.writer.run()
-	return nil
+	return l, nil
 }
 
 // Examine looks at the state of the database: its version, its health and what is
@@ -234,7 +200,34 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	if err := store.Ping(ctx, l.store); err != nil {
 		return unavailable(err)
 	}
+	return l.CheckClock(ctx)
+}
+
+// maxClockError is how far the database's clock may differ from this machine's.
+const maxClockError = 24 * time.Hour
+
+// CheckClock returns an error that wraps ErrUnavailable if the database's clock, which decides
+// when months begin and secrets expire, differs by more than a day from this machine's.
+func (l *Ledger) CheckClock(ctx context.Context) error {
+	now, err := l.Now(ctx)
+	if err != nil {
+		return err
+	}
+	process := l.process().UTC()
+	if now.Sub(process).Abs() > maxClockError {
+		return unavailable(fmt.Errorf("the database's clock says %s, this machine's %s: set the wrong one right",
+			now.Format(time.DateTime), process.Format(time.DateTime)))
+	}
 	return nil
+}
+
+// Now returns the time of the database's clock.
+func (l *Ledger) Now(ctx context.Context) (time.Time, error) {
+	now, err := l.store.Now(ctx)
+	if err != nil {
+		return time.Time{}, unavailable(err)
+	}
+	return now.UTC(), nil
 }
 
 // Close refuses further charges, commits those that wait and closes the
@@ -245,7 +238,7 @@ func (l *Ledger) Close() error {
 		return nil
 	}
 	err := l.store.Close()
-	if n := len(l.writer.voids); n > 0 {
+	if n := len(l.views.voids); n > 0 {
 		err = errors.Join(err, fmt.Errorf("%d charges could not be given back: the database did not commit", n))
 	}
 	return err
@@ -280,8 +273,6 @@ func (l *Ledger) query(ctx context.Context, st store.Statement) error {
 // slow charges. The ledger closes it.
 func (l *Ledger) Store() store.Store { return l.side }
 
-func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
-
 // A sideStore runs what is neither a charge nor the lookup of a key: one
 // transaction at a time, and few queries. On SQLite all transactions wait for one
 // lock, on PostgreSQL for connections, and there are few connections for reading.
@@ -300,38 +291,23 @@ func newSideStore(s store.Store) *sideStore {
 	return &sideStore{s, make(chan struct{}, 1), make(chan struct{}, maxSideQueries)}
 }
 
-// A transaction that needs a lock of another session tries several times, and others have
-// their turn in between: a locked account delays no change of another one.
-const (
-	sideLockWait = 50 * time.Millisecond
-	sideTries    = 10
-)
+// sideTries is how often a transaction runs that meets a lock of another session. Others have
+// their turn in between, so a locked account delays no change of another one.
+const sideTries = 10
 
 // Transact waits for its turn until ctx ends. It may call t.Reads and t.Decide again.
 func (s *sideStore) Transact(ctx context.Context, t store.Transaction) (err error) {
-	inner := t.Reads
-	t.Reads = func() []store.Statement {
-		list := []store.Statement{limitLockWait(sideLockWait)}
-		if inner != nil {
-			list = append(list, inner()...)
-		}
-		return list
-	}
 	for range sideTries {
-		err = s.transactOnce(ctx, t)
+		if err := enter(ctx, s.slot); err != nil {
+			return err
+		}
+		err = s.Store.Transact(ctx, t)
+		<-s.slot
 		if _, locked := errors.AsType[*store.Locked](err); !locked {
 			return err
 		}
 	}
 	return err
-}
-
-func (s *sideStore) transactOnce(ctx context.Context, t store.Transaction) error {
-	if err := enter(ctx, s.slot); err != nil {
-		return err
-	}
-	defer func() { <-s.slot }()
-	return s.Store.Transact(ctx, t)
 }
 
 // Query waits for its turn until ctx ends.
@@ -357,47 +333,4 @@ func enter(ctx context.Context, slots chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// Stats are counters since Open and the current size of queues.
-type Stats struct {
-	Commits    int64         // transactions of the writer that succeeded
-	Failures   int64         // transactions of the writer that failed
-	Charges    int64         // charges in the transactions that succeeded
-	Largest    int           // charges in the largest commit group
-	Busy       time.Duration // time spent in the writer's transactions
-	Slowest    time.Duration // the longest of them
-	Reads      int64         // queries that read views
-	Voided     int64         // charges given back because their caller had left
-	Waiting    int           // tickets in the writer's queue now
-	InProgress int           // requests between Begin and End now
-	Views      int           // secrets in memory now
-	Undecided  int           // charges that the next commit group voids
-	LockWaits  int64         // commit groups that waited in vain for the lock of an account
-	Locked     int           // accounts that another session has locked, as far as the writer has tried lately
-}
-
-// A statsRecorder counts the events of Stats.
-type statsRecorder struct {
-	mu sync.Mutex
-	Stats
-}
-
-// count changes the counters.
-func (r *statsRecorder) count(event func(*Stats)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	event(&r.Stats)
-}
-
-// Stats returns the counters and the current size of queues.
-func (l *Ledger) Stats() Stats {
-	l.stats.mu.Lock()
-	s := l.stats.Stats
-	l.stats.mu.Unlock()
-	l.views.mu.Lock()
-	defer l.views.mu.Unlock()
-	s.Locked = l.views.countLocked()
-	s.Waiting, s.InProgress, s.Views = len(l.writer.queue), l.views.inProgress, len(l.views.secrets)
-	return s
 }

@@ -1,13 +1,9 @@
 package ledger
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"maps"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -20,10 +16,8 @@ type workingSet struct {
 	instant time.Time // the same time by the monotonic clock
 	month   month     // of now
 
-	avoided  map[int64]bool  // accounts for whose locks the transaction did not wait
-	free     map[int64]bool  // those of them that it has locked
-	holders  map[int64]int64 // the transactions that have locked the others
-	locked   map[int64]bool  // accounts that another session has locked; nothing is decided about them
+	locked   map[int64]bool // accounts that another session has locked; nothing is decided about them
+	free     map[int64]bool // accounts that the transaction has locked without waiting
 	accounts map[int64]*accountState
 	keys     map[int64]*keyState
 	secrets  map[digest]int64 // expiry, Unix time in nanoseconds; 0 for never
@@ -48,7 +42,7 @@ type usageKey struct {
 // A readSet is the rows and records that the operations of a group need.
 type readSet struct {
 	rows    map[rowKey]bool
-	records map[recordKey]bool // whether it is known to be there
+	records map[recordKey]bool
 }
 
 // A rowKey identifies an account, one of its keys or 0, and one of the key's
@@ -68,10 +62,8 @@ func readSetOf(group []operation) *readSet {
 
 func newWorkingSet() *workingSet {
 	return &workingSet{
-		avoided:  map[int64]bool{},
-		free:     map[int64]bool{},
-		holders:  map[int64]int64{},
 		locked:   map[int64]bool{},
+		free:     map[int64]bool{},
 		accounts: map[int64]*accountState{},
 		keys:     map[int64]*keyState{},
 		secrets:  map[digest]int64{},
@@ -81,105 +73,47 @@ func newWorkingSet() *workingSet {
 }
 
 // reads returns the statements that lock and load the read set. The lock of an
-// account also protects its keys and records. They do not wait for the locks of accounts
-// to avoid, of all in a hurry.
-func (ws *workingSet) reads(rs *readSet, avoid map[int64]bool, hurry bool) []store.Statement {
-	var list []store.Statement
+// account also protects its keys and records. With skip, accounts that another session has
+// locked are left out.
+func (ws *workingSet) reads(rs *readSet, skip bool) (list []store.Statement) {
 	if len(rs.rows) > 0 {
-		rows := []any{rs.rowsAsJSON()}
-		list = []store.Statement{{Name: "lock_accounts", Args: rows}}
-		if hurry || len(avoid) > 0 {
-			list = ws.lockFree(rs, avoid, hurry)
+		triples := make([][3]any, 0, len(rs.rows))
+		for row := range rs.rows {
+			hash := ""
+			if row.secret != (digest{}) {
+				hash = row.secret.hex()
+			}
+			triples = append(triples, [3]any{row.account, row.key, hash})
 		}
-		list = append(list, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
+		rows := []any{asJSON(triples)}
+		lock := store.Statement{Name: "lock_accounts", Args: rows}
+		if skip {
+			lock = store.Statement{Name: "lock_free_accounts", Args: rows, Scan: func(r store.Row) error {
+				var account int64
+				err := r.Scan(&account)
+				ws.free[account] = true
+				return err
+			}}
+		}
+		list = append(list, lock, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
 	}
 	if len(rs.records) > 0 {
-		list = append(list, store.Statement{Name: "read_answers", Args: []any{rs.recordsAsJSON()}, Scan: ws.scanRecord})
+		ids := make([][2]any, 0, len(rs.records))
+		for at := range rs.records {
+			ids = append(ids, [2]any{at.account, at.id.hex()})
+		}
+		list = append(list, store.Statement{Name: "read_answers", Args: []any{asJSON(ids)}, Scan: ws.scanRecord})
 	}
 	return list
 }
 
-// recordsAsJSON returns the records as an array of pairs.
-func (rs *readSet) recordsAsJSON() string {
-	ids := make([][2]any, 0, len(rs.records))
-	for at := range rs.records {
-		ids = append(ids, [2]any{at.account, at.id.hex()})
-	}
-	return asJSON(ids)
-}
-
-// rowsAsJSON returns the rows as an array of triples. Numbers and hexadecimal
-// digits need no escapes.
-func (rs *readSet) rowsAsJSON() string {
-	list := []byte{'['}
-	for row := range rs.rows {
-		if len(list) > 1 {
-			list = append(list, ',')
-		}
-		list = strconv.AppendInt(append(list, '['), row.account, 10)
-		list = strconv.AppendInt(append(list, ','), row.key, 10)
-		list = append(list, `,"`...)
-		if row.secret != (digest{}) {
-			list = hex.AppendEncode(list, row.secret[:])
-		}
-		list = append(list, `"]`...)
-	}
-	return string(append(list, ']'))
-}
-
-// lockFree returns the statements that lock accounts to avoid only if they are free. They
-// follow those that wait: a transaction that waits for no further lock is in no deadlock.
-func (ws *workingSet) lockFree(rs *readSet, avoid map[int64]bool, hurry bool) []store.Statement {
-	wait, free := [][]int64{}, [][]int64{}
-	for row := range rs.rows {
-		if hurry || avoid[row.account] {
-			ws.avoided[row.account] = true
-			free = append(free, []int64{row.account})
-		} else {
-			wait = append(wait, []int64{row.account})
-		}
-	}
-	return []store.Statement{
-		{Name: "lock_accounts", Args: []any{asJSON(wait)}},
-		{Name: "lock_free_accounts", Args: []any{asJSON(free)}, Scan: ws.scanFree},
-		{Name: "read_lock_holders", Args: []any{asJSON(free)}, Scan: ws.scanHolder},
-	}
-}
-
-// limitLockWait returns the statement that bounds each wait of a transaction for a lock.
-func limitLockWait(d time.Duration) store.Statement {
-	return store.Statement{Name: "limit_lock_wait", Args: []any{strconv.FormatInt(d.Milliseconds(), 10)}}
-}
-
-func (ws *workingSet) scanFree(r store.Row) error {
-	var account int64
-	err := r.Scan(&account)
-	ws.free[account] = true
-	return err
-}
-
-func (ws *workingSet) scanHolder(r store.Row) error {
-	var account, holder int64
-	err := r.Scan(&account, &holder)
-	if !ws.free[account] {
-		ws.holders[account] = holder
-	}
-	return err
-}
-
-// findLocked adds the accounts to locked that exist and were avoided and not free, and
-// drops their rows.
+// findLocked adds to locked the accounts that exist and were not free.
 func (ws *workingSet) findLocked() {
-	for id := range ws.avoided {
-		if ws.accounts[id] != nil && !ws.free[id] {
+	for id := range ws.accounts {
+		if !ws.free[id] {
 			ws.locked[id] = true
-			delete(ws.accounts, id)
 		}
 	}
-	if len(ws.locked) == 0 {
-		return
-	}
-	maps.DeleteFunc(ws.keys, func(_ int64, k *keyState) bool { return ws.accounts[k.account] == nil })
 }
 
 // split splits a group into what may be decided and what concerns locked accounts.
@@ -188,24 +122,13 @@ func (ws *workingSet) split(group []operation) (free, locked []operation) {
 		return group, nil
 	}
 	for _, op := range group {
-		if ws.locked[op.concerns()] {
+		if ws.locked[op.account()] {
 			locked = append(locked, op)
 		} else {
 			free = append(free, op)
 		}
 	}
 	return free, locked
-}
-
-// accountOf returns the account of a statement that writes, 0 for none.
-func (ws *workingSet) accountOf(st *store.Statement) int64 {
-	switch st.Name {
-	case "put_account", "add_usage", "put_answer", "delete_answer":
-		return st.Args[0].(int64)
-	case "put_key":
-		return ws.keys[st.Args[0].(int64)].account
-	}
-	return 0
 }
 
 func (ws *workingSet) scanRow(r store.Row) error {
@@ -218,7 +141,8 @@ func (ws *workingSet) scanRow(r store.Row) error {
 	if ws.accounts[a.id] == nil {
 		ws.accounts[a.id] = a
 	}
-	if k.account = a.id; k.id != 0 && ws.keys[k.id] == nil {
+	k.account = a.id
+	if k.id != 0 && ws.keys[k.id] == nil {
 		ws.keys[k.id] = k
 	}
 	if hash == "" {
@@ -252,7 +176,7 @@ func (ws *workingSet) putRecord(at recordKey, x *record) {
 	ws.deleteRecord(at)
 	ws.records[at] = x
 	ws.accounts[at.account].addStored(x.size)
-	ws.writes = append(ws.writes, store.Statement{Name: "put_answer",
+	ws.writes = append(ws.writes, store.Statement{Name: "put_answer", Account: at.account,
 		Args: []any{at.account, at.id.hex(), digest(x.body).hex(), x.response, x.size, x.expires}})
 }
 
@@ -261,7 +185,7 @@ func (ws *workingSet) deleteRecord(at recordKey) {
 	if x := ws.records[at]; x != nil {
 		delete(ws.records, at)
 		ws.accounts[at.account].addStored(-x.size)
-		ws.writes = append(ws.writes, store.Statement{Name: "delete_answer", Args: []any{at.account, at.id.hex()}})
+		ws.writes = append(ws.writes, store.Statement{Name: "delete_answer", Account: at.account, Args: []any{at.account, at.id.hex()}})
 	}
 }
 
@@ -270,17 +194,17 @@ func (ws *workingSet) statements() []store.Statement {
 	list := ws.writes
 	for _, a := range ws.accounts {
 		if a.changed {
-			list = append(list, store.Statement{Name: "put_account", Args: []any{a.id, int64(a.month), a.used, a.tat, a.stored}})
+			list = append(list, store.Statement{Name: "put_account", Account: a.id, Args: []any{a.id, int64(a.month), a.used, a.tat, a.stored}})
 		}
 	}
 	for _, k := range ws.keys {
 		if k.changed {
-			list = append(list, store.Statement{Name: "put_key", Args: []any{k.id, int64(k.month), k.used, k.tat}})
+			list = append(list, store.Statement{Name: "put_key", Account: k.account, Args: []any{k.id, int64(k.month), k.used, k.tat}})
 		}
 	}
 	for at, t := range ws.usage {
 		f := t.Found
-		list = append(list, store.Statement{Name: "add_usage", Args: []any{at.account, at.key, int64(at.day), t.Points, t.Requests, t.Errors,
+		list = append(list, store.Statement{Name: "add_usage", Account: at.account, Args: []any{at.account, at.key, int64(at.day), t.Points, t.Requests, t.Errors,
 			f.Valid, f.Invalid, f.Disposable, f.Public, f.Relay, f.Role, f.Gibberish, f.Typo, f.LookupErrors}})
 	}
 	return list
@@ -301,141 +225,4 @@ func fromHex(dst []byte, s string) error {
 	}
 	_, err := hex.Decode(dst, []byte(s))
 	return err
-}
-
-// A reader reads views from the database. Requests that read at the same time
-// share a query. It is a plain SELECT, so an unknown key costs a part of one and
-// no transaction ID.
-type reader struct {
-	*Ledger
-	mu      sync.Mutex
-	waiting []*keyRead
-	running int // queries
-}
-
-// A keyRead is one request's read: a secret and an idempotency record of its
-// account, or zeros for no record.
-type keyRead struct {
-	secret digest
-	record recordID
-	done   chan struct{} // closed once found and err are set
-	found  *record
-	err    error
-}
-
-const (
-	maxReads        = 1024 // in one query
-	maxQueries      = 2    // at a time
-	maxWaitingReads = 4096 // for a query
-)
-
-var errBusy = errors.New("too many requests wait for a query")
-
-// read reads the rows of a secret, publishes them to the views and returns the
-// record, or nil if there is none. Its query begins after the call. It waits for
-// at most limit, which includes the queries before its own.
-func (q *reader) read(ctx context.Context, secret digest, id recordID, limit time.Duration) (*record, error) {
-	kr := &keyRead{secret: secret, record: id, done: make(chan struct{})}
-	if !q.enqueue(kr) {
-		return nil, unavailable(errBusy)
-	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-kr.done:
-		return kr.found, kr.err
-	case <-timer.C:
-		return nil, unavailable(errTimeout)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (q *reader) enqueue(kr *keyRead) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiting) >= maxWaitingReads {
-		return false
-	}
-	q.waiting = append(q.waiting, kr)
-	if q.running < maxQueries {
-		q.running++
-		go q.run()
-	}
-	return true
-}
-
-// run runs queries until no read waits.
-func (q *reader) run() {
-	for reads := q.next(); reads != nil; reads = q.next() {
-		err := q.load(reads)
-		for _, kr := range reads {
-			kr.err = err
-			close(kr.done)
-		}
-	}
-}
-
-// next returns the reads of the next query, or nil if this goroutine is to end.
-func (q *reader) next() []*keyRead {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n := min(len(q.waiting), maxReads)
-	if n == 0 {
-		q.running--
-		return nil
-	}
-	reads := q.waiting[:n:n]
-	q.waiting = q.waiting[n:]
-	return reads
-}
-
-// load runs one query and publishes its rows.
-func (q *reader) load(reads []*keyRead) error {
-	ctx, cancel := context.WithTimeout(context.Background(), q.wait)
-	defer cancel()
-	pairs := make([][2]string, len(reads))
-	for i, kr := range reads {
-		pairs[i] = [2]string{kr.secret.hex(), kr.record.hex()}
-	}
-	began, instant := q.views.readStart()
-	rows := map[digest][]*viewRow{}
-	err := q.store.Query(ctx, store.Statement{Name: "read_view", Args: []any{asJSON(pairs)}, Scan: func(r store.Row) error {
-		at, row, err := scanViewRow(r)
-		rows[at] = append(rows[at], &row)
-		return err
-	}})
-	if err != nil {
-		return unavailable(err)
-	}
-	q.stats.count(func(s *Stats) { s.Reads++ })
-	q.views.publishReads(reads, rows, began, instant)
-	return nil
-}
-
-// A viewRow is the row of a secret, its key and its account, with one record of
-// the account.
-type viewRow struct {
-	expires int64 // of the secret
-	key     keyState
-	account accountState
-	id      recordID // of the record that the read named
-	record  *record  // nil if there is none
-}
-
-// scanViewRow scans a row of the query read_view.
-func scanViewRow(r store.Row) (at digest, v viewRow, err error) {
-	var hash, id string
-	var body *string
-	var x record
-	columns := append([]any{&hash, &id, &v.expires}, v.key.columns()...)
-	columns = append(append(columns, v.account.columns()...), &body, &x.response, &x.expires)
-	if err = r.Scan(columns...); err != nil {
-		return at, v, err
-	}
-	if v.key.account = v.account.id; body != nil {
-		v.record = &x
-		err = fromHex(x.body[:], *body)
-	}
-	return at, v, errors.Join(err, fromHex(at[:], hash), fromHex(v.id[:], id))
 }

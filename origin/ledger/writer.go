@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -20,8 +22,6 @@ const (
 	tokenLimit         = 512     // keys with pending tokens in a commit group, or those of its charges' accounts
 	responseBytesLimit = 4 << 20 // bytes of responses to store in a commit group
 
-	sendTimeout = 100 * time.Millisecond // after it, a response counts as sent
-
 	tickEvery  = lateness / 2 // between commits of pending tokens
 	tallyEvery = time.Second  // between commits of tallies
 	probeEvery = 250 * time.Millisecond
@@ -29,117 +29,75 @@ const (
 
 // A writer commits charges. Only its goroutine, run, charges on this replica.
 type writer struct {
-	*Ledger
+	store   store.Store
+	views   *views
+	stats   *statsRecorder
+	log     *slog.Logger
+	timing  *timing
 	queue   chan *ticket
 	started time.Time
-	txBegan atomic.Int64                  // when the group in progress began, in ns since started; 0 if none
-	down    atomic.Pointer[outage]        // nil while the database commits
-	changed atomic.Pointer[chan struct{}] // closed at the end of the next transaction; nil if nothing waits for it
+	txBegan atomic.Int64           // when the group in progress began, in ns since started; 0 if none
+	down    atomic.Pointer[outage] // nil while the database commits
 
 	// Used by run only.
-	voids    []*chargeOp // charges to void with the next group
-	unsent   []*sendingGroup
-	retries  []*ticket // that go before the queue: beyond the room of a group
-	retrying bool      // the second and last attempt of a group is in progress
-	more     bool      // the last group had no room for all tokens and tallies that were due
-	settled  bool      // a part of it was committed
-	putOff   []*ticket // of accounts that another session has locked
-	freed    bool      // such a lock was released, or has moved on, since a group was collected
+	locked   map[int64]time.Time // accounts that another session has locked, and until when groups leave them out
+	retrying bool                // the second and last attempt of a group is in progress
+	more     bool                // the last group had no room for all tokens and tallies that were due
+	settled  bool                // a part of it was committed
 
 	nextTally, nextProbe, nextPurge time.Time
 
-	mu     sync.RWMutex // read-locked to send to queue, locked to close it
-	closed bool
-	done   chan struct{} // closed when run has returned
+	mu      sync.RWMutex // read-locked to send to queue, locked to close it
+	closed  bool
+	done    chan struct{} // closed when run has returned
+	changed changes
 }
 
-func newWriter(l *Ledger) *writer {
-	return &writer{Ledger: l, queue: make(chan *ticket, queueLimit), started: time.Now(), done: make(chan struct{})}
+// waitLimit bounds the time that a request waits for the database, in all its steps
+// together.
+const waitLimit = time.Second
+
+// timing is how long requests wait, and the writer between commits. Tests change it.
+type timing struct {
+	wait     time.Duration // for the database, in all steps of a request together
+	tally    time.Duration // see tallyEvery
+	recovery time.Duration // requests that arrive in an outage wait in the first part of it, see awaitCommits
 }
 
-var errHangs = errors.New("a transaction has hung for a second")
-
-// An outage is why the database does not commit, and since when.
-type outage struct {
-	err   error
-	since time.Time
+func newWriter(s store.Store, v *views, stats *statsRecorder, log *slog.Logger, t *timing) *writer {
+	return &writer{store: s, views: v, stats: stats, log: log, timing: t, queue: make(chan *ticket, queueLimit),
+		started: time.Now(), locked: map[int64]time.Time{}, done: make(chan struct{}), changed: changes{next: make(chan struct{})}}
 }
 
-// failing returns nil if the database commits and no transaction hangs, else an
-// error that wraps ErrUnavailable.
-func (w *writer) failing() error {
-	if o := w.outage(); o != nil {
-		return unavailable(o.err)
-	}
-	return nil
-}
-
-func (w *writer) outage() *outage {
-	if o := w.down.Load(); o != nil {
-		return o
-	}
-	if began := w.txBegan.Load(); began != 0 {
-		if since := w.started.Add(time.Duration(began)); time.Since(since) > w.wait {
-			return &outage{errHangs, since}
-		}
-	}
-	return nil
-}
-
-// A disk that is busy, or a server that restarts, recovers within seconds. Meanwhile requests
-// wait for it, each for most of its second, rather than be refused at once and come back together.
-const (
-	recovery   = 30 * time.Second // of an outage; a longer one refuses at once
-	maxWaiting = 4096             // requests that wait, of which maxInProgress of an account
-)
-
-// awaitCommits returns nil once the database commits, and how long it has waited. It waits
-// only for a secret with a view, so nobody without a key holds a place.
-func (w *writer) awaitCommits(ctx context.Context, at digest) (waited time.Duration, err error) {
-	if w.outage() == nil {
-		return 0, nil
-	}
-	account := w.views.beginWait(at)
-	if account == nil {
-		return 0, w.failing()
-	}
-	defer w.views.endWait(account)
-	began, timer := time.Now(), time.NewTimer(w.wait*3/4) // the charge may wait as well
+// submit queues a ticket and waits for its result, for at most limit. It returns
+// ErrUndecided if the limit passes while a transaction decides the ticket.
+func (w *writer) submit(ctx context.Context, t *ticket, limit time.Duration) error {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	for {
-		changed := w.change()
-		o := w.outage()
-		if o == nil {
-			return time.Since(began), nil
-		}
-		if time.Since(o.since) > w.recovery {
-			return 0, unavailable(o.err)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-timer.C:
-			return 0, unavailable(o.err)
-		}
+	if err := w.enqueue(ctx, t, timer.C); err != nil {
+		return err
 	}
+	return t.await(ctx, timer.C)
 }
 
-// change returns a channel that is closed at the end of the next transaction.
-func (w *writer) change() <-chan struct{} {
-	for next := make(chan struct{}); ; {
-		if c := w.changed.Load(); c != nil {
-			return *c
-		}
-		if w.changed.CompareAndSwap(nil, &next) {
-			return next
-		}
+func (w *writer) enqueue(ctx context.Context, t *ticket, late <-chan time.Time) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
+		return ErrClosed
 	}
-}
-
-func (w *writer) wake() {
-	if c := w.changed.Swap(nil); c != nil {
-		close(*c)
+	select {
+	case w.queue <- t:
+		return nil
+	default:
+	}
+	select {
+	case w.queue <- t:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late:
+		return unavailable(errTimeout)
 	}
 }
 
@@ -147,30 +105,28 @@ func (w *writer) run() {
 	defer close(w.done)
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
-	for open := true; open; {
+	for {
 		select {
-		case t, ok := <-w.queue:
-			if open = ok; ok {
-				w.serve(t)
+		case t := <-w.queue:
+			if t == nil { // closed
+				w.nextTally = time.Time{}
+				w.serve(nil) // voids, tokens and tallies that are left
+				return
 			}
+			w.serve(t)
 		case now := <-tick.C:
 			w.maintain(now)
 		}
 	}
-	w.nextTally = time.Time{}
-	w.serve(nil) // voids, tokens, tallies and charges that are left
-	for _, t := range w.putOff {
-		t.finish(Decision{}, unavailable(errLocked))
-	}
 }
 
-// serve commits groups, the first with a ticket unless it is nil, until no ticket goes
-// before the queue, and no token or tally was left out for want of room.
+// serve commits groups, the first with a ticket unless it is nil, until no token or
+// tally was left out for want of room.
 func (w *writer) serve(first *ticket) {
 	for again := true; again; first = nil {
-		w.freed, w.settled = false, false
+		w.settled = false
 		w.commit(w.collect(first))
-		again = len(w.retries) > 0 || w.freed && len(w.putOff) > 0 || w.more && w.settled
+		again = w.more && w.settled
 	}
 }
 
@@ -188,146 +144,7 @@ func (w *writer) maintain(now time.Time) {
 	}
 }
 
-// collect returns the next group: voids, pending tokens, tallies, then the
-// charge first, if any, with those queued behind it. It waits for no further
-// charges.
-func (w *writer) collect(first *ticket) []operation {
-	if first != nil {
-		// Callers that just got a result submit their next charges first. This
-		// fills groups half as much again and costs nothing without such callers.
-		runtime.Gosched()
-	}
-	charges := w.charges(first)
-	var group []operation
-	for _, c := range w.voids {
-		group = append(group, &voidOp{c, w})
-	}
-	group = w.tokenOps(group, charges)
-	group = w.tallyOps(group)
-	for _, t := range charges {
-		t.op = chargeOp{ticket: t, writer: w}
-		group = append(group, &t.op)
-	}
-	return group
-}
-
-// charges returns the charges of the next group: those that go before the queue, those
-// whose locked accounts may be tried again, then the queue's.
-func (w *writer) charges(first *ticket) (list []*ticket) {
-	due := slices.Concat(w.retries, w.putOff)
-	if w.retries, w.putOff = nil, nil; first != nil {
-		due = append(due, first)
-	}
-	room, bytes := w.capacity(), int64(0)
-	full := func() bool { return len(list) >= room || bytes >= responseBytesLimit }
-	tried := map[int64]bool{}
-	add := func(t *ticket) {
-		switch {
-		case !t.waits():
-		case w.views.isPutOff(t.request.accountID, tried):
-			w.putOff = append(w.putOff, t)
-		case full():
-			w.retries = append(w.retries, t)
-		default:
-			list, bytes = append(list, t), bytes+t.size
-		}
-	}
-	for _, t := range due {
-		add(t)
-	}
-	for !full() {
-		select {
-		case t := <-w.queue:
-			if t == nil { // closed
-				return list
-			}
-			add(t)
-		default:
-			return list
-		}
-	}
-	return list
-}
-
-// A sendingGroup counts the responses of one commit group that are committed and not
-// yet sent. They reduce the capacity of the next groups, so a process that is killed
-// leaves at most groupLimit charged requests without a response.
-type sendingGroup struct {
-	began time.Time
-	left  atomic.Int64
-}
-
-// capacity waits until the next group may have at least one charge, and returns
-// how many. Responses count for sendTimeout at most, so a client that does not
-// read its response delays others no longer than that.
-func (w *writer) capacity() int {
-	for ; ; time.Sleep(pollUnsent) {
-		count := int64(0)
-		w.unsent = slices.DeleteFunc(w.unsent, func(s *sendingGroup) bool {
-			left := s.left.Load()
-			over := left == 0 || time.Since(s.began) > sendTimeout
-			if !over {
-				count += left
-			}
-			return over
-		})
-		if room := groupLimit - int(count); room > 0 {
-			return room
-		}
-	}
-}
-
-const pollUnsent = 200 * time.Microsecond
-
-// tokenOps appends the pending tokens of the accounts of the charges, since a charge is decided
-// after its token, and those of other accounts for which the group has room. Which these are is
-// random, so none waits for ever.
-func (w *writer) tokenOps(group []operation, charges []*ticket) []operation {
-	w.views.mu.Lock()
-	defer w.views.mu.Unlock()
-	added, rs := map[*accountView]bool{}, &readSet{rows: map[rowKey]bool{}}
-	add := func(a *accountView) {
-		if w.views.pending[a] && !added[a] {
-			op := &tokenOp{account: a, id: a.id, tokens: a.pending[:len(a.pending):len(a.pending)], writer: w}
-			op.addReads(rs)
-			added[a], group = true, append(group, op)
-		}
-	}
-	for _, t := range charges {
-		add(t.request.account)
-	}
-	for a := range w.views.pending {
-		if len(rs.rows) >= tokenLimit {
-			break
-		}
-		add(a)
-	}
-	w.more = len(added) < len(w.views.pending)
-	return group
-}
-
-// tallyOps appends tallies of requests that were not charged. They are due once per
-// tallyEvery, and then until none is left.
-func (w *writer) tallyOps(group []operation) []operation {
-	now := time.Now()
-	if now.Before(w.nextTally) {
-		return group
-	}
-	w.views.mu.Lock()
-	defer w.views.mu.Unlock()
-	before := len(group)
-	for at, t := range w.views.tallies {
-		if len(group)-before == tallyLimit {
-			w.more = true
-			return group
-		}
-		group = append(group, &tallyOp{at, t, w})
-		delete(w.views.tallies, at)
-	}
-	w.nextTally = now.Add(w.tally)
-	return group
-}
-
+// isClosed reports whether close was called.
 func (w *writer) isClosed() bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -339,7 +156,8 @@ func (w *writer) isClosed() bool {
 func (w *writer) close() bool {
 	w.mu.Lock()
 	already := w.closed
-	if w.closed = true; !already {
+	w.closed = true
+	if !already {
 		close(w.queue)
 	}
 	w.mu.Unlock()
@@ -347,50 +165,162 @@ func (w *writer) close() bool {
 	return !already
 }
 
+var errLocked = errors.New("another replica, or an operator's session, has locked the account for too long")
+
+// lockMemory is how long groups leave an account out that another session has locked.
+const lockMemory = time.Second
+
+// collect returns the next group: voids, pending tokens, tallies, then the
+// charge first, if any, with those queued behind it. It waits for no further
+// charges. Accounts that were found locked lately are left out, and their charges fail.
+func (w *writer) collect(first *ticket) (group []operation) {
+	now := time.Now()
+	maps.DeleteFunc(w.locked, func(_ int64, until time.Time) bool { return now.After(until) })
+	if first != nil {
+		// Callers that just got a result submit their next charges first. This
+		// fills groups half as much again and costs nothing without such callers.
+		runtime.Gosched()
+	}
+	var charges []operation
+	charged, bytes := map[*accountView]bool{}, int64(0)
+	for t := first; t != nil; {
+		_, locked := w.locked[t.request.accountID]
+		switch {
+		case !t.waits():
+		case locked:
+			t.finish(Decision{}, unavailable(errLocked))
+		default:
+			charges, bytes = append(charges, &chargeOp{ticket: t}), bytes+t.size
+			charged[t.request.account] = true
+		}
+		t = nil
+		if len(charges) < groupLimit && bytes < responseBytesLimit {
+			select {
+			case t = <-w.queue:
+			default:
+			}
+		}
+	}
+	w.views.mu.Lock()
+	defer w.views.mu.Unlock()
+	for _, c := range w.views.voids {
+		if _, locked := w.locked[c.account()]; !locked {
+			group = append(group, &voidOp{c})
+		}
+	}
+	group = w.addTokens(group, charged)
+	if !now.Before(w.nextTally) {
+		group = w.addTallies(group)
+	}
+	return append(group, charges...)
+}
+
+// addTokens appends the pending tokens of the accounts to charge, since a charge is decided
+// after its token, and those of other accounts for which the group has room. Which these are is
+// random, so none waits for ever. views.mu is held.
+func (w *writer) addTokens(group []operation, charged map[*accountView]bool) []operation {
+	rs := &readSet{rows: map[rowKey]bool{}}
+	add := func(a *accountView) {
+		op := &tokenOp{view: a, id: a.id, tokens: a.pending[:len(a.pending):len(a.pending)]}
+		op.addReads(rs)
+		group = append(group, op)
+	}
+	for a := range charged {
+		if w.views.pending[a] {
+			add(a)
+		}
+	}
+	w.more = false
+	for a := range w.views.pending {
+		_, locked := w.locked[a.id]
+		switch {
+		case locked || charged[a]:
+		case len(rs.rows) >= tokenLimit:
+			w.more = true
+			return group
+		default:
+			add(a)
+		}
+	}
+	return group
+}
+
+// addTallies appends tallies of requests that were not charged. They are due once per
+// tallyEvery, and then until none is left. views.mu is held.
+func (w *writer) addTallies(group []operation) []operation {
+	room := tallyLimit
+	for at, t := range w.views.tallies {
+		if _, locked := w.locked[at.account]; locked {
+			continue
+		}
+		if room == 0 {
+			w.more = true
+			return group
+		}
+		room--
+		group = append(group, &tallyOp{at, t})
+		delete(w.views.tallies, at)
+	}
+	w.nextTally = time.Now().Add(w.timing.tally)
+	return group
+}
+
 // commit runs a group in one transaction and ends its operations. A group that
 // the database rejects for its data is bisected, so that one bad row fails only
-// its own operation. One that runs out of time is halved once.
+// its own operation. One that runs out of time, or into a lock of the whole database, is
+// halved once. Tokens come before the charges in each group, so they do in its halves.
 func (w *writer) commit(group []operation) {
 	if len(group) == 0 {
 		return
 	}
 	begun := time.Now()
-	defer w.wake()
+	defer w.changed.announce()
 	if w.txBegan.CompareAndSwap(0, max(1, int64(begun.Sub(w.started)))) { // else the group is a part of another
 		defer w.txBegan.Store(0)
 	}
 	ws, err := w.transact(group)
-	group = w.putOffLocked(ws, group)
-	w.stats.count(func(s *Stats) { s.transaction(group, time.Since(begun), err) })
-	defer w.stats.count(func(s *Stats) { s.Undecided = len(w.voids) })
+	decided, locked := ws.split(group)
+	w.fail(locked, unavailable(errLocked))
+	w.stats.count(func(s *Stats) { s.transaction(decided, time.Since(begun), err, len(w.locked)) })
 	var doubt *store.InDoubt
+	_, isLock := errors.AsType[*store.Locked](err)
 	switch {
 	case err == nil:
-		w.settle(ws, group)
+		w.settle(ws, decided)
 	case errors.As(err, &doubt):
-		w.resolve(doubt, ws, group)
-	case errors.Is(err, store.ErrData) && len(group) > 1:
-		w.commit(group[:len(group)/2])
-		w.commit(group[len(group)/2:])
+		w.resolve(doubt, ws, decided)
+	case errors.Is(err, store.ErrData) && len(decided) > 1:
+		w.commit(decided[:len(decided)/2])
+		w.commit(decided[len(decided)/2:])
 	case errors.Is(err, store.ErrData):
-		group[0].fail(err)
-	case errors.Is(err, context.DeadlineExceeded) && len(group) > 1 && !w.retrying:
-		w.retry(group, err)
+		for _, op := range decided {
+			w.log.Error("the database rejects the rows of an operation, which is dropped",
+				"operation", op.name(), "account", op.account(), "error", err.Error())
+		}
+		w.fail(decided, err)
+	case (isLock || errors.Is(err, context.DeadlineExceeded)) && len(decided) > 1 && !w.retrying:
+		w.retry(decided, err)
 	default:
-		w.fail(group, err)
+		w.markDown(err)
+		w.fail(decided, unavailable(err))
 	}
 }
 
+func isCharge(op operation) bool {
+	_, ok := op.(*chargeOp)
+	return ok
+}
+
 // transaction counts a transaction.
-func (s *Stats) transaction(group []operation, took time.Duration, err error) {
-	s.Busy, s.Slowest = s.Busy+took, max(s.Slowest, took)
+func (s *Stats) transaction(group []operation, took time.Duration, err error, locked int) {
+	s.Busy, s.Slowest, s.Locked = s.Busy+took, max(s.Slowest, took), locked
 	if err != nil {
 		s.Failures++
 		return
 	}
 	charges := 0
 	for _, op := range group {
-		if _, ok := op.(*chargeOp); ok {
+		if isCharge(op) {
 			charges++
 		}
 	}
@@ -399,126 +329,72 @@ func (s *Stats) transaction(group []operation, took time.Duration, err error) {
 	s.Largest = max(s.Largest, charges)
 }
 
-// Locks of other sessions. Replicas that charge the same account take turns, so a group
-// waits for the lock of an account. If it waits in vain, it goes on without the accounts
-// that are locked, whose operations are put off. The next groups do not wait for a lock
-// that the same transaction still has: it belongs to a session that hangs, such as an
-// operator's, and costs the other accounts one wait. A lock that has moved on to another
-// transaction is one of replicas at work.
-//
-// Rows of other tables are written under the lock of the account, so only an operator
-// locks them alone. Which account they belong to is known once a write has waited in vain;
-// then nothing is tried for it for a while.
-const (
-	lockWait       = 250 * time.Millisecond // for each account's lock
-	writeLockWait  = 25 * time.Millisecond  // for each lock after that
-	writeLockPause = 4 * writeLockWait
-	lockTries      = 12 // transactions of a group
-)
+// lockTries bounds the transactions of a group.
+const lockTries = 4
 
-// transact runs a group in a transaction, without the accounts that other sessions have
-// locked. It returns a *store.Locked only if the database as a whole is locked, such as
-// the tables.
+// transact runs a group in a transaction. If it waits in vain for a lock of another session, it
+// runs once more without the accounts that are locked then. Replicas that charge the same account
+// take turns, so a group waits for an account's lock at first. Rows of other tables are
+// written under the lock of the account: only an operator locks them alone, so only the write that
+// waits in vain shows their account, which the next attempt leaves out. It returns a
+// *store.Locked only if the database as a whole is locked, such as the tables.
 func (w *writer) transact(group []operation) (ws *workingSet, err error) {
-	locked, avoid := w.views.lockedAccounts()
-	hurry := false
-	for try := 1; ; try++ {
-		ws, err = w.tryTransact(group, locked, avoid, hurry)
-		l, isLock := errors.AsType[*store.Locked](err)
-		switch {
-		case !isLock || try == lockTries:
-			return ws, err
-		case l.Write == nil && hurry:
-			return ws, err
-		case l.Write == nil:
-			hurry = true
-			w.stats.count(func(s *Stats) { s.LockWaits++ })
-		case l.Write.Name == "probe": // a database that only reads refuses it before it looks for locks
-			ws.changes = true
-			return ws, nil
-		default:
-			account := ws.accountOf(l.Write)
-			locked[account] = true
-			w.views.pause(account, writeLockPause)
-		}
-	}
-}
-
-// tryTransact runs a transaction without the locked accounts, to which it adds those that
-// it finds locked. It does not wait for the locks of accounts to avoid; in a hurry for none.
-func (w *writer) tryTransact(group []operation, locked, avoid map[int64]bool, hurry bool) (ws *workingSet, err error) {
-	rs := readSetOf(group)
-	alone := false
-	ws = &workingSet{locked: locked}
-	reads := func() []store.Statement {
-		ws = newWorkingSet()
-		ws.locked = locked
-		list := ws.reads(w.views.fill(ws, rs, alone), avoid, hurry)
-		if len(list) > 0 {
-			list = append(slices.Insert(list, 0, limitLockWait(lockWait)), limitLockWait(writeLockWait))
-		}
-		return list
-	}
-	guess := func(now time.Time) (expected, writes []store.Statement) {
-		ws = newWorkingSet()
-		if expected = w.views.guess(ws, rs); expected == nil {
-			return nil, nil
-		}
-		return expected, w.decide(ws, group, now)
-	}
-	if hurry || len(locked)+len(avoid) > 0 || !rs.mayBeGuessed() {
-		guess = nil
-	}
-	err = w.store.Transact(context.Background(), store.Transaction{Alone: func() { alone = true }, Guess: guess, Reads: reads, Marked: true,
-		Decide: func(now time.Time) ([]store.Statement, error) {
-			ws.findLocked()
-			return w.decide(ws, group, now), nil
-		}})
-	if err != nil {
-		w.views.distrust()
-	}
-	return ws, err
-}
-
-// decide decides about a group at the database's time, and returns what to write.
-func (w *writer) decide(ws *workingSet, group []operation, now time.Time) []store.Statement {
-	ws.instant = w.clock.monotonic()
-	ws.now = w.clock.observe(now)
-	ws.month = w.clock.month(ws.now)
-	decided, _ := ws.split(group)
-	for _, op := range decided {
-		op.decide(ws)
-	}
-	w.announce(ws, decided)
-	list := ws.statements()
-	ws.changes = len(list) > 0
-	return list
-}
-
-// announce records in the views what the group writes to the buckets.
-func (w *writer) announce(ws *workingSet, group []operation) {
-	w.views.mu.Lock()
-	defer w.views.mu.Unlock()
+	rs := &readSet{map[rowKey]bool{}, map[recordKey]bool{}}
 	for _, op := range group {
-		if tokens, ok := op.(*tokenOp); ok {
-			tokens.announce(ws)
+		op.addReads(rs)
+	}
+	locked := map[int64]bool{}
+	for try := 0; ; try++ {
+		ws, err = w.tryTransact(group, rs, try > 0, locked)
+		l, isLock := errors.AsType[*store.Locked](err)
+		if isLock && try < lockTries-1 && (try == 0 || l.Account != 0) {
+			w.stats.count(func(s *Stats) { s.LockWaits++ })
+			locked[l.Account] = true
+			continue
 		}
+		for id := range ws.locked {
+			if w.locked[id].IsZero() {
+				w.log.Warn("another session has locked an account; its requests get 503 while the lock lasts", "account", id)
+			}
+			w.locked[id] = time.Now().Add(lockMemory)
+		}
+		return ws, err
 	}
 }
 
-// putOffLocked puts off the operations of a group whose accounts are locked and returns
-// the others.
-func (w *writer) putOffLocked(ws *workingSet, group []operation) []operation {
-	rest, locked := ws.split(group)
-	for _, op := range locked {
-		op.fail(errLocked)
+// tryTransact runs a transaction without the accounts in locked and, with skip, without those
+// that other sessions have locked.
+func (w *writer) tryTransact(group []operation, rs *readSet, skip bool, locked map[int64]bool) (ws *workingSet, err error) {
+	ws = newWorkingSet()
+	t := store.Transaction{Marked: true}
+	t.Reads = func() []store.Statement {
+		ws = newWorkingSet()
+		return ws.reads(rs, skip)
 	}
-	long, moved := w.views.markLocked(ws)
-	w.freed = w.freed || moved
-	for _, account := range long {
-		w.log.Warn("another session has locked an account for a second; its requests get 503 until the lock is released", "account", account)
+	t.Decide = func(now time.Time) ([]store.Statement, error) {
+		if skip {
+			ws.findLocked()
+			maps.Copy(ws.locked, locked)
+			delete(ws.locked, 0)
+		}
+		at := w.views.clock.observe(now)
+		ws.now, ws.instant, ws.month = at.database, at.instant, monthOf(at.database)
+		decided, _ := ws.split(group)
+		for _, op := range decided {
+			op.decide(ws)
+		}
+		w.views.mu.Lock()
+		for _, op := range decided {
+			if tokens, ok := op.(*tokenOp); ok {
+				tokens.announce(ws)
+			}
+		}
+		w.views.mu.Unlock()
+		list := ws.statements()
+		ws.changes = len(list) > 0
+		return list, nil
 	}
-	return rest
+	return ws, w.store.Transact(context.Background(), t)
 }
 
 // settle publishes the rows of a committed group to the views and returns
@@ -528,39 +404,41 @@ func (w *writer) settle(ws *workingSet, group []operation) {
 		w.log.Info("the database commits again")
 	}
 	w.settled = w.settled || len(group) > 0
-	w.unsent = append(w.unsent, &sendingGroup{began: time.Now()})
+	w.views.publishGroup(ws, group)
+}
+
+// fail ends operations that were not committed.
+func (w *writer) fail(group []operation, err error) {
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
-	locked := len(w.views.locked)
-	w.views.publishGroup(ws)
-	w.freed = w.freed || len(w.views.locked) < locked
 	for _, op := range group {
-		op.settle(w.views)
+		op.fail(w.views, err)
 	}
 }
 
-// fail ends a group that was not committed, and marks the database as down.
-func (w *writer) fail(group []operation, err error) {
-	w.markDown(err)
-	for _, op := range group {
-		op.fail(unavailable(err))
+// retry commits a group again that was certainly not committed, without the charges whose
+// callers have left: in halves if it ran out of time, or into a lock. The first half has the
+// tokens of all charges, and half of the charges.
+func (w *writer) retry(group []operation, err error) {
+	w.retrying = true
+	defer func() { w.retrying = false }()
+	others := slices.IndexFunc(group, isCharge)
+	half := (max(others, 0) + len(group)) / 2
+	_, isLock := errors.AsType[*store.Locked](err)
+	if !isLock && !errors.Is(err, context.DeadlineExceeded) { // the connection was lost
+		half = len(group)
 	}
-}
-
-// markDown marks the database as down until a commit succeeds.
-func (w *writer) markDown(err error) {
-	since := time.Now()
-	if before := w.down.Load(); before != nil {
-		since = before.since
-	}
-	if w.down.Swap(&outage{err, since}) == nil {
-		w.log.Error("the database does not commit; requests get 503 until it does", "error", err.Error())
+	w.commit(group[:half])
+	if w.down.Load() == nil {
+		w.commit(group[half:])
+	} else {
+		w.fail(group[half:], unavailable(err))
 	}
 }
 
 // resolve asks the database for the outcome of an in-doubt commit until it
-// gets one, and ends or retries the group. No other group is committed
-// meanwhile; callers wait for what is left of their second.
+// gets one, and ends the group, or commits it again without the charges whose callers have
+// left. No other group is committed meanwhile; callers wait for what is left of their second.
 func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation) {
 	for deadline := time.Now().Add(waitLimit); ; time.Sleep(waitLimit / 100) {
 		committed, err := doubt.Committed(context.Background())
@@ -568,60 +446,64 @@ func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation
 		case err == nil && committed:
 			w.settle(ws, group)
 			return
-		case err == nil && w.retrying:
-			w.fail(group, doubt)
-			return
-		case err == nil:
+		case err == nil && !w.retrying:
 			w.retry(group, doubt)
 			return
+		case err == nil:
+			err = doubt
 		}
 		w.markDown(err)
-		if w.isClosed() && time.Now().After(deadline) {
-			w.fail(group, err)
+		if errors.Is(err, doubt) || w.isClosed() && time.Now().After(deadline) {
+			w.fail(group, unavailable(err))
 			return
 		}
 	}
 }
 
-// retry commits a group again that was certainly not committed, without the charges whose
-// callers have left. If it ran out of time, it is committed in halves.
-func (w *writer) retry(group []operation, err error) {
-	w.retrying = true
-	defer func() { w.retrying = false }()
-	if !errors.Is(err, context.DeadlineExceeded) {
-		w.commit(group)
+// Expired records are deleted in slices. After a full slice the next begins when
+// five times its duration have passed since its beginning, so deletion takes a
+// fifth of the writer's time at most.
+const (
+	purgeEvery   = time.Minute
+	purgeRecords = 500     // in a slice
+	purgeBytes   = 4 << 20 // in a slice
+	purgeShare   = 5       // durations of a slice from one full slice to the next
+)
+
+// purge deletes one slice of expired records, with an operation for each account, if it is due. If
+// the database cannot be read, it deletes none.
+func (w *writer) purge(now time.Time) {
+	if now.Before(w.nextPurge) {
 		return
 	}
-	first, second := halves(group)
-	w.commit(first)
-	if w.down.Load() == nil {
-		w.commit(second)
-	} else {
-		w.fail(second, err)
-	}
-}
-
-// halves splits a group into halves of every kind of operation. The first half is committed
-// first, and has the tokens of the accounts that it charges.
-func halves(group []operation) (first, second []operation) {
-	charged := map[int64]bool{} // whether the first half charges an account that one of them charges
-	for i, op := range slices.Backward(group) {
-		early, account := i%2 == 0, op.concerns()
-		switch op.(type) {
-		case *chargeOp:
-			charged[account] = charged[account] || early
-		case *tokenOp: // comes before the charges
-			if with, known := charged[account]; known {
-				early = with
+	begun, byAccount, records, bytes, full := time.Now(), map[int64]*purgeOp{}, 0, int64(0), false
+	var group []operation
+	err := w.store.Query(context.Background(), store.Statement{Name: "list_expired_answers",
+		Args: []any{w.views.clock.now().UnixNano(), purgeRecords}, Scan: func(r store.Row) error {
+			var account, size int64
+			var text string
+			if err := r.Scan(&account, &text, &size); err != nil {
+				return err
 			}
-		}
-		if early {
-			first = append(first, op)
-		} else {
-			second = append(second, op)
-		}
+			full = records == purgeRecords-1 || bytes >= purgeBytes
+			if bytes >= purgeBytes {
+				return nil
+			}
+			o := byAccount[account]
+			if o == nil {
+				o = &purgeOp{id: account}
+				byAccount[account] = o
+				group = append(group, o)
+			}
+			o.ids = append(o.ids, recordID{})
+			records, bytes = records+1, bytes+size
+			return fromHex(o.ids[len(o.ids)-1][:], text)
+		}})
+	if err == nil {
+		w.commit(group)
 	}
-	slices.Reverse(first)
-	slices.Reverse(second)
-	return first, second
+	w.nextPurge = now.Add(purgeEvery)
+	if full {
+		w.nextPurge = now.Add(purgeShare * time.Since(begun))
+	}
 }

@@ -85,6 +85,9 @@ func (s *Service) openLedger(ctx context.Context) (err error) {
 		return err
 	}
 	s.later(func() { s.ledger.Close() })
+	if err := s.ledger.CheckClock(ctx); err != nil {
+		return err
+	}
 	// One thread more than the machine has processors runs Go code for a ledger in SQLite,
 	// because its writer waits for the disk in a system call, and Go's scheduler gives the
 	// place of such a thread to another only after 20 µs to 10 ms. Measured on two

@@ -4,9 +4,6 @@
 -- name: ping
 SELECT count(*) FROM plans;
 
--- name: read_last_month
-SELECT coalesce(max(month), 0) FROM accounts;
-
 -- Writes of a commit group.
 -- name: put_account
 UPDATE accounts SET month = $2, used = $3, tat_ns = $4, stored = $5 WHERE id = $1;
@@ -46,10 +43,6 @@ UPDATE plans SET rate = rate WHERE name = (SELECT min(name) FROM plans);
 -- name: list_expired_answers
 SELECT account, id, size FROM answers WHERE expires_ns <= $1 ORDER BY expires_ns LIMIT $2;
 
--- Those that were stored while the clock was ahead.
--- name: list_future_answers
-SELECT account, id, size FROM answers WHERE expires_ns > $1 ORDER BY expires_ns DESC LIMIT $2;
-
 -- Plans.
 -- name: list_plans
 SELECT name, rate, points, overage, stored FROM plans ORDER BY name;
@@ -66,33 +59,6 @@ UPDATE accounts SET suspended_ns = CAST($2 AS BIGINT) WHERE id = $1;
 -- name: find_deletion
 SELECT a.id FROM accounts a WHERE a.id = $1
    AND EXISTS (SELECT 1 FROM audit u WHERE u.account = a.id AND u.action = 'account.delete' AND u.at_ns = a.suspended_ns);
-
--- $1 account, $2 today: move usage recorded under future days to today.
--- name: sum_future_usage
-SELECT CAST(coalesce(sum(points), 0) AS BIGINT) FROM usage WHERE account = $1 AND day > $2;
-
--- name: move_future_usage
-INSERT INTO usage (account, key, day, points, requests, errors,
-                   valid, invalid, disposable, public, relay, role, gibberish, typo, lookup_errors)
-SELECT account, key, CAST($2 AS BIGINT), sum(points), sum(requests), sum(errors),
-       sum(valid), sum(invalid), sum(disposable), sum(public), sum(relay), sum(role), sum(gibberish), sum(typo), sum(lookup_errors)
-  FROM usage WHERE account = $1 AND day > $2 GROUP BY account, key
-    ON CONFLICT (account, day, key) DO UPDATE
-   SET points = usage.points + excluded.points,
-       requests = usage.requests + excluded.requests,
-       errors = usage.errors + excluded.errors,
-       valid = usage.valid + excluded.valid,
-       invalid = usage.invalid + excluded.invalid,
-       disposable = usage.disposable + excluded.disposable,
-       public = usage.public + excluded.public,
-       relay = usage.relay + excluded.relay,
-       role = usage.role + excluded.role,
-       gibberish = usage.gibberish + excluded.gibberish,
-       typo = usage.typo + excluded.typo,
-       lookup_errors = usage.lookup_errors + excluded.lookup_errors;
-
--- name: delete_future_usage
-DELETE FROM usage WHERE account = $1 AND day > $2;
 
 -- Keys. The key of the dashboard does not count.
 -- name: count_keys
@@ -157,9 +123,9 @@ DELETE FROM secrets WHERE key = $1 AND expires_ns IS NOT NULL;
 -- name: delete_secrets
 DELETE FROM secrets WHERE key = $1;
 
--- $2 is now, $3 the latest expiry that is possible now.
+-- $2 is now.
 -- name: delete_expired_secrets
-DELETE FROM secrets WHERE key = $1 AND (expires_ns <= $2 OR expires_ns > $3);
+DELETE FROM secrets WHERE key = $1 AND expires_ns <= $2;
 
 -- Of a key's secrets that expire, it keeps the $2 that expire last.
 -- name: trim_secrets

@@ -35,27 +35,13 @@ type Store interface {
 
 // A Transaction reads rows, decides on them and writes.
 type Transaction struct {
-	// Alone, if not nil, is called before Reads if since the last Marked
-	// transaction began nothing was committed to the database except by Marked
-	// transactions of this Store. Rows that these have read or written are
-	// unchanged then. Only SQLite can know; see isAlone in package sqlite.
-	Alone func()
-	// Guess, if not nil, may be called before Reads. It decides on rows as the caller knows
-	// them, at an estimate of the database's time that is not later than it. The statements
-	// in expected lock rows, and fail if they are others: expect_rows takes a list as
-	// read_rows does, with the row for each element, and expect_no_answers one as
-	// read_answers does. If one fails nothing has changed, and Reads and Decide are called;
-	// at once if Guess returns no writes. Only PostgreSQL guesses, since it saves a round
-	// trip; and only Marked transactions.
-	Guess func(now time.Time) (expected, writes []Statement)
 	// Reads returns the statements that lock and read; nil for none. Rows stay
 	// locked until the transaction ends. It is called again if the connection is
 	// lost before Decide.
 	Reads func() []Statement
 	// Decide gets the database's time, read after the locks were acquired, and
 	// returns the statements that write. If it returns none, the transaction is
-	// rolled back. Reads and Decide are called again if a row of many that are
-	// written together is locked.
+	// rolled back.
 	Decide func(now time.Time) ([]Statement, error)
 	// Marked makes PostgreSQL write a number with the transaction, which shows
 	// whether it was committed if it is in doubt.
@@ -65,9 +51,10 @@ type Transaction struct {
 // A Statement is a query of the catalogue with its arguments. Scan, if not nil, is
 // called for each row.
 type Statement struct {
-	Name string
-	Args []any
-	Scan func(Row) error
+	Name    string
+	Account int64 // that it writes rows of, for Locked; 0 for others
+	Args    []any
+	Scan    func(Row) error
 }
 
 // A Row is one row of a result.
@@ -81,8 +68,8 @@ var ErrData = errors.New("the database rejects a row")
 // A Locked is the error of a transaction that has waited too long for a lock that another
 // session has. Nothing was changed. The database itself works: other rows may be free.
 type Locked struct {
-	Err   error
-	Write *Statement // the statement of Decide that waited; nil for one of Reads
+	Err     error
+	Account int64 // of the statement that waited
 }
 
 func (l *Locked) Error() string { return l.Err.Error() }

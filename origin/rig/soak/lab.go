@@ -23,7 +23,6 @@ type lab struct {
 	cache    string // directory of compiled machine code
 	dns      *resolver
 	postgres func() (*pgtest.Server, error) // started by the first trial that needs it
-	shifted  func() (string, error)         // the program with a clock that can be set, built by the first trial that needs it
 	seconds  int
 	release  []func()
 }
@@ -56,7 +55,6 @@ func newLab(ctx context.Context, o options) (l *lab, err error) {
 	}
 	l.release = append(l.release, l.dns.Close)
 	l.postgres = sync.OnceValues(l.startPostgres)
-	l.shifted = sync.OnceValues(func() (string, error) { return l.buildShifted(ctx) })
 	return l, l.build(ctx)
 }
 

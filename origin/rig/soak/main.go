@@ -135,7 +135,6 @@ var trials = []trial{
 	{"bounds", "64 points and 1,000 batches: one is served; hanging up causes a bounded number of lookups", []string{sqlite}, bounded},
 	{"neighbour", "one account or five flood the service with silent domains: another account's requests are served, p50 < 60 ms", []string{sqlite}, neighbours},
 	{"worst", "a call's time is bounded by its input's length, on the worst input found", []string{sqlite}, worstInput},
-	{"clock", "set back across a month's end: no double refill, no lost points; a jump of years does not advance the month", both, clockSetBack},
 }
 
 // A verdict is the result of a trial on one database.

@@ -97,15 +97,6 @@ func (s *countingStore) Transact(ctx context.Context, t store.Transaction) error
 	if reads := t.Reads; reads != nil {
 		t.Reads = func() []store.Statement { return s.counter.statements(reads()) }
 	}
-	if guess := t.Guess; guess != nil {
-		t.Guess = func(now time.Time) (_, _ []store.Statement) {
-			expected, writes := guess(now)
-			if len(writes) == 0 {
-				return nil, nil
-			}
-			return s.counter.statements(expected), s.counter.statements(writes)
-		}
-	}
 	decide := t.Decide
 	t.Decide = func(now time.Time) ([]store.Statement, error) {
 		list, err := decide(now)

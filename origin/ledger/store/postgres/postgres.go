@@ -37,23 +37,21 @@ const maxReaders = 4
 
 // postgres is a database that several replicas share. A transaction locks the
 // rows it reads, so replicas that charge the same account take turns. It takes
-// two round trips, one to begin and read, one to write and commit; or one if it guesses
-// the rows (guess.go).
+// two round trips, one to begin and read, one to write and commit.
 type postgres struct {
 	pool    *pgxpool.Pool
 	queries map[string]string
-	many    map[string]string // see many
-	clock   func() time.Time  // nil: the server's, which the replicas share
-	readers chan struct{}     // semaphore of Query
+	clock   func() time.Time // nil: the server's, which the replicas share
+	readers chan struct{}    // semaphore of Query
 
 	writer string // identifies this process in the table writers
 	groups int64  // Marked transactions begun so far
-	guesses
 }
 
 const (
-	transactTimeout = time.Second      // of a transaction
-	openTimeout     = 30 * time.Second // of the first connection and the migration together
+	transactTimeout = time.Second           // of a transaction
+	lockTimeout     = 150 * time.Millisecond // of each lock that it waits for
+	openTimeout     = 30 * time.Second      // of the first connection and the migration together
 )
 
 func openPostgres(ctx context.Context, url string, clock func() time.Time, a store.Access) (store.Store, error) {
@@ -69,9 +67,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time, a sto
 	if err != nil {
 		return nil, err
 	}
-	queries := store.Catalogue(files)
-	addExpectations(queries)
-	p := &postgres{pool: pool, queries: queries, many: many(queries), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
+	p := &postgres{pool: pool, queries: store.Catalogue(files), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
 	require := p.migrate
 	if a != store.Create {
 		require = p.requireCurrent
@@ -91,7 +87,7 @@ func prepareSession(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, fmt.Sprintf(`
 		SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 		SET idle_in_transaction_session_timeout = %[1]d;
-		SET lock_timeout = %[2]d`, transactTimeout.Milliseconds(), transactTimeout.Milliseconds()/2))
+		SET lock_timeout = %[2]d`, transactTimeout.Milliseconds(), lockTimeout.Milliseconds()))
 	return err
 }
 

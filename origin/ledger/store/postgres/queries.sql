@@ -38,15 +38,6 @@ SELECT a.id FROM accounts a
  WHERE a.id = ANY (ARRAY (SELECT (w.value->>0)::bigint FROM jsonb_array_elements($1::jsonb) w))
    FOR NO KEY UPDATE SKIP LOCKED;
 
--- The transactions that have locked the accounts.
--- name: read_lock_holders
-SELECT a.id, a.xmax::text::bigint FROM accounts a
- WHERE a.id = ANY (ARRAY (SELECT (w.value->>0)::bigint FROM jsonb_array_elements($1::jsonb) w));
-
--- $1 milliseconds, for each lock that the transaction waits for.
--- name: limit_lock_wait
-SELECT set_config('lock_timeout', CAST($1 AS TEXT), true);
-
 -- name: read_rows
 SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.policies, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
@@ -89,22 +80,6 @@ SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.poi
  WHERE (CAST($1 AS BIGINT) = 0 OR a.id = $1) AND (CAST($2 AS TEXT) = '' OR a.email = $2)
    AND (CAST($3 AS TEXT) = '' OR strpos(a.email, $3) > 0) AND a.id > $4
  ORDER BY a.id LIMIT $5;
-
--- $1 account, $2 the current month, $3 its first day, $4 now.
--- name: reset_account
-UPDATE accounts
-   SET used = CASE WHEN month = $2 THEN used
-              ELSE greatest(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.account = accounts.id AND u.day >= $3)) END,
-       month = $2, tat_ns = $4
- WHERE id = $1
-RETURNING used;
-
--- name: reset_keys
-UPDATE keys
-   SET used = CASE WHEN month = $2 THEN used
-              ELSE greatest(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.account = keys.account AND u.key = keys.id AND u.day >= $3)) END,
-       month = $2, tat_ns = $4
- WHERE account = $1;
 
 -- name: create_dashboard_key
 INSERT INTO keys (account, name, hint, created_ns, dashboard)

@@ -3,9 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,27 +17,15 @@ import (
 func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
-	if done, err := p.guess(ctx, t); done {
-		return err
-	}
-	err := p.transact(ctx, t, false)
-	if errors.Is(err, errSomeLocked) { // find out which
-		err = p.transact(ctx, t, true)
-	}
-	return err
-}
-
-// transact runs t. It writes many rows of a table with one statement, unless apart.
-func (p *postgres) transact(ctx context.Context, t store.Transaction, apart bool) error {
 	tx, err := p.begin(ctx, t)
 	if err != nil {
 		return explainPostgres(err)
 	}
 	defer tx.conn.Release() // closes the connection if the transaction is still open
-	tx.apart = apart
 	writes, err := t.Decide(tx.now)
 	if err == nil && len(writes) > 0 {
-		if err = tx.commit(ctx, writes); err == nil || !isRolledBack(err) {
+		err = tx.commit(ctx, writes)
+		if err == nil || !isRolledBack(err) {
 			return err
 		}
 	}
@@ -56,7 +41,6 @@ type pgTransaction struct {
 	id   string // the server's transaction ID
 
 	group int64 // its mark; 0 if it is not Marked
-	apart bool  // each row has a statement of its own
 }
 
 // identify reads the time and the transaction ID. It runs after the reads: a time
@@ -114,9 +98,7 @@ func (p *postgres) tryBegin(ctx context.Context, t store.Transaction) (*pgTransa
 func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 	var ns int64
 	err := r.Scan(&ns, &t.id)
-	if t.now = time.Unix(0, ns); t.group > 0 {
-		t.latest = newReading(t.now)
-	}
+	t.now = time.Unix(0, ns)
 	if t.clock != nil {
 		t.now = t.clock()
 	}
@@ -127,7 +109,7 @@ func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 // confirms, it returns an *InDoubt.
 func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) error {
 	batch, done := &pgx.Batch{}, 0
-	t.queueWrites(batch, writes, &done)
+	t.queue(batch, writes, &done)
 	if t.group > 0 {
 		batch.Queue(markGroup, t.writer, t.group)
 	}
@@ -138,81 +120,9 @@ func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) er
 	}
 	err = explainPostgres(err)
 	if locked, ok := errors.AsType[*store.Locked](err); ok && done < len(writes) {
-		if t.together(writes[done:]) > 1 {
-			return fmt.Errorf("%w: %w", errSomeLocked, err)
-		}
-		locked.Write = &writes[done]
+		locked.Account = writes[done].Account
 	}
 	return err
-}
-
-// A group that charges many accounts writes a row of two tables for each. One statement for
-// all of them takes the server 100 µs more than one for a single row, and 20 less for each
-// further row.
-const fewest = 8 // rows in one statement
-
-// errSomeLocked is the error of a transaction of whose many rows in one statement another
-// session has locked one.
-var errSomeLocked = errors.New("one of several rows is locked")
-
-// many are the statements that write many rows as one of the catalogue writes one. Each
-// argument is an array of those of the rows.
-func many(one map[string]string) map[string]string {
-	insert, _, _ := strings.Cut(one["add_usage"], "VALUES")
-	_, conflict, _ := strings.Cut(one["add_usage"], ")\n    ON CONFLICT")
-	return map[string]string{
-		"put_account": `UPDATE accounts SET month = v.month, used = v.used, tat_ns = v.tat_ns, stored = v.stored
-			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) AS v (id, month, used, tat_ns, stored)
-			WHERE accounts.id = v.id`,
-		"put_key": `UPDATE keys SET month = v.month, used = v.used, tat_ns = v.tat_ns
-			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS v (id, month, used, tat_ns)
-			WHERE keys.id = v.id`,
-		"add_usage": insert + `SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-			$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[]) ON CONFLICT` + conflict,
-	}
-}
-
-// together returns how many of the writes, from the first on, are one statement.
-func (t *pgTransaction) together(writes []store.Statement) int {
-	name := writes[0].Name
-	if t.apart || t.many[name] == "" {
-		return 1
-	}
-	n := slices.IndexFunc(writes, func(w store.Statement) bool { return w.Name != name })
-	if n < 0 {
-		n = len(writes)
-	}
-	if n < fewest {
-		return 1
-	}
-	return n
-}
-
-// queueWrites adds statements to a batch, which counts the writes that succeed.
-func (t *pgTransaction) queueWrites(batch *pgx.Batch, writes []store.Statement, done *int) {
-	for len(writes) > 0 {
-		n := t.together(writes)
-		if n == 1 {
-			t.queue(batch, writes[:1], done)
-		} else {
-			batch.Queue(t.many[writes[0].Name], columns(writes[:n])...).
-				Exec(func(pgconn.CommandTag) error { *done += n; return nil })
-		}
-		writes = writes[n:]
-	}
-}
-
-// columns returns the arrays of the arguments of equal statements, which are all int64.
-func columns(list []store.Statement) []any {
-	arrays := make([]any, len(list[0].Args))
-	for c := range arrays {
-		column := make([]int64, len(list))
-		for n, st := range list {
-			column[n] = st.Args[c].(int64)
-		}
-		arrays[c] = column
-	}
-	return arrays
 }
 
 // queue adds statements to a batch, which counts those that succeed.

@@ -22,13 +22,9 @@ SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT
 -- it was acquired: a statement that waits for a lock sees other tables as they
 -- were before the wait.
 -- name: lock_accounts
--- Nothing: the transaction has the write lock of the whole database. So do the next three.
+-- Nothing: the transaction has the write lock of the whole database. So does the next one.
 
 -- name: lock_free_accounts
-
--- name: read_lock_holders
-
--- name: limit_lock_wait
 
 -- name: read_rows
 SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.policies, a.suspended_ns IS NOT NULL,
@@ -72,22 +68,6 @@ SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.poi
  WHERE (CAST($1 AS BIGINT) = 0 OR a.id = $1) AND (CAST($2 AS TEXT) = '' OR a.email = $2)
    AND (CAST($3 AS TEXT) = '' OR instr(a.email, $3) > 0) AND a.id > $4
  ORDER BY a.id LIMIT $5;
-
--- $1 account, $2 the current month, $3 its first day, $4 now.
--- name: reset_account
-UPDATE accounts
-   SET used = CASE WHEN month = $2 THEN used
-              ELSE max(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.account = accounts.id AND u.day >= $3)) END,
-       month = $2, tat_ns = $4
- WHERE id = $1
-RETURNING used;
-
--- name: reset_keys
-UPDATE keys
-   SET used = CASE WHEN month = $2 THEN used
-              ELSE max(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.account = keys.account AND u.key = keys.id AND u.day >= $3)) END,
-       month = $2, tat_ns = $4
- WHERE account = $1;
 
 -- name: create_dashboard_key
 INSERT INTO keys (account, name, hint, created_ns, dashboard)

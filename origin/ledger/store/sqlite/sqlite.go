@@ -41,7 +41,6 @@ type sqlite struct {
 	conn     *sql.Conn
 	queries  map[string]string
 	prepared map[string]*sql.Stmt // on conn, by query
-	seen     *int64               // see isAlone
 
 	write, read *sql.DB
 	reads       sync.Map // *sql.Stmt of Query, by query: at most those of the catalogue

@@ -21,11 +21,6 @@ var errUnchanged = errors.New("nothing to change")
 func (s *sqlite) Transact(ctx context.Context, t store.Transaction) error {
 	ctx = context.WithoutCancel(ctx)
 	return explainSQLite(s.exclusive(ctx, func() error {
-		if alone, err := s.isAlone(ctx, t.Marked); err != nil {
-			return err
-		} else if alone && t.Alone != nil {
-			t.Alone()
-		}
 		if t.Reads != nil {
 			if err := s.run(ctx, t.Reads()); err != nil {
 				return err
@@ -160,28 +155,6 @@ func eachRow(scan func(store.Row) error) func(*sql.Rows, error) error {
 		}
 		return rows.Err()
 	}
-}
-
-// isAlone reports for a Marked transaction that has the write lock whether
-// Transaction.Alone is to be called. It compares two values of data_version, which
-// changes if another connection has committed, of this process or another
-// (https://www.sqlite.org/pragma.html#pragma_data_version). Transactions on this
-// connection do not change it, so one that is not Marked drops the value.
-func (s *sqlite) isAlone(ctx context.Context, marked bool) (bool, error) {
-	before := s.seen
-	if s.seen = nil; !marked {
-		return false, nil
-	}
-	ready, err := s.prepare(ctx, "PRAGMA data_version")
-	if err != nil {
-		return false, err
-	}
-	var now int64
-	if err := ready.QueryRowContext(ctx).Scan(&now); err != nil {
-		return false, err
-	}
-	s.seen = &now
-	return before != nil && *before == now, nil
 }
 
 // explainSQLite adds advice to an error of SQLite, and ErrData if it is one of
