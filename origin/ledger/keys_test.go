@@ -386,7 +386,9 @@ func TestHookSecret(t *testing.T) {
 		require.Equal(t, f.clock.Now().Add(time.Hour), expires)
 		key, err := f.hookKey(f.ctx, f.account, "hook signup")
 		require.NoError(t, err)
-		own, _, err := f.RotateKey(f.ctx, f.account, key.ID, 0)
+		replaced, _, err := f.RotateKey(f.ctx, f.account, key.ID, 0)
+		require.NoError(t, err)
+		own, _, err := f.RotateKey(f.ctx, f.account, key.ID, MaxGrace)
 		require.NoError(t, err)
 		for range 20 {
 			secret, _, err = f.HookSecret(f.ctx, f.account, "signup")
@@ -394,6 +396,7 @@ func TestHookSecret(t *testing.T) {
 		}
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
 		require.Equal(t, Good, f.requestWith(own, 1, nil).Kind)
+		require.Equal(t, Good, f.requestWith(replaced, 1, nil).Kind, "until its grace ends")
 		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "hook"})
 		require.NoError(t, err)
 		require.Len(t, list, 1)

@@ -81,7 +81,7 @@
 // keys.go, history.go). So bounds hold and at most two secrets of a key are valid,
 // whichever replicas make changes at the same time. Commit groups lock the same
 // rows: they see a change entirely or not at all. The deletion of an account takes
-// several transactions (accounts.go).
+// several transactions (deletion.go).
 //
 // Errors and log lines contain no secret and no email address.
 //

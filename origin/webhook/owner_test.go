@@ -250,23 +250,6 @@ func TestNoSlotForATest(t *testing.T) {
 	}
 }
 
-// Deleting an account deletes its webhook and deliveries, and leaves those of
-// others.
-func TestDeleteAccount(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url)
-		gone, stays := f.account("gone", 10), f.account("stays", 10)
-		gone.use(10)
-		stays.use(10)
-		require.NoError(t, f.scan(f.ctx))
-		require.NoError(t, f.ledger.DeleteAccount(f.ctx, gone.id))
-		require.Empty(t, gone.list())
-		require.Len(t, stays.list(), 2)
-		_, err := f.Get(f.ctx, gone.id)
-		require.ErrorIs(t, err, ErrNone)
-	})
-}
-
 // A database that is closed or gone is an error that callers can recognize.
 func TestUnavailable(t *testing.T) {
 	f := newFixture(t, sqlite(t))

@@ -44,38 +44,47 @@ func addQueries(queries map[string]string, files fs.FS, file string) {
 	}
 }
 
-// Migrations returns a dialect's steps from an empty database to the current
-// schema: the file NNN.sql migrates to version NNN, from 001 on.
-func Migrations(files fs.FS) []string {
-	var steps []string
-	for {
-		step, err := fs.ReadFile(files, fmt.Sprintf("%03d.sql", len(steps)+1))
+// Versions of the schema. A number is never used for another schema.
+const (
+	Version      = 8 // what this program works with
+	firstVersion = 7 // the oldest one that it migrates; its step makes the schema in an empty database
+)
+
+// Migration returns the SQL that takes a database from a version of the schema, 0 for an
+// empty database, to Version: a dialect's files NNN.sql, of which each leads to version NNN. It
+// returns "" for Version itself, and an error for a version that cannot be migrated.
+func Migration(dialect fs.FS, version int) (string, error) {
+	switch {
+	case version > Version:
+		return "", fmt.Errorf("its schema has version %d, this program supports up to %d: use a newer addrspec",
+			version, Version)
+	case 0 < version && version < firstVersion:
+		return "", fmt.Errorf("%w (it has version %d, this program migrates from %d on): back the database up, start "+
+			"'addrspec serve' of commit 9747a602 once, which migrates it to %[3]d, and then this program",
+			ErrOldSchema, version, firstVersion)
+	}
+	steps := ""
+	for next := max(version+1, firstVersion); next <= Version; next++ {
+		step, err := fs.ReadFile(dialect, fmt.Sprintf("%03d.sql", next))
 		if err != nil {
-			return steps
+			return "", err
 		}
-		steps = append(steps, string(step))
+		steps += string(step)
 	}
+	return steps, nil
 }
 
-// Pending returns the steps that a database at version needs. It returns an error
-// if the database is newer than this program.
-func Pending(steps []string, version int) ([]string, error) {
-	if version > len(steps) {
-		return nil, fmt.Errorf("its schema has version %d, this program supports up to %d: use a newer addrspec", version, len(steps))
-	}
-	return steps[version:], nil
-}
-
-// RequireCurrent returns an error unless version is that of this program's schema.
-func RequireCurrent(steps []string, version int) error {
-	left, err := Pending(steps, version)
+// RequireCurrent returns an error unless version is Version.
+func RequireCurrent(dialect fs.FS, version int) error {
+	steps, err := Migration(dialect, version)
 	switch {
 	case err != nil:
 		return err
 	case version == 0:
 		return ErrNoLedger
-	case len(left) > 0:
-		return fmt.Errorf("%w (it has version %d, this program %d)", ErrOldSchema, version, len(steps))
+	case steps != "":
+		return fmt.Errorf("%w (it has version %d, this program %d): back the database up, then start this release's "+
+			"'addrspec serve', which migrates it", ErrOldSchema, version, Version)
 	}
 	return nil
 }

@@ -55,10 +55,6 @@ UPDATE accounts SET plan = $2, rate = $3, points = $4, overage = $5 WHERE id = $
 -- name: suspend_account
 UPDATE accounts SET suspended_ns = CAST($2 AS BIGINT) WHERE id = $1;
 
--- Returns a row if a deletion has begun, which suspends the account, and did not end.
--- name: find_deletion
-SELECT a.id FROM accounts a WHERE a.id = $1
-   AND EXISTS (SELECT 1 FROM audit u WHERE u.account = a.id AND u.action = 'account.delete' AND u.at_ns = a.suspended_ns);
 
 -- Keys. The key of the dashboard does not count.
 -- name: count_keys
@@ -132,40 +128,13 @@ DELETE FROM secrets WHERE key = $1 AND expires_ns <= $2;
 DELETE FROM secrets WHERE key = $1 AND expires_ns IS NOT NULL
    AND hash NOT IN (SELECT s.hash FROM secrets s WHERE s.key = $1 AND s.expires_ns IS NOT NULL ORDER BY s.expires_ns DESC LIMIT $2);
 
--- Deletion of an account, see ledger/accounts.go.
--- name: drop_sessions
-DELETE FROM sessions WHERE account = $1;
-
--- name: drop_links
-DELETE FROM links WHERE account = $1;
-
--- name: drop_recovery_codes
-DELETE FROM recovery_codes WHERE account = $1;
-
--- name: drop_passkeys
-DELETE FROM passkeys WHERE account = $1;
-
--- name: drop_identities
-DELETE FROM identities WHERE account = $1;
+-- Deletion of an account, see ledger/deletion.go. What refers to a row goes with it. $2 is how
+-- many rows at a time.
+-- name: drop_secrets
+DELETE FROM secrets WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1);
 
 -- name: drop_user
 DELETE FROM users WHERE account = $1;
-
--- name: drop_deliveries
-DELETE FROM deliveries WHERE account = $1;
-
--- name: drop_webhook
-DELETE FROM webhooks WHERE account = $1;
-
--- name: drop_policies
-DELETE FROM policies WHERE account = $1;
-
--- name: drop_audit
-DELETE FROM audit WHERE account = $1;
-
--- $2 is how many rows at a time.
--- name: drop_secrets
-DELETE FROM secrets WHERE hash IN (SELECT s.hash FROM secrets s JOIN keys k ON k.id = s.key WHERE k.account = $1 LIMIT $2) RETURNING key;
 
 -- name: drop_answers
 DELETE FROM answers WHERE account = $1 AND id IN (SELECT x.id FROM answers x WHERE x.account = $1 LIMIT $2) RETURNING size;
@@ -173,12 +142,6 @@ DELETE FROM answers WHERE account = $1 AND id IN (SELECT x.id FROM answers x WHE
 -- name: drop_usage
 DELETE FROM usage WHERE account = $1
    AND (day, key) IN (SELECT u.day, u.key FROM usage u WHERE u.account = $1 ORDER BY u.day, u.key LIMIT $2) RETURNING key;
-
--- name: drop_usage_of_keys
-DELETE FROM usage WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1 ORDER BY k.id LIMIT $2);
-
--- name: drop_secrets_of_keys
-DELETE FROM secrets WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1 ORDER BY k.id LIMIT $2);
 
 -- name: drop_keys
 DELETE FROM keys WHERE id IN (SELECT k.id FROM keys k WHERE k.account = $1 ORDER BY k.id LIMIT $2) RETURNING id;

@@ -149,8 +149,9 @@ func Ping(ctx context.Context, s Store) error {
 // ErrNoLedger is the error of OpenExisting if there is no ledger.
 var ErrNoLedger = errors.New("there is no ledger; 'addrspec serve' and 'addrspec account create' make one")
 
-// ErrOldSchema is the error of OpenExisting if the schema is of an earlier release.
-var ErrOldSchema = errors.New("its schema is of an earlier release; back the database up, then start this release's 'addrspec serve', which migrates it")
+// ErrOldSchema is the error of OpenExisting if the schema is of an earlier release, and of Open
+// if this program does not migrate that one.
+var ErrOldSchema = errors.New("its schema is of an earlier release")
 
 // An Examination is the state of a database.
 type Examination struct {

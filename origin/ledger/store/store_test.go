@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// Both dialects have the same query names and the same number of migrations.
+// Both dialects have the same query names.
 func TestDialectsHaveTheSameQueries(t *testing.T) {
 	for _, dialect := range []string{"sqlite", "postgres"} {
 		for name, query := range store.Catalogue(os.DirFS(dialect)) {
@@ -49,8 +50,6 @@ func TestDialectsHaveTheSameQueries(t *testing.T) {
 	slices.Sort(all)
 	require.Equal(t, all, names("sqlite"), "no name is in two files")
 	require.Equal(t, names("sqlite"), names("postgres"))
-	require.Equal(t, len(store.Migrations(os.DirFS("sqlite"))), len(store.Migrations(os.DirFS("postgres"))))
-	require.NotEmpty(t, store.Migrations(os.DirFS("sqlite")))
 }
 
 // A transaction that violates a constraint returns ErrData and changes nothing.
@@ -127,72 +126,32 @@ func TestClockIsReadAfterLocks(t *testing.T) {
 	})
 }
 
-// createVersion2 creates a database of schema version 2, with rows in all tables.
-func createVersion2(t *testing.T, url string) *sql.DB {
-	dialect, driver, source := "postgres", "pgx", url
+// createVersion7 creates a database of schema version 7.
+func createVersion7(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	dialect, driver, source, version := "postgres", "pgx", url,
+		"CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (7)"
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		dialect, driver, source = "sqlite", "sqlite", "file:"+path+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)"
+		version = "PRAGMA user_version = 7"
 	}
 	db, err := sql.Open(driver, source)
 	require.NoError(t, err)
 	t.Cleanup(func() { db.Close() })
-	version := "PRAGMA user_version = 2"
-	if dialect == "postgres" {
-		version = "CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1), (2)"
-	}
-	bytes := map[string]string{"sqlite": "x'00'", "postgres": "'\\x00'"}[dialect]
-	for _, step := range append(store.Migrations(os.DirFS(dialect))[:2], version, `
-		INSERT INTO accounts (email, plan, points, created_ns, month, used) VALUES
-			('a@example.com', 'pro', 50, 1, 24322, 30), ('b@example.com', 'free', NULL, 1, 24321, 9), ('c@example.com', 'free', NULL, 1, 0, 0);
-		INSERT INTO keys (account, name, hash, hint, created_ns, revoked_ns) VALUES
-			(1, 'one', 'h1', 'ask_1', 1, NULL), (1, 'two', 'h2', 'ask_2', 2, 5), (2, 'three', 'h3', 'ask_3', 3, NULL);
-		INSERT INTO usage (account, key, day, points, requests, errors) VALUES
-			(1, 1, 20757, 8, 1, 0), (1, 1, 20758, 20, 3, 1), (1, 1, 20770, 2, 1, 0), (1, 2, 20770, 8, 1, 0), (2, 3, 20750, 9, 2, 0);
-		INSERT INTO holds (account, id, body, owner, lease_ns, expires_ns, answer, key, points, month, day) VALUES
-			(1, 'i1', 'b', 'o', 1, 2, NULL, 1, 5, 24322, 20758),
-			(1, 'i2', 'b', 'o', 1, 2, `+bytes+`, 1, 7, 24322, 20758),
-			(2, 'i3', 'b', 'o', 1, 2, NULL, 3, 4, 24320, 20750)`) {
-		_, err := db.Exec(step)
-		require.NoError(t, err)
-	}
+	step, err := os.ReadFile(dialect + "/007.sql")
+	require.NoError(t, err)
+	_, err = db.Exec(string(step) + version)
+	require.NoError(t, err)
 	return db
-}
-
-// The migration from version 2 keeps the secrets of keys, gives back the points of
-// requests that were in progress, and drops stored responses.
-func TestMigrationFromVersion2(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		db := createVersion2(t, url)
-		storetest.Open(t, url)
-		rows := func(query string) (list []string) {
-			r, err := db.Query(query)
-			require.NoError(t, err)
-			defer r.Close()
-			for r.Next() {
-				var row string
-				require.NoError(t, r.Scan(&row))
-				list = append(list, row)
-			}
-			return list
-		}
-		require.Equal(t, []string{"1 25", "2 9", "3 0"}, rows("SELECT id || ' ' || used FROM accounts ORDER BY id"),
-			"five points were in progress in this month, four in an earlier one")
-		require.Equal(t, []string{"1 20757 8", "1 20758 15", "1 20770 2", "2 20770 8", "3 20750 5"},
-			rows("SELECT key || ' ' || day || ' ' || points FROM usage ORDER BY key, day"))
-		require.Equal(t, []string{"h1 1", "h2 2", "h3 3"}, rows("SELECT hash || ' ' || key FROM secrets ORDER BY hash"))
-		require.Equal(t, []string{"0"}, rows("SELECT count(*) FROM answers"))
-		require.Equal(t, []string{"1"}, rows("SELECT count(*) FROM keys WHERE revoked_ns = 5 AND name = 'two'"))
-		require.Equal(t, []string{"3"}, rows("SELECT count(*) FROM accounts WHERE overage IS NULL AND suspended_ns IS NULL AND stored = 0"))
-		insert := "INSERT INTO keys (account, name, hint, created_ns) VALUES (1, 'new', 'ask_4', 4) RETURNING id"
-		require.Equal(t, []string{"4"}, rows(insert), "IDs are not reused")
-	})
 }
 
 // Several processes that start at once on a database of an older version all migrate
 // or find it migrated.
 func TestConcurrentMigration(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		createVersion2(t, url)
+		createVersion7(t, url)
+		_, err := store.OpenExisting(t.Context(), url, nil)
+		require.ErrorIs(t, err, store.ErrOldSchema)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -202,6 +161,34 @@ func TestConcurrentMigration(t *testing.T) {
 			})
 		}
 		all.Wait()
+	})
+}
+
+// A migration that fails changes nothing, and the next one succeeds.
+func TestMigrationThatFails(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		db := createVersion7(t, url)
+		obstacle, schema := "ALTER TABLE deliveries RENAME CONSTRAINT deliveries_account_fkey TO other",
+			"SELECT count(*) FROM pg_constraint WHERE confdeltype = 'c' AND connamespace = current_schema()::regnamespace"
+		remove := "ALTER TABLE deliveries RENAME CONSTRAINT other TO deliveries_account_fkey"
+		if strings.HasPrefix(url, "sqlite:") {
+			obstacle, schema, remove = "CREATE TABLE changed (x)", "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%CASCADE%'", "DROP TABLE changed"
+		}
+		_, err := db.Exec(obstacle)
+		require.NoError(t, err)
+		changed := func() (n int) {
+			require.NoError(t, db.QueryRow(schema).Scan(&n))
+			return n
+		}
+		_, err = store.Open(t.Context(), url, nil)
+		require.Error(t, err)
+		require.Zero(t, changed())
+		_, err = store.OpenExisting(t.Context(), url, nil)
+		require.ErrorIs(t, err, store.ErrOldSchema)
+		_, err = db.Exec(remove)
+		require.NoError(t, err)
+		storetest.Open(t, url)
+		require.Positive(t, changed())
 	})
 }
 
@@ -219,7 +206,24 @@ func TestOpenExisting(t *testing.T) {
 		require.Contains(t, storetest.PlanNames(t, s), "free")
 		require.NoError(t, s.Close())
 	})
-	require.ErrorIs(t, store.RequireCurrent([]string{"1", "2"}, 1), store.ErrOldSchema)
-	require.NoError(t, store.RequireCurrent([]string{"1", "2"}, 2))
-	require.ErrorContains(t, store.RequireCurrent([]string{"1"}, 2), "use a newer addrspec")
+}
+
+// A version that cannot be migrated is refused with what to do, whoever opens the database.
+func TestVersionsThatAreRefused(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		db := createVersion7(t, url)
+		for version, want := range map[int]string{
+			1: "commit 9747a602", 6: "it has version 6, this program migrates from 7 on", 9: "use a newer addrspec"} {
+			set := fmt.Sprintf("UPDATE schema_version SET version = %d", version)
+			if strings.HasPrefix(url, "sqlite:") {
+				set = fmt.Sprintf("PRAGMA user_version = %d", version)
+			}
+			_, err := db.Exec(set)
+			require.NoError(t, err)
+			for _, open := range []func(context.Context, string, func() time.Time) (store.Store, error){store.Open, store.OpenExisting, store.OpenReadOnly} {
+				_, err := open(t.Context(), url, nil)
+				require.ErrorContains(t, err, want)
+			}
+		}
+	})
 }

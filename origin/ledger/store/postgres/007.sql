@@ -1,3 +1,228 @@
--- Test keys, whose requests are not charged and get the responses of a fixed table.
+-- The schema of version 7, whose steps 1 to 6 this program does not have. Times are Unix times
+-- in nanoseconds, days count from 1970-01-01, months from January of year 0, all in UTC. Hashes
+-- are SHA-256 in hexadecimal. A limit of -1 is unlimited.
 
-ALTER TABLE keys ADD COLUMN test BOOLEAN NOT NULL DEFAULT false; -- set when the key is created, never changed
+CREATE TABLE plans (
+	name    TEXT PRIMARY KEY,
+	rate    BIGINT NOT NULL CHECK (rate = -1 OR rate > 0), -- requests a second
+	points  BIGINT NOT NULL CHECK (points >= -1),          -- a calendar month
+	overage BOOLEAN NOT NULL,
+	stored  BIGINT NOT NULL DEFAULT 268435456 CHECK (stored >= 0) -- bytes of idempotency records
+);
+
+INSERT INTO plans (name, rate, points, overage) VALUES
+	('free', 1, 1000, false),
+	('pro', 5, 200000, true),
+	('enterprise', -1, -1, false);
+
+CREATE TABLE accounts (
+	id           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	email        TEXT NOT NULL UNIQUE,
+	plan         TEXT NOT NULL REFERENCES plans (name),
+	rate         BIGINT CHECK (rate = -1 OR rate > 0), -- instead of the plan's; so are points and overage
+	points       BIGINT CHECK (points >= -1),
+	created_ns   BIGINT NOT NULL,
+	month        BIGINT NOT NULL DEFAULT 0, -- the month of used
+	used         BIGINT NOT NULL DEFAULT 0 CHECK (used >= 0),
+	tat_ns       BIGINT NOT NULL DEFAULT 0, -- state of the token bucket
+	overage      BOOLEAN,
+	suspended_ns BIGINT,
+	stored       BIGINT NOT NULL DEFAULT 0, -- bytes of idempotency records
+	-- Raised by each change of one of the account's policies. It shows replicas whether the
+	-- policies that they have in memory are recent, and numbers the versions of policies.
+	policies     BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE TABLE keys (
+	id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	account    BIGINT NOT NULL REFERENCES accounts (id),
+	name       TEXT NOT NULL,
+	hint       TEXT NOT NULL,            -- the first characters of the secret
+	created_ns BIGINT NOT NULL,
+	revoked_ns BIGINT,
+	expires_ns BIGINT,
+	budget     BIGINT CHECK (budget >= 0), -- points a calendar month, within the account's
+	rate       BIGINT CHECK (rate > 0), -- requests a second, within the account's
+	month      BIGINT NOT NULL DEFAULT 0, -- the month of used
+	used       BIGINT NOT NULL DEFAULT 0 CHECK (used >= 0), -- of the budget; kept only where there is one
+	tat_ns     BIGINT NOT NULL DEFAULT 0, -- state of the key's own token bucket
+	origins    TEXT NOT NULL DEFAULT '', -- origins of browser pages that may use the key, separated by spaces
+	dashboard  BOOLEAN NOT NULL DEFAULT false, -- the key of checks made in the dashboard
+	policy     TEXT NOT NULL DEFAULT '', -- the name of the key's default policy; '' for none
+	test       BOOLEAN NOT NULL DEFAULT false -- set when the key is created, never changed
+);
+CREATE INDEX keys_of_account ON keys (account);
+CREATE UNIQUE INDEX dashboard_key ON keys (account) WHERE dashboard;
+
+-- A key has two secrets while it is rotated.
+CREATE TABLE secrets (
+	hash       TEXT PRIMARY KEY,
+	key        BIGINT NOT NULL REFERENCES keys (id),
+	expires_ns BIGINT -- of a secret that was replaced
+);
+CREATE INDEX secrets_of_key ON secrets (key);
+
+CREATE TABLE usage (
+	account       BIGINT NOT NULL REFERENCES accounts (id),
+	key           BIGINT NOT NULL REFERENCES keys (id),
+	day           BIGINT NOT NULL,
+	points        BIGINT NOT NULL,
+	requests      BIGINT NOT NULL,
+	errors        BIGINT NOT NULL,
+	valid         BIGINT NOT NULL DEFAULT 0, -- from here on: results of the addresses charged
+	invalid       BIGINT NOT NULL DEFAULT 0,
+	disposable    BIGINT NOT NULL DEFAULT 0,
+	public        BIGINT NOT NULL DEFAULT 0,
+	relay         BIGINT NOT NULL DEFAULT 0,
+	role          BIGINT NOT NULL DEFAULT 0,
+	gibberish     BIGINT NOT NULL DEFAULT 0,
+	typo          BIGINT NOT NULL DEFAULT 0,
+	lookup_errors BIGINT NOT NULL DEFAULT 0,
+	PRIMARY KEY (account, day, key)
+);
+CREATE INDEX usage_of_key ON usage (key, day); -- the last day of a key, and the deletion of keys
+
+-- Idempotency records: the sealed answer for an Idempotency-Key.
+CREATE TABLE answers (
+	account    BIGINT NOT NULL REFERENCES accounts (id),
+	id         TEXT NOT NULL, -- hash of the account and the Idempotency-Key
+	body       TEXT NOT NULL, -- hash of the request's body
+	answer     BYTEA NOT NULL,
+	size       BIGINT NOT NULL,  -- bytes of answer
+	expires_ns BIGINT NOT NULL,
+	PRIMARY KEY (account, id)
+);
+
+CREATE INDEX answers_by_expiry ON answers (expires_ns);
+
+-- Policies turn the facts of an address into a verdict.
+CREATE TABLE policies (
+	account    BIGINT NOT NULL REFERENCES accounts (id),
+	name       TEXT NOT NULL,
+	document   TEXT NOT NULL,    -- JSON, as it was given
+	version    BIGINT NOT NULL, -- accounts.policies after the policy's last change: never the same for two documents
+	changed_ns BIGINT NOT NULL,
+	PRIMARY KEY (account, name)
+);
+
+-- The person who signs in to an account, one each.
+CREATE TABLE users (
+	account    BIGINT PRIMARY KEY REFERENCES accounts (id),
+	name       TEXT NOT NULL DEFAULT '',
+	password   TEXT NOT NULL DEFAULT '',   -- Argon2id in PHC string format; '' for none
+	operator   BOOLEAN NOT NULL DEFAULT false,
+	totp       TEXT NOT NULL DEFAULT '',   -- the shared secret in base 32; '' for none
+	totp_step  BIGINT NOT NULL DEFAULT 0, -- time step of the last code accepted; each is accepted once
+	handle     TEXT NOT NULL UNIQUE,       -- the user handle of passkeys
+	created_ns BIGINT NOT NULL
+);
+
+CREATE TABLE sessions (
+	id           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	hash         TEXT NOT NULL UNIQUE, -- of the cookie's token
+	account      BIGINT NOT NULL REFERENCES users (account),
+	client       TEXT NOT NULL,        -- such as Firefox on Linux
+	created_ns   BIGINT NOT NULL,
+	seen_ns      BIGINT NOT NULL,
+	expires_ns   BIGINT NOT NULL,
+	confirmed_ns BIGINT NOT NULL,     -- when the person last proved who they are
+	complete     BOOLEAN NOT NULL           -- false while the second factor is missing
+);
+CREATE INDEX sessions_of_account ON sessions (account);
+CREATE INDEX sessions_by_expiry ON sessions (expires_ns);
+
+-- One-time sign-in links.
+CREATE TABLE links (
+	hash       TEXT PRIMARY KEY, -- of the link's token
+	account    BIGINT NOT NULL REFERENCES users (account),
+	expires_ns BIGINT NOT NULL
+);
+CREATE INDEX links_of_account ON links (account);
+
+CREATE TABLE recovery_codes (
+	account BIGINT NOT NULL REFERENCES users (account),
+	hash    TEXT NOT NULL,
+	PRIMARY KEY (account, hash)
+);
+
+CREATE TABLE passkeys (
+	id         TEXT PRIMARY KEY, -- the credential ID in base64url
+	account    BIGINT NOT NULL REFERENCES users (account),
+	name       TEXT NOT NULL,
+	credential TEXT NOT NULL,    -- JSON of the WebAuthn library
+	created_ns BIGINT NOT NULL,
+	used_ns    BIGINT NOT NULL
+);
+CREATE INDEX passkeys_of_account ON passkeys (account);
+
+-- Identities at OpenID providers, linked from a session of the account.
+CREATE TABLE identities (
+	issuer     TEXT NOT NULL,
+	subject    TEXT NOT NULL,
+	account    BIGINT NOT NULL REFERENCES users (account),
+	created_ns BIGINT NOT NULL,
+	PRIMARY KEY (issuer, subject)
+);
+CREATE INDEX identities_of_account ON identities (account);
+
+-- What a browser must bring back: the state of a passkey ceremony or of an OpenID
+-- sign-in. Any replica may finish what another began.
+CREATE TABLE challenges (
+	hash       TEXT PRIMARY KEY,
+	data       TEXT NOT NULL,
+	expires_ns BIGINT NOT NULL
+);
+CREATE INDEX challenges_by_expiry ON challenges (expires_ns);
+
+-- Token buckets of attempts to sign in or sign up.
+CREATE TABLE attempts (
+	subject TEXT PRIMARY KEY, -- hash of what is limited: an account, an address
+	tat_ns  BIGINT NOT NULL
+);
+CREATE INDEX attempts_by_time ON attempts (tat_ns);
+
+-- Who did what, and when.
+CREATE TABLE audit (
+	id      BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	account BIGINT NOT NULL REFERENCES accounts (id),
+	at_ns   BIGINT NOT NULL,
+	actor   TEXT NOT NULL, -- owner, operator, shell or service
+	action  TEXT NOT NULL, -- such as key.create
+	subject TEXT NOT NULL  -- such as the key's number and name
+);
+CREATE INDEX audit_of_account ON audit (account, id);
+
+CREATE TABLE webhooks (
+	account     BIGINT PRIMARY KEY REFERENCES accounts (id),
+	url         TEXT NOT NULL,
+	secret      TEXT NOT NULL,            -- whsec_ and base64: it signs, so it cannot be a hash
+	previous    TEXT NOT NULL DEFAULT '', -- the secret before the last rotation, which also signs for a day
+	rotated_ns  BIGINT NOT NULL DEFAULT 0,
+	disabled_ns BIGINT NOT NULL DEFAULT 0, -- when the receiver answered 410 Gone
+	created_ns  BIGINT NOT NULL
+);
+
+-- Messages to webhooks, one for each account, month and threshold.
+CREATE TABLE deliveries (
+	account    BIGINT NOT NULL REFERENCES accounts (id),
+	month      BIGINT NOT NULL,
+	percent    BIGINT NOT NULL, -- the threshold: 80 or 100; 0 is a test, one at a time
+	id         TEXT NOT NULL UNIQUE, -- the message's ID, the same in every attempt
+	body       TEXT NOT NULL,
+	created_ns BIGINT NOT NULL,
+	next_ns    BIGINT NOT NULL, -- of the next attempt; while one runs, the end of its lease
+	attempts   BIGINT NOT NULL DEFAULT 0,
+	done_ns    BIGINT NOT NULL DEFAULT 0, -- delivered or abandoned
+	status     TEXT NOT NULL DEFAULT '',   -- of the last attempt, for people
+	PRIMARY KEY (account, month, percent)
+);
+CREATE INDEX deliveries_due ON deliveries (next_ns) WHERE done_ns = 0;
+
+-- The last commit group of each process, to decide whether a transaction was committed if the
+-- response to COMMIT is lost. The transaction ID does not suffice: after a crash, or on a
+-- standby that took over, PostgreSQL reuses IDs that no commit had made durable.
+CREATE TABLE writers (
+	writer       TEXT CONSTRAINT batches_pkey PRIMARY KEY, -- the table's name before version 3
+	commit_group BIGINT NOT NULL,
+	at           TIMESTAMPTZ NOT NULL DEFAULT now()
+);

@@ -49,9 +49,9 @@ type postgres struct {
 }
 
 const (
-	transactTimeout = time.Second           // of a transaction
+	transactTimeout = time.Second            // of a transaction
 	lockTimeout     = 150 * time.Millisecond // of each lock that it waits for
-	openTimeout     = 30 * time.Second      // of the first connection and the migration together
+	openTimeout     = 30 * time.Second       // of the first connection and the migration together
 )
 
 func openPostgres(ctx context.Context, url string, clock func() time.Time, a store.Access) (store.Store, error) {
@@ -109,15 +109,12 @@ func (p *postgres) migrate(ctx context.Context) error {
 		if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
 			return err
 		}
-		steps, err := store.Pending(store.Migrations(files), version)
+		steps, err := store.Migration(files, version)
 		if err != nil {
 			return err
 		}
-		for i, step := range steps {
-			if _, err := tx.Exec(ctx, step); err != nil {
-				return err
-			}
-			if _, err := tx.Exec(ctx, "INSERT INTO schema_version VALUES ($1)", version+i+1); err != nil {
+		if steps != "" {
+			if _, err := tx.Exec(ctx, fmt.Sprintf("%s INSERT INTO schema_version VALUES (%d)", steps, store.Version)); err != nil {
 				return err
 			}
 		}
@@ -139,7 +136,7 @@ func (p *postgres) requireCurrent(ctx context.Context) error {
 	if err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
 		return err
 	}
-	return store.RequireCurrent(store.Migrations(files), version)
+	return store.RequireCurrent(files, version)
 }
 
 func (p *postgres) Query(ctx context.Context, st store.Statement) error {

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"database/sql"
 	"os"
 	"strings"
 	"testing"
@@ -24,19 +23,15 @@ func TestMain(m *testing.M) {
 func TestOpenPostgresErrors(t *testing.T) {
 	s := pgtest.Need(t)
 	run := func(url, statement string) { require.NoError(t, s.Exec(t.Context(), url, statement)) }
-	newer := pgtest.NeedDatabase(t)
-	storetest.Open(t, newer)
-	run(newer, "INSERT INTO schema_version VALUES (999)")
 	readable, err := s.EmptySchema(t.Context())
 	require.NoError(t, err)
-	run(newer, "CREATE ROLE guest_"+readable+" LOGIN; GRANT USAGE ON SCHEMA "+readable+" TO guest_"+readable)
+	run(s.URL("public"), "CREATE ROLE guest_"+readable+" LOGIN; GRANT USAGE ON SCHEMA "+readable+" TO guest_"+readable)
 	asGuest := func(url string) string { return strings.Replace(url, "user=postgres", "user=guest_"+readable, 1) }
 
 	for name, c := range map[string]struct{ url, want string }{
 		"malformed":        {"postgres://u:s3cret@host:port/x", "the database's URL"},
 		"no server":        {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
 		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
-		"newer schema":     {newer, "version 999, this program supports up to 7: use a newer addrspec"},
 		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
 		"no schema":        {asGuest(pgtest.NeedDatabase(t)), "the role needs a schema"},
 		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},
@@ -80,22 +75,4 @@ func TestInDoubtReusedTransactionID(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, committed)
 	}
-}
-
-// Version 4 renames a column; the commit group recorded in it remains.
-func TestMigrationFromVersion3(t *testing.T) {
-	url := pgtest.NeedDatabase(t)
-	db, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer db.Close()
-	for _, step := range append(store.Migrations(files)[:3],
-		"CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1), (2), (3)",
-		"INSERT INTO writers (writer, batch) VALUES ('w', 7)") {
-		_, err := db.Exec(step)
-		require.NoError(t, err)
-	}
-	storetest.Open(t, url)
-	var group int64
-	require.NoError(t, db.QueryRow("SELECT commit_group FROM writers WHERE writer = 'w'").Scan(&group))
-	require.EqualValues(t, 7, group)
 }

@@ -100,10 +100,6 @@ UPDATE keys
        month = CASE WHEN budget IS NULL AND rate IS NULL THEN $8 ELSE month END
  WHERE id = $1;
 
--- The last step of the deletion of an account.
--- name: lock_account_alone
-SELECT id FROM accounts WHERE id = $1;
-
 -- $1 account, $2 and $3 the first and last day, $4 a list of keys.
 -- name: read_usage_of_keys
 SELECT u.key, u.day, u.points, u.requests

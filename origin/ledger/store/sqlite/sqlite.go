@@ -120,7 +120,7 @@ func (s *sqlite) requireCurrent(ctx context.Context) error {
 	if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
-	return store.RequireCurrent(store.Migrations(files), version)
+	return store.RequireCurrent(files, version)
 }
 
 // createFile creates the file and its directory, unless they exist. Only their owner
@@ -151,19 +151,14 @@ func (s *sqlite) migrate(ctx context.Context) error {
 		if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-		steps, err := store.Pending(store.Migrations(files), version)
+		steps, err := store.Migration(files, version)
 		if err != nil {
 			return err
 		}
-		if len(steps) == 0 {
+		if steps == "" {
 			return errUnchanged
 		}
-		for _, step := range steps {
-			if _, err := s.conn.ExecContext(ctx, step); err != nil {
-				return err
-			}
-		}
-		_, err = s.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+len(steps)))
+		_, err = s.conn.ExecContext(ctx, fmt.Sprintf("%s PRAGMA user_version = %d", steps, store.Version))
 		return err
 	})
 }

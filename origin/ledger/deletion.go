@@ -1,0 +1,54 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// How much one transaction of a deletion deletes, because charges of all accounts may wait
+// for it.
+const (
+	deleteRows = 500 // idempotency records or rows of usage
+	deleteKeys = 100 // keys, with what refers to them
+)
+
+// DeleteAccount deletes an account and all rows that belong to it, in every table. It returns
+// ErrNoAccount if there is no such account, and ErrSuspended to the owner of a suspended one,
+// who could sign up again. No line of the audit log remains, so the deletion is logged.
+//
+// The first transaction suspends the account and deletes its secrets, its user and its webhook:
+// no request gets a 200 and nobody signs in from then on, even if the rest fails. Another call
+// then goes on with the rows that are left; the owner must ask an operator for it.
+func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
+	statement := func(name string, more ...any) store.Statement {
+		return store.Statement{Name: name, Args: append([]any{account}, more...)}
+	}
+	err := l.changeAccount(ctx, account, func(a Account, now time.Time) (change, error) {
+		return changed("account.delete", "", statement("suspend_account", now.UnixNano()), statement("drop_secrets"),
+			statement("drop_user"), statement("delete_webhook")), ownerMay(ctx, !a.Suspended.IsZero())
+	})
+	if err != nil {
+		return err
+	}
+	lock := func() []store.Statement { return []store.Statement{lockAccount(account)} }
+	for _, slice := range []store.Statement{
+		statement("drop_answers", deleteRows), statement("drop_usage", deleteRows),
+		statement("drop_keys", deleteKeys), statement("drop_account"),
+	} {
+		more := true
+		slice.Scan = func(store.Row) error { more = true; return nil }
+		for more {
+			err := l.transact(ctx, lock, func(time.Time) ([]store.Statement, error) {
+				more = false
+				return []store.Statement{slice}, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	l.log.Info("an account was deleted", "account", account, "actor", string(actorOf(ctx)))
+	return nil
+}

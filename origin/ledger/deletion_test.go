@@ -1,0 +1,325 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
+)
+
+// rowsOf returns how many rows of an account each table has that refers to
+// accounts, by the database's own schema, so that no new table is forgotten.
+func (f *fixture) rowsOf(account int64) map[string]int {
+	f.Helper()
+	tables := "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account'"
+	if !strings.HasPrefix(f.url, "sqlite:") {
+		tables = "SELECT table_name FROM information_schema.columns WHERE column_name = 'account' AND table_schema = current_schema()"
+	}
+	count := map[string]int{}
+	f.withDatabase(func(db *sql.DB) {
+		rows, err := db.QueryContext(f.ctx, tables)
+		require.NoError(f, err)
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			require.NoError(f, rows.Scan(&name))
+			count[name] = 0
+		}
+		require.NoError(f, rows.Err())
+		for name := range count {
+			var n int
+			require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM "+name+" WHERE account = $1", account).Scan(&n))
+			count[name] = n
+		}
+		var accounts, secrets int
+		require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM accounts WHERE id = $1", account).Scan(&accounts))
+		require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM secrets s LEFT JOIN keys k ON k.id = s.key WHERE k.account = $1 OR k.id IS NULL", account).Scan(&secrets))
+		count["accounts"], count["secrets"] = accounts, secrets
+	})
+	return count
+}
+
+// requireNoRows requires that the account has no row in any table.
+func (f *fixture) requireNoRows() {
+	f.Helper()
+	for name, n := range f.rowsOf(f.account) {
+		require.Zero(f, n, name)
+	}
+}
+
+// fillTables adds a row of the account to every table that has rows of accounts.
+func (f *fixture) fillTables() {
+	f.Helper()
+	require.Equal(f, Good, f.retryable(1, 1).Kind)
+	_, _, err := f.DashboardSecret(f.ctx, f.account)
+	require.NoError(f, err)
+	for _, insert := range []string{
+		"INSERT INTO users (account, handle, created_ns) VALUES (%[1]d, 'h%[1]d', 1)",
+		"INSERT INTO sessions (hash, account, client, created_ns, seen_ns, expires_ns, confirmed_ns, complete) VALUES ('s%[1]d', %[1]d, 'c', 1, 1, 1, 1, true)",
+		"INSERT INTO links (hash, account, expires_ns) VALUES ('l%[1]d', %[1]d, 1)",
+		"INSERT INTO recovery_codes (account, hash) VALUES (%[1]d, 'r')",
+		"INSERT INTO passkeys (id, account, name, credential, created_ns, used_ns) VALUES ('p%[1]d', %[1]d, 'n', '{}', 1, 1)",
+		"INSERT INTO identities (issuer, subject, account, created_ns) VALUES ('i', '%[1]d', %[1]d, 1)",
+		"INSERT INTO webhooks (account, url, secret, created_ns) VALUES (%[1]d, 'https://a.example', 'whsec_', 1)",
+		"INSERT INTO policies (account, name, document, version, changed_ns) VALUES (%[1]d, 'sign-up', '{}', 1, 1)",
+		"INSERT INTO deliveries (account, month, percent, id, body, created_ns, next_ns) VALUES (%[1]d, 1, 80, 'd%[1]d', '{}', 1, 1)",
+	} {
+		f.exec(fmt.Sprintf(insert, f.account))
+	}
+}
+
+// No row of a deleted account remains, in any table, and no row of another one goes.
+func TestDeleteAccount(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		other := f.otherAccount("other@example.com")
+		f.fillTables()
+		other.fillTables()
+		for name, n := range f.rowsOf(f.account) {
+			require.Positive(t, n, "the test has no row in %s", name)
+		}
+		before := f.rowsOf(other.account)
+		under := f.mustBegin()
+		require.NoError(t, f.DeleteAccount(f.ctx, f.account))
+		f.requireNoRows()
+		require.Equal(t, before, f.rowsOf(other.account))
+		require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
+		require.Equal(t, UnknownKey, f.request(1).Kind)
+		require.Equal(t, UnknownKey, f.retryable(1, 1).Kind)
+		require.ErrorIs(t, f.DeleteAccount(f.ctx, f.account), ErrNoAccount)
+		_, _, err := f.CreateKey(f.ctx, f.account, "late", KeyTerms{})
+		require.ErrorIs(t, err, ErrNoAccount)
+		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, f.key.ID), ErrNoKey)
+
+		again, err := f.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
+		require.NoError(t, err)
+		require.Greater(t, again.ID, other.account, "IDs are not reused")
+		require.Equal(t, Good, other.request(1).Kind)
+	})
+}
+
+// A large account is deleted in transactions of bounded size.
+func TestDeleteLargeAccount(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		const keys = 999 // and the fixture's own
+		var counter storetest.Counter
+		f := newFixture(t, url, unlimitedTerms, WithStore(counter.Wrap))
+		f.addKeys(keys, "NULL")
+		f.exec("INSERT INTO secrets (hash, key) SELECT 'h' || id, id FROM keys")
+		f.exec(`INSERT INTO usage (account, key, day, points, requests, errors)
+			SELECT account, id, 20000, 1, 1, 0 FROM keys UNION ALL SELECT account, id, 20001, 1, 1, 0 FROM keys`)
+		counter.Take()
+		require.NoError(t, f.DeleteAccount(f.ctx, f.account))
+		work := counter.Take()
+		require.Equal(t, 2*(keys+1)/deleteRows+1, work.Statements["drop_usage"], "slices and an empty one")
+		require.Equal(t, (keys+1)/deleteKeys+1, work.Statements["drop_keys"], "slices and an empty one")
+		f.requireNoRows()
+	})
+}
+
+// A failingStore fails the transactions that have a statement.
+type failingStore struct {
+	store.Store
+	statement string
+}
+
+func (s failingStore) Transact(ctx context.Context, t store.Transaction) error {
+	decide := t.Decide
+	t.Decide = func(now time.Time) ([]store.Statement, error) {
+		list, err := decide(now)
+		if slices.ContainsFunc(list, func(st store.Statement) bool { return st.Name == s.statement }) {
+			return nil, errors.New("interrupted")
+		}
+		return list, err
+	}
+	return s.Store.Transact(ctx, t)
+}
+
+// Wherever a deletion is interrupted, no secret remains and no request gets a 200. Another
+// call deletes what is left.
+func TestInterruptedDeletion(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		for n, statement := range []string{"suspend_account", "drop_answers", "drop_usage", "drop_keys", "drop_account"} {
+			other := f.otherAccount(statement + "@example.com")
+			other.fillTables()
+			failing := func(s store.Store) store.Store { return failingStore{s, statement} }
+			on := open(t, url, withFake(f.clock), WithStore(failing))
+			require.ErrorIs(t, on.DeleteAccount(f.ctx, other.account), ErrUnavailable)
+			rows := other.rowsOf(other.account)
+			if n == 0 {
+				require.Equal(t, Good, other.request(1).Kind, "nothing was changed")
+			} else {
+				for _, table := range strings.Fields("secrets users sessions links recovery_codes passkeys identities webhooks") {
+					require.Zero(t, rows[table], table)
+				}
+				require.Equal(t, UnknownKey, other.request(1).Kind)
+				require.ErrorIs(t, f.DeleteAccount(WithActor(f.ctx, Owner), other.account), ErrSuspended)
+			}
+			require.NoError(t, f.DeleteAccount(f.ctx, other.account))
+			other.requireNoRows()
+		}
+	})
+}
+
+// Accounts are deleted while three replicas serve them and another account, and a
+// replica changes them. No commit group fails, and what the other account was
+// charged is exact. A request of a deleted account that begins after the deletion
+// gets no 200.
+func TestDeleteDuringCharges(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		var rejected atomic.Int64
+		count := WithStore(func(inner store.Store) store.Store { return rejectionStore{inner, &rejected} })
+		f := newFixture(t, url, unlimitedTerms, count)
+		list := []*fixture{f, {}, {}}
+		for i := 1; i < len(list); i++ {
+			*list[i] = *f
+			list[i].Ledger = open(t, url, withFake(f.clock), count)
+		}
+		const doomed, each = 4, 40
+		var charged atomic.Int64
+		var ending atomic.Bool
+		all := make([]*fixture, doomed)
+		for n := range all { // before the load: another connection would wait too long for SQLite's lock
+			all[n] = f.otherAccount(fmt.Sprintf("gone%d@example.com", n))
+			all[n].fillTables()
+		}
+		stop := make(chan struct{})
+		go func() {
+			defer close(stop)
+			inParallel(3, func(i int) {
+				on := list[i%3]
+				for n := 0; !ending.Load() || n < each; n++ {
+					d, err := on.tryRequest(f.ctx, f.secret, 1, nil)
+					if isStall(err) {
+						continue
+					}
+					if err != nil || d.Kind != Good {
+						f.Errorf("a request of the account that remains: %s, %v", d.Kind, err)
+						return
+					}
+					charged.Add(1)
+				}
+			})
+		}()
+		inParallel(doomed, func(n int) { all[n].deleteDuringCharges(list) })
+		ending.Store(true)
+		<-stop
+		require.Eventually(t, func() bool { return charged.Load() == f.used() }, hung, tickEvery, "charges that a stall left undecided are not given back")
+		require.Positive(t, charged.Load())
+		for _, on := range list { // the tallies of refused requests are committed
+			on.awaitTallies()
+			require.Equal(t, Good, on.requestWith(f.secret, 1, nil).Kind)
+		}
+		require.Zero(t, rejected.Load(), "a commit group had rows of a deleted account")
+	})
+}
+
+// deleteDuringCharges deletes the account while requests of all kinds are in progress
+// on all replicas.
+func (f *fixture) deleteDuringCharges(list []*fixture) {
+	f.Helper()
+	var deleted atomic.Bool
+	started := make(chan struct{}, 100)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		inParallel(3, func(i int) {
+			on := *f
+			on.Ledger = list[i%3].Ledger
+			for n := 0; ; n++ {
+				after := deleted.Load()
+				points, once := int64(n%3), idempotency(byte(i), byte(n%5))
+				if n%2 == 0 || points == 0 {
+					once = nil
+				}
+				d, err := on.tryRequest(f.ctx, f.secret, points, once)
+				switch {
+				case isStall(err):
+					continue
+				case err != nil:
+					f.Errorf("a request of a deleted account: %v", err)
+					return
+				case after && (d.Kind == Good && points > 0 || d.Kind == Replayed):
+					f.Errorf("a request that began after the deletion: %s", d.Kind)
+					return
+				}
+				select {
+				case started <- struct{}{}:
+				default:
+				}
+				if after && n > 20 {
+					return
+				}
+			}
+		})
+	}()
+	for range 20 {
+		select {
+		case <-started:
+		case <-ended:
+		}
+	}
+	changed := make(chan struct{})
+	go func() {
+		defer close(changed)
+		f.changeUntilDeleted(list[1].Ledger)
+	}()
+	require.NoError(f, list[0].DeleteAccount(f.ctx, f.account))
+	deleted.Store(true)
+	<-ended
+	<-changed
+	f.requireNoRows()
+}
+
+// A rejectionStore counts the transactions whose rows the database rejected.
+type rejectionStore struct {
+	store.Store
+	rejected *atomic.Int64
+}
+
+func (s rejectionStore) Transact(ctx context.Context, t store.Transaction) error {
+	err := s.Store.Transact(ctx, t)
+	if errors.Is(err, store.ErrData) {
+		s.rejected.Add(1)
+	}
+	return err
+}
+
+// changeUntilDeleted changes the account and its keys by another replica until they
+// are gone.
+func (f *fixture) changeUntilDeleted(l *Ledger) {
+	f.Helper()
+	for n := 0; ; n++ {
+		var err error
+		switch n % 4 {
+		case 0:
+			_, _, err = l.CreateKey(f.ctx, f.account, "late", KeyTerms{})
+		case 1:
+			_, _, err = l.DashboardSecret(f.ctx, f.account)
+		case 2:
+			err = l.ResumeAccount(f.ctx, f.account)
+		case 3:
+			_, _, err = l.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
+		}
+		if errors.Is(err, ErrNoAccount) {
+			return
+		}
+		if err != nil && !errors.Is(err, ErrNoKey) && !isStall(err) {
+			f.Errorf("a change of an account that is deleted: %v", err)
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // real time: leaves SQLite's lock to the others
+	}
+}

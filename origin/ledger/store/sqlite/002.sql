@@ -1,1 +1,0 @@
--- Nothing: on SQLite a commit succeeds or fails at once, so it is never in doubt.

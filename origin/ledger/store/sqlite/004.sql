@@ -1,1 +1,0 @@
--- Nothing: the table writers exists on PostgreSQL alone.
