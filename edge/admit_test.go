@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
@@ -103,7 +103,7 @@ func TestAdmit(t *testing.T) {
 func TestAdmitRefusesInTheShapeOfTheOperation(t *testing.T) {
 	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
-	terms := ledger.Terms{Rate: ledgertest.Limit(1000), Points: ledgertest.Limit(1)}
+	terms := book.Terms{Rate: ledgertest.Limit(1000), Points: ledgertest.Limit(1)}
 	key, _ := ledgertest.NewAccountOn(t, o.ledger, "poor@admit.test", terms)
 	poor := o.send(t, admit(key, admitBody("batch", 2)))
 	require.Equal(t, http.StatusPaymentRequired, poor.status)
@@ -134,28 +134,28 @@ func TestAdmitCountsInHistory(t *testing.T) {
 	all := `{"valid":1,"disposable":1,"public":1,"relay":1,"role":1,"gibberish":1,"typo":1}`
 	for name, c := range map[string]struct {
 		body  string
-		found ledger.Found
+		found book.Found
 	}{
 		"each count": {`{"operation":"batch","points":1,"domains":[` +
 			`{"name":"mail.example","addresses":1,"tally":` + all + `}]}`,
-			ledger.Found{Valid: 1, Disposable: 1, Public: 1, Relay: 1, Role: 1, Gibberish: 1, Typo: 1}},
+			book.Found{Valid: 1, Disposable: 1, Public: 1, Relay: 1, Role: 1, Gibberish: 1, Typo: 1}},
 		"with and without a domain": {`{"operation":"batch","points":7,"tally":{"valid":1,"invalid":2},"domains":[` +
 			`{"name":"mail.example","addresses":3,"tally":{"valid":3,"role":2,"public":3}},` +
 			`{"name":"none.example","addresses":1,"tally":{"valid":1,"role":1}}]}`,
-			ledger.Found{Valid: 5, Invalid: 2, Role: 3, Public: 3}},
+			book.Found{Valid: 5, Invalid: 2, Role: 3, Public: 3}},
 		"a lookup that failed": {`{"operation":"batch","points":3,"domains":[` +
 			`{"name":"mail.example","addresses":1,"tally":{"valid":1,"role":1}},` +
 			`{"name":"servfail.example","addresses":2,"tally":{"valid":2,"role":1,"typo":2}}]}`,
-			ledger.Found{Valid: 1, Role: 1, LookupErrors: 2}},
+			book.Found{Valid: 1, Role: 1, LookupErrors: 2}},
 		"a part, not charged for the rest": {`{"operation":"batch","points":6,"tally":{"invalid":1},"domains":[` +
 			`{"name":"mail.example","addresses":2,"tally":{"valid":2,"role":1}},` +
 			`{"name":"silent.example","addresses":3,"tally":{"valid":3,"gibberish":2}}]}`,
-			ledger.Found{Valid: 2, Invalid: 1, Role: 1}},
+			book.Found{Valid: 2, Invalid: 1, Role: 1}},
 		"a single": {`{"operation":"single","points":1,"domains":[` +
 			`{"name":"mail.example","addresses":1,"tally":{"valid":1,"typo":1}}]}`,
-			ledger.Found{Valid: 1, Typo: 1}},
-		"a single literal":   {`{"operation":"single","points":1,"tally":{"valid":1},"domains":[]}`, ledger.Found{Valid: 1}},
-		"input not accepted": {`{"operation":"batch","points":0,"domains":[]}`, ledger.Found{}},
+			book.Found{Valid: 1, Typo: 1}},
+		"a single literal":   {`{"operation":"single","points":1,"tally":{"valid":1},"domains":[]}`, book.Found{Valid: 1}},
+		"input not accepted": {`{"operation":"batch","points":0,"domains":[]}`, book.Found{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
@@ -45,7 +45,7 @@ func BenchmarkPolicy(b *testing.B) {
 	rules := `"reasons": ["disposable", "relay", "typo", "role:marketing", "gibberish>=0.9", "no_mx", "quoted", "literal", "unknown_tld", "special_use"]`
 	_, err = o.ledger.SetPolicy(b.Context(), a.ID, "rules", `{"review": {`+rules+`}}`)
 	require.NoError(b, err)
-	byDefault, _, err := o.ledger.CreateKey(b.Context(), a.ID, "default", ledger.KeyTerms{Policy: "rules"})
+	byDefault, _, err := o.ledger.CreateKey(b.Context(), a.ID, "default", book.KeyTerms{Policy: "rules"})
 	require.NoError(b, err)
 	w := startWorkerd(b, "http://"+o.hostPort)
 	for _, size := range []int{1, 16, 64} {

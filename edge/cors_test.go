@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
@@ -53,8 +54,8 @@ func bindKey(t *testing.T, l *ledger.Ledger, email, origin string) {
 	ctx := context.Background()
 	a, err := l.AccountByEmail(ctx, email)
 	require.NoError(t, err)
-	keys, err := l.ListKeys(ctx, a.ID, ledger.KeyPage{})
+	keys, err := l.ListKeys(ctx, a.ID, book.KeyPage{})
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
-	require.NoError(t, l.ChangeKey(ctx, a.ID, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Origins: []string{origin}}}))
+	require.NoError(t, l.ChangeKey(ctx, a.ID, keys[0].ID, book.KeyChange{Terms: &book.KeyTerms{Origins: []string{origin}}}))
 }

@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
@@ -44,7 +44,7 @@ func startOriginWithHooks(t *testing.T) *origin {
 	file := filepath.Join(dir, "hooks.json")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"hooks": [`+hook+`,`+hook+`]}`, "signup", "generic", "auth", "supabase"), 0o600))
 	o := startOrigin(t, "--dns", contract.Serve(t), "--hooks", file)
-	ledgertest.NewAccountOn(t, o.ledger, "hooks@twin.test", ledger.Terms{Plan: "enterprise"})
+	ledgertest.NewAccountOn(t, o.ledger, "hooks@twin.test", book.Terms{Plan: "enterprise"})
 	return o
 }
 

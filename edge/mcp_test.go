@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
@@ -62,7 +62,7 @@ func TestMCP(t *testing.T) {
 				post(list, "Content-Encoding: gzip"),
 				without(post(list), "Content-Type"),
 				without(post(list), "X-API-Key"),
-				without(post(list, "Authorization: Bearer "+ledger.NewSecret()), "X-API-Key"),
+				without(post(list, "Authorization: Bearer "+book.NewSecret()), "X-API-Key"),
 				{Method: http.MethodGet, Target: "/mcp", Header: []string{"X-Request-Id: twin", "X-API-Key: " + key}},
 				{Method: http.MethodDelete, Target: "/mcp", Header: []string{"X-Request-Id: twin", "X-API-Key: " + key}},
 				{Method: http.MethodOptions, Target: "/mcp", Header: []string{"X-Request-Id: twin", "Origin: https://shop.example"}},

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -86,7 +87,7 @@ func (o *origin) used(t testing.TB, email string) int64 {
 }
 
 // found returns the sum of the account's usage history.
-func (o *origin) found(t testing.TB, email string) (points int64, found ledger.Found) {
+func (o *origin) found(t testing.TB, email string) (points int64, found book.Found) {
 	t.Helper()
 	return ledgertest.Usage(t, o.ledger, email)
 }

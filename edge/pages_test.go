@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
@@ -113,7 +113,7 @@ func (w *walk) resolve(t *testing.T, page, link string) string {
 
 // signIn signs in with a link of the operator, as the only operator.
 func (w *walk) signIn(t *testing.T, o *origin) {
-	_, account := ledgertest.NewAccountOn(t, o.ledger, strings.ReplaceAll(t.Name(), "/", ".")+"@pages.test", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
+	_, account := ledgertest.NewAccountOn(t, o.ledger, strings.ReplaceAll(t.Name(), "/", ".")+"@pages.test", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
 	users := identity.New(o.ledger)
 	require.NoError(t, users.SetOperator(t.Context(), account, true))
 	token, err := users.CreateLink(t.Context(), account)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
@@ -58,7 +58,7 @@ func TestSameResponseToTestKeys(t *testing.T) {
 				o.accountWithPolicy(t, email, policy)
 				a, err := o.ledger.AccountByEmail(t.Context(), email)
 				require.NoError(t, err)
-				key, _, err := o.ledger.CreateTestKey(t.Context(), a.ID, "test", ledger.KeyTerms{Policy: policy})
+				key, _, err := o.ledger.CreateTestKey(t.Context(), a.ID, "test", book.KeyTerms{Policy: policy})
 				require.NoError(t, err)
 				for _, r := range requests {
 					r = r.With("X-API-Key: "+key, "X-Request-Id: twin")
@@ -116,9 +116,9 @@ func (o *origin) accountWithPolicy(t *testing.T, email, policy string) (key stri
 	require.NoError(t, err)
 	_, err = o.ledger.SetPolicy(t.Context(), a.ID, "strict", strict)
 	require.NoError(t, err)
-	keys, err := o.ledger.ListKeys(t.Context(), a.ID, ledger.KeyPage{})
+	keys, err := o.ledger.ListKeys(t.Context(), a.ID, book.KeyPage{})
 	require.NoError(t, err)
-	require.NoError(t, o.ledger.ChangeKey(t.Context(), a.ID, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Policy: policy}}))
+	require.NoError(t, o.ledger.ChangeKey(t.Context(), a.ID, keys[0].ID, book.KeyChange{Terms: &book.KeyTerms{Policy: policy}}))
 	return key
 }
 

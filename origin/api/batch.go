@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -180,7 +180,7 @@ func decodeBatch(body []byte) (given batchInput, p *wire.Problem) {
 	case details != "" && details != "true" && details != "false" && details != "null":
 		wrong = "details must be true or false."
 	case policy != "" && policy != "null":
-		if json.Unmarshal(members.Policy, &given.options.Policy) != nil || ledger.CheckPolicyName(given.options.Policy) != nil {
+		if json.Unmarshal(members.Policy, &given.options.Policy) != nil || book.CheckPolicyName(given.options.Policy) != nil {
 			wrong = "policy must be the name of one of the account's policies: 1 to 64 of a-z, 0-9, - and _."
 		}
 	}

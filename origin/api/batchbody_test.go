@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func TestDecodeBatchErrors(t *testing.T) {
@@ -143,7 +143,7 @@ func FuzzDecodeBatch(f *testing.F) {
 		}
 		require.Contains(t, []string{"", "null", "false", "true"}, string(want["details"]))
 		if given.options.Policy != "" || want["policy"] != nil && string(want["policy"]) != "null" {
-			require.NoError(t, ledger.CheckPolicyName(given.options.Policy))
+			require.NoError(t, book.CheckPolicyName(given.options.Policy))
 			var name string
 			require.NoError(t, json.Unmarshal(want["policy"], &name))
 			require.Equal(t, name, given.options.Policy)
@@ -178,7 +178,7 @@ func isBatch(text []byte) bool {
 	name, isName := into.Policy.(string)
 	emails, isArray := into.Emails.([]any)
 	_, isBool := into.Details.(bool)
-	return (isArray || into.Emails == nil) && (isBool || into.Details == nil) && (isName && ledger.CheckPolicyName(name) == nil || into.Policy == nil) &&
+	return (isArray || into.Emails == nil) && (isBool || into.Details == nil) && (isName && book.CheckPolicyName(name) == nil || into.Policy == nil) &&
 		!slices.ContainsFunc(emails, func(v any) bool { _, isString := v.(string); return !isString })
 }
 

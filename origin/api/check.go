@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -170,7 +170,7 @@ func (s *Server) workContext(ctx context.Context) (context.Context, context.Canc
 }
 
 // foundIn counts items for the usage history.
-func foundIn(items []*item) (found ledger.Found) {
+func foundIn(items []*item) (found book.Found) {
 	for _, i := range items {
 		if i.lookup.err != nil {
 			found.LookupErrors++

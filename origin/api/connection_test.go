@@ -48,7 +48,7 @@ func (r freeRequest) WorkRefused()                  {}
 func (r freeRequest) Succeeded()                    {}
 func (r freeRequest) End()                          {}
 
-func (r freeRequest) Policy(string) (*ledger.Policy, error) { return nil, nil }
+func (r freeRequest) Policy(string) (*ledger.SharedPolicy, error) { return nil, nil }
 
 func (r freeRequest) Inspect() (ledger.Decision, error) { return ledger.Decision{}, r.ctx.Err() }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // Every decision has the response of the contract, for both operations.
@@ -53,11 +54,11 @@ func TestDecisionProblem(t *testing.T) {
 
 func TestLedgerProblem(t *testing.T) {
 	for err, want := range map[error]string{
-		ledger.ErrUnavailable: "nothing was charged",
-		ledger.ErrClosed:      "nothing was charged",
-		ledger.ErrRecord:      `"code":"INTERNAL_ERROR"`,
-		ledger.ErrUndecided:   "The charge is undecided: ",
-		errors.New("odd"):     "nothing was charged",
+		store.ErrUnavailable: "nothing was charged",
+		ledger.ErrClosed:     "nothing was charged",
+		ledger.ErrRecord:     `"code":"INTERNAL_ERROR"`,
+		ledger.ErrUndecided:  "The charge is undecided: ",
+		errors.New("odd"):    "nothing was charged",
 	} {
 		p := ledgerProblem(fmt.Errorf("wrapped: %w", err))
 		resp := p.Response(wire.Enveloped)
@@ -69,10 +70,10 @@ func TestLedgerProblem(t *testing.T) {
 	}
 	seen := map[time.Duration]bool{}
 	for range 200 {
-		seen[ledgerProblem(ledger.ErrUnavailable).RetryAfter] = true
+		seen[ledgerProblem(store.ErrUnavailable).RetryAfter] = true
 	}
 	require.Equal(t, map[time.Duration]bool{time.Second: true, 2 * time.Second: true, 3 * time.Second: true, 4 * time.Second: true}, seen, "clients do not return together")
 	// If both match, the message must not say that nothing was charged.
-	both := fmt.Errorf("%w: %w", ledger.ErrUnavailable, ledger.ErrUndecided)
+	both := fmt.Errorf("%w: %w", store.ErrUnavailable, ledger.ErrUndecided)
 	require.NotContains(t, ledgerProblem(both).Message, "nothing was charged")
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -261,7 +261,7 @@ func (t *tally) fits(addresses int64) bool {
 	return t.Valid+t.Invalid <= addresses
 }
 
-func (t *tally) addTo(found *ledger.Found) {
+func (t *tally) addTo(found *book.Found) {
 	found.Valid += t.Valid
 	found.Invalid += t.Invalid
 	found.Disposable += t.Disposable
@@ -275,7 +275,7 @@ func (t *tally) addTo(found *ledger.Found) {
 // outcome returns the points to charge, the facts counted at the charged addresses, and the response.
 // lookups and exchanges are in the order of the domains.
 func (s *edgeRequest) outcome(lookups []lookup, exchanges []host.Exchange) (
-	points int64, found ledger.Found, response edgeResponse,
+	points int64, found book.Found, response edgeResponse,
 ) {
 	points, response.MX = s.Points, make([]any, len(lookups))
 	if s.Details {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/api/wire"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -77,14 +77,14 @@ func TestEdgeOutcome(t *testing.T) {
 		lookups []lookup
 		burner  int // the domain with temporary exchanges; -1 for none
 		points  int64
-		found   ledger.Found
+		found   book.Found
 		want    string // response
 	}{
-		"all":     {[]lookup{finished, finished, without}, -1, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
-		"failed":  {[]lookup{failed, finished, finished}, -1, 10, ledger.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
-		"partial": {[]lookup{finished, unfinished, failed}, -1, 8, ledger.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
-		"burner":  {[]lookup{finished, finished, without}, 0, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 5, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false,"disposable":[true,false,false]}`},
-		"nothing": {[]lookup{unfinished, unfinished, unfinished}, -1, 3, ledger.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
+		"all":     {[]lookup{finished, finished, without}, -1, 10, book.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
+		"failed":  {[]lookup{failed, finished, finished}, -1, 10, book.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
+		"partial": {[]lookup{finished, unfinished, failed}, -1, 8, book.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
+		"burner":  {[]lookup{finished, finished, without}, 0, 10, book.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 5, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false,"disposable":[true,false,false]}`},
+		"nothing": {[]lookup{unfinished, unfinished, unfinished}, -1, 3, book.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			exchanges := make([]host.Exchange, len(c.lookups))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -163,10 +164,10 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *wire.Pro
 func (x *exchange) policy(name string) (*host.Policy, *wire.Problem) {
 	stored, err := x.request.Policy(name)
 	switch {
-	case errors.Is(err, ledger.ErrNoPolicy) && name == "":
+	case errors.Is(err, book.ErrNoPolicy) && name == "":
 		return nil, wire.InvalidRequest.With("The default policy of the key does not exist; give the key another one, " +
 			"or name a policy.")
-	case errors.Is(err, ledger.ErrNoPolicy):
+	case errors.Is(err, book.ErrNoPolicy):
 		return nil, wire.InvalidRequest.With("The account has no policy " + name + "; 'addrspec policy list' and the " +
 			"dashboard show those that it has.")
 	case err != nil:
@@ -229,7 +230,7 @@ func (x *exchange) replay(d ledger.Decision) (wire.Response, *wire.Problem) {
 
 // charge charges the finished work, whose response is body, and stores a complete response for the
 // Idempotency-Key. If another replica has committed first, the response is that replica's.
-func (x *exchange) charge(points int64, found ledger.Found, body []byte) (wire.Response, *wire.Problem) {
+func (x *exchange) charge(points int64, found book.Found, body []byte) (wire.Response, *wire.Problem) {
 	if p := x.interrupted(); p != nil {
 		return wire.Response{}, p
 	}

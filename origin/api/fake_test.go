@@ -16,6 +16,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
@@ -106,11 +107,11 @@ func (r *fakeRequest) Late() (ledger.Decision, bool) {
 	return ledger.Decision{Kind: r.late, RetryAfter: time.Second}, r.late != ledger.Good
 }
 
-func (r *fakeRequest) Policy(name string) (*ledger.Policy, error) {
+func (r *fakeRequest) Policy(name string) (*ledger.SharedPolicy, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return nil, ledger.ErrNoPolicy
+	return nil, book.ErrNoPolicy
 }
 
 func (r *fakeRequest) Inspect() (ledger.Decision, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/signuphook"
@@ -53,12 +54,12 @@ func (f *fakes) signUp(t *testing.T, id, body string) *httptest.ResponseRecorder
 // because the owner revoked the key meanwhile, nothing stays reserved.
 func TestHookReleasesMemoryIfItsSecretCannotBeRenewed(t *testing.T) {
 	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
-	_, account := ledgertest.NewAccountOn(t, l, "payer@example.com", ledger.Terms{})
+	_, account := ledgertest.NewAccountOn(t, l, "payer@example.com", book.Terms{})
 	f := newFakes(t)
 	f.withHook(t, l)
 	f.ledger.claim = decided(ledger.UnknownKey)
 	f.ledger.onClaim = func() {
-		keys, err := l.ListKeys(t.Context(), account, ledger.KeyPage{})
+		keys, err := l.ListKeys(t.Context(), account, book.KeyPage{})
 		require.NoError(t, err)
 		for _, k := range keys {
 			require.NoError(t, l.RevokeKey(t.Context(), account, k.ID))
@@ -73,7 +74,7 @@ func TestHookReleasesMemoryIfItsSecretCannotBeRenewed(t *testing.T) {
 // A panic before the pipeline releases the memory of the hook's body.
 func TestHookReleasesMemoryAfterPanic(t *testing.T) {
 	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
-	ledgertest.NewAccountOn(t, l, "payer@example.com", ledger.Terms{})
+	ledgertest.NewAccountOn(t, l, "payer@example.com", book.Terms{})
 	f := newFakes(t)
 	f.withHook(t, l)
 	f.ledger.panicAt = "begin"
@@ -84,7 +85,7 @@ func TestHookReleasesMemoryAfterPanic(t *testing.T) {
 // Every call of a hook gets a decision or a problem by the steps of hook.go, and is counted.
 func TestHookSteps(t *testing.T) {
 	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
-	ledgertest.NewAccountOn(t, l, "payer@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(2)})
+	ledgertest.NewAccountOn(t, l, "payer@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(2)})
 	f := newFakes(t)
 	f.withHook(t, l)
 	f.Ledger = FromLedger(l)

@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // An unready ledger cannot commit.
 type unready struct{ Ledger }
 
-func (unready) Ready(context.Context) error { return ledger.ErrUnavailable }
+func (unready) Ready(context.Context) error { return store.ErrUnavailable }
 
 // The operator's paths are at the public listener, unless the operator has a listener. Health stays.
 func TestOperatorsPaths(t *testing.T) {

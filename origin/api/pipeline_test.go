@@ -18,10 +18,12 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-var goodKey = ledger.NewSecret()
+var goodKey = book.NewSecret()
 
 // ask returns a request with a valid key.
 func (f *fakes) ask(method, target, body string, headers ...string) *http.Request {
@@ -47,7 +49,7 @@ func decided(v ledger.Kind) outcomeOf {
 func TestPrecedence(t *testing.T) {
 	f := newFakes(t)
 	r := f.ask(http.MethodGet, "/v1/nothing", strings.Repeat(" ", batchBody.Limit)+"{]", "X-API-Key", "", "Content-Type", "text/plain")
-	f.ledger.begin = outcomeOf{err: ledger.ErrUnavailable}
+	f.ledger.begin = outcomeOf{err: store.ErrUnavailable}
 	f.ledger.claim, f.ledger.charge = decided(ledger.IdempotencyMismatch), outcomeOf{err: ledger.ErrUndecided}
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { panic("x") }
 	body := func(text string) func() {
@@ -151,7 +153,7 @@ func TestBatchChargeAndReplay(t *testing.T) {
 	require.Empty(t, resp.Header().Get(wire.HeaderReplayed))
 	require.EqualValues(t, 3, f.ledger.price)
 	require.EqualValues(t, 3, f.ledger.charged.Points)
-	require.Equal(t, ledger.Found{Valid: 2, Invalid: 1, Role: 1}, f.ledger.charged.Found)
+	require.Equal(t, book.Found{Valid: 2, Invalid: 1, Role: 1}, f.ledger.charged.Found)
 	require.Equal(t, testRecord(t, "one", 7, `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`).Idempotency, *f.ledger.once)
 
 	// The stored response is replayed if Claim finds it, and if another replica has
@@ -188,7 +190,7 @@ func TestPartialBatchIsNotRecorded(t *testing.T) {
 				resp := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one"))
 				require.Contains(t, resp.Body.String(), `{"success":true,"partial":true,"total":1,"valid_count":1,`)
 				require.EqualValues(t, 2, f.ledger.price)
-				require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
+				require.Equal(t, ledger.Charge{Points: 1, Found: book.Found{Valid: 1}}, f.ledger.charged)
 			})
 		})
 	}
@@ -293,7 +295,7 @@ func TestSingleCost(t *testing.T) {
 		require.Equal(t, status, resp.Code, target)
 		require.Equal(t, status == 200, slices.Contains(f.trace.list(), "charge"), target)
 		if status == 200 {
-			require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
+			require.Equal(t, ledger.Charge{Points: 1, Found: book.Found{Valid: 1}}, f.ledger.charged)
 		} else {
 			require.Contains(t, resp.Body.String(), fmt.Sprintf(`{"status":%d,`, status), "shape A")
 		}
@@ -332,9 +334,9 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Contains(t, ask(`{"operation":"single","points":9}`, "secret").Body.String(), `{"status":400,`)
 
 	require.Equal(t, `{"mx":[true],"partial":false}`, ask(single, "secret").Body.String())
-	require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1, Public: 1}}, f.ledger.charged)
+	require.Equal(t, ledger.Charge{Points: 1, Found: book.Found{Valid: 1, Public: 1}}, f.ledger.charged)
 	require.Equal(t, `{"mx":[true],"partial":false}`, ask(batch, "secret").Body.String())
-	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Valid: 1, Invalid: 1}}, f.ledger.charged)
+	require.Equal(t, ledger.Charge{Points: 2, Found: book.Found{Valid: 1, Invalid: 1}}, f.ledger.charged)
 
 	require.Equal(t, `{"mx":[],"partial":false}`, ask(free, "secret").Body.String())
 	require.NotContains(t, f.trace.list(), "charge")
@@ -348,7 +350,7 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Equal(t, 503, ask(single, "secret").Code)
 	require.NotContains(t, f.trace.list(), "charge")
 	require.Equal(t, `{"mx":["DNS_FAILURE"],"partial":false}`, ask(batch, "secret").Body.String())
-	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
+	require.Equal(t, ledger.Charge{Points: 2, Found: book.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
 }
 
 // BenchmarkBatchWork measures the work of a batch of 64 addresses whose domains are cached, without HTTP,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -30,7 +31,7 @@ type office struct {
 func newOffice(t testing.TB, policies map[string]string) *office {
 	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
 	o := &office{fakes: newFakes(t), t: t, ledger: l}
-	o.key, o.account = ledgertest.NewAccountOn(t, l, "owner@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
+	o.key, o.account = ledgertest.NewAccountOn(t, l, "owner@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
 	o.Ledger = FromLedger(l)
 	for name, document := range policies {
 		o.set(name, document)
@@ -183,12 +184,12 @@ func (o *office) admit(key, policy, body string) (response string, header http.H
 // is read.
 func TestWorkerForwards(t *testing.T) {
 	o := newOffice(t, map[string]string{"hard": blocksRoles})
-	byDefault, k, err := o.ledger.CreateKey(t.Context(), o.account, "default", ledger.KeyTerms{Policy: "hard"})
+	byDefault, k, err := o.ledger.CreateKey(t.Context(), o.account, "default", book.KeyTerms{Policy: "hard"})
 	require.NoError(t, err)
 	test, digest := testKeyOf(t, o.ledger, o.account), " "+strings.Repeat("0", 64)
 	for _, c := range []struct{ key, policy string }{
 		{byDefault, ""}, {byDefault, "*"}, {byDefault, "*" + digest}, {test, ""}, {test, "*"},
-		{o.key, "hard"}, {o.key, "hard" + digest}, {o.key, "other"}, {ledger.NewSecret(), "hard"},
+		{o.key, "hard"}, {o.key, "hard" + digest}, {o.key, "other"}, {book.NewSecret(), "hard"},
 	} {
 		response, header := o.admit(c.key, c.policy, "its body is not read")
 		require.Equal(t, "204 forward", response, c.policy)
@@ -201,12 +202,12 @@ func TestWorkerForwards(t *testing.T) {
 	}
 	for _, policy := range []string{"", "*", "*" + digest} {
 		require.Equal(t, "204 true", admit(o.key, policy))
-		require.Equal(t, "401 ", admit(ledger.NewSecret(), policy))
+		require.Equal(t, "401 ", admit(book.NewSecret(), policy))
 	}
 	o.Ledger = unknowing{o.Ledger}
 	require.Equal(t, "204 forward", admit(byDefault, ""))
 	require.Equal(t, "204 forward", admit(test, ""))
-	require.NoError(t, o.ledger.ChangeKey(t.Context(), o.account, k.ID, ledger.KeyChange{Terms: &ledger.KeyTerms{}}))
+	require.NoError(t, o.ledger.ChangeKey(t.Context(), o.account, k.ID, book.KeyChange{Terms: &book.KeyTerms{}}))
 	require.Equal(t, "204 true", admit(byDefault, ""), "it has no policy any more")
 	require.EqualValues(t, 4, ledgertest.Used(t, o.ledger, "owner@example.com"))
 }

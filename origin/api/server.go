@@ -119,7 +119,7 @@ type Request interface {
 	Context() context.Context
 	Late() (refusal ledger.Decision, refused bool)
 	Inspect() (ledger.Decision, error)
-	Policy(name string) (*ledger.Policy, error)
+	Policy(name string) (*ledger.SharedPolicy, error)
 	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
 	WorkRefused()
 	Succeeded()

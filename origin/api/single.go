@@ -8,6 +8,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -117,7 +118,7 @@ type usageReport struct {
 
 func reportOf(d ledger.Decision, now time.Time) (r usageReport) {
 	limited := func(n int64) *int64 {
-		if n == ledger.Unlimited {
+		if n == book.Unlimited {
 			return nil
 		}
 		return &n

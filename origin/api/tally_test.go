@@ -8,24 +8,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
 // slowTally returns what foundIn should count, using encoding/json.
-func slowTally(t testing.TB, found *host.Facts) (f ledger.Found) {
+func slowTally(t testing.TB, found *host.Facts) (f book.Found) {
 	var facts struct {
 		Valid, Disposable, Public, Relay, Gibberish, Typo bool
 		Role                                              *string
 	}
 	require.NoError(t, json.Unmarshal(found.JSON, &facts))
 	one := map[bool]int64{true: 1}
-	return ledger.Found{Valid: one[facts.Valid], Invalid: one[!facts.Valid], Disposable: one[facts.Disposable], Public: one[facts.Public],
+	return book.Found{Valid: one[facts.Valid], Invalid: one[!facts.Valid], Disposable: one[facts.Disposable], Public: one[facts.Public],
 		Relay: one[facts.Relay], Role: one[facts.Role != nil], Gibberish: one[facts.Gibberish], Typo: one[facts.Typo]}
 }
 
-func requireCounted(t testing.TB, email string) (f ledger.Found) {
+func requireCounted(t testing.TB, email string) (f book.Found) {
 	found, err := testEngine(t).Check(context.Background(), nil, email, 0)
 	require.NoError(t, err)
 	f = foundIn([]*item{{facts: found}})
@@ -34,8 +34,8 @@ func requireCounted(t testing.TB, email string) (f ledger.Found) {
 }
 
 func TestFoundIn(t *testing.T) {
-	var sum ledger.Found
-	add := func(f ledger.Found) {
+	var sum book.Found
+	add := func(f book.Found) {
 		sum.Valid, sum.Invalid, sum.Disposable, sum.Public = sum.Valid+f.Valid, sum.Invalid+f.Invalid, sum.Disposable+f.Disposable, sum.Public+f.Public
 		sum.Relay, sum.Role, sum.Gibberish, sum.Typo = sum.Relay+f.Relay, sum.Role+f.Role, sum.Gibberish+f.Gibberish, sum.Typo+f.Typo
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -92,7 +93,7 @@ func (c *check) useTable() *wire.Problem {
 		refill := 24 * time.Hour
 		return decisionProblem(ledger.Decision{Kind: ledger.Insufficient, RetryAfter: refill}, c.shape, int64(len(c.items)))
 	case failures[failService]:
-		p := ledgerProblem(ledger.ErrUnavailable)
+		p := ledgerProblem(store.ErrUnavailable)
 		p.RetryAfter = time.Second // always the same
 		return p
 	}

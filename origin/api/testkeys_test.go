@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -26,7 +27,7 @@ func newTestOffice(t testing.TB, policies map[string]string) *office {
 }
 
 func testKeyOf(t testing.TB, l *ledger.Ledger, account int64) (secret string) {
-	secret, _, err := l.CreateTestKey(t.Context(), account, "test", ledger.KeyTerms{})
+	secret, _, err := l.CreateTestKey(t.Context(), account, "test", book.KeyTerms{})
 	require.NoError(t, err)
 	return secret
 }
@@ -100,7 +101,7 @@ func TestTestKeysLeaveNoRows(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		l := ledgertest.Open(t, url)
 		o := &office{fakes: newFakes(t), t: t, ledger: l}
-		real, account := ledgertest.NewAccountOn(t, l, "owner@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(1)})
+		real, account := ledgertest.NewAccountOn(t, l, "owner@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(1)})
 		o.key, o.account, o.Ledger = testKeyOf(t, l, account), account, FromLedger(l)
 		sent := 0
 		for _, row := range testTableOf().Rows {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
@@ -22,8 +24,8 @@ func TestUsageReport(t *testing.T) {
 		report(ledger.Decision{Usage: &ledger.Usage{Current: 12, Limit: 1000}, Remaining: 980,
 			Quota: &ledger.Quota{Rate: 5, Tokens: 4, Overage: true, Refill: (10*24+12)*time.Hour - 2*time.Millisecond}}))
 	require.JSONEq(t, `{"points":{"used":0,"limit":null,"remaining":null,"overage":false,"refill":"2026-11-20T12:00:00Z"},"rate":{"limit":null,"remaining":null}}`,
-		report(ledger.Decision{Usage: &ledger.Usage{Limit: ledger.Unlimited}, Remaining: ledger.Unlimited,
-			Quota: &ledger.Quota{Rate: ledger.Unlimited, Tokens: ledger.Unlimited}}))
+		report(ledger.Decision{Usage: &ledger.Usage{Limit: book.Unlimited}, Remaining: book.Unlimited,
+			Quota: &ledger.Quota{Rate: book.Unlimited, Tokens: book.Unlimited}}))
 	require.Contains(t, report(ledger.Decision{Usage: &ledger.Usage{}, Quota: &ledger.Quota{Policy: "sign-up"}}), `},"policy":"sign-up"}`)
 }
 
@@ -40,14 +42,14 @@ func TestUsageInspectsLedger(t *testing.T) {
 
 	f.ledger.inspect = decided(ledger.UnknownKey)
 	require.Equal(t, 401, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
-	f.ledger.inspect = outcomeOf{err: ledger.ErrUnavailable}
+	f.ledger.inspect = outcomeOf{err: store.ErrUnavailable}
 	require.Equal(t, 503, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
 }
 
 // The usage history counts as errors the requests that get no 2xx, and no others.
 func TestUsageCountsErrors(t *testing.T) {
 	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
-	key, account := ledgertest.NewAccountOn(t, l, "owner@example.com", ledger.Terms{Rate: ledgertest.Unlimited()})
+	key, account := ledgertest.NewAccountOn(t, l, "owner@example.com", book.Terms{Rate: ledgertest.Unlimited()})
 	f := newFakes(t)
 	f.Ledger = FromLedger(l)
 	send := func(method, path, body string) int {
@@ -65,11 +67,11 @@ func TestUsageCountsErrors(t *testing.T) {
 	require.Equal(t, 200, send(http.MethodPost, "/v1/emails", batch), "replayed")
 	require.Equal(t, 400, send(http.MethodGet, "/v1/email/jane", ""))
 	require.Equal(t, 400, send(http.MethodPost, "/v1/emails", "{"))
-	var sum ledger.Tally
+	var sum book.Tally
 	require.Eventually(t, func() bool {
 		days, err := l.UsageHistory(t.Context(), account, 0, 1_000_000)
 		require.NoError(t, err)
-		sum = ledger.Tally{}
+		sum = book.Tally{}
 		for _, d := range days {
 			sum = sum.Plus(d.Tally)
 		}

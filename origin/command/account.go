@@ -14,6 +14,7 @@ import (
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
@@ -33,15 +34,15 @@ type accountCmd struct {
 
 // terms are the flags that set what an account may use.
 type terms struct {
-	Plan   string        `placeholder:"NAME" help:"free (1 request/s, 1,000 points a month; the default), pro (5/s, 200,000, overage), enterprise (unlimited), or another of 'plan list'."`
-	Points *ledger.Limit `placeholder:"N" help:"Points a month, in place of the plan's: a number or unlimited."`
-	Rate   *ledger.Limit `placeholder:"N" help:"Requests a second, in place of the plan's: a number or unlimited."`
+	Plan   string      `placeholder:"NAME" help:"free (1 request/s, 1,000 points a month; the default), pro (5/s, 200,000, overage), enterprise (unlimited), or another of 'plan list'."`
+	Points *book.Limit `placeholder:"N" help:"Points a month, in place of the plan's: a number or unlimited."`
+	Rate   *book.Limit `placeholder:"N" help:"Requests a second, in place of the plan's: a number or unlimited."`
 
 	Overage *bool `negatable:"" help:"Allow points beyond the limit. Without this flag --points is a hard limit, and an account without --points follows its plan."`
 }
 
-func (t *terms) terms() ledger.Terms {
-	return ledger.Terms{Plan: t.Plan, Rate: t.Rate, Points: t.Points, Overage: t.Overage}
+func (t *terms) terms() book.Terms {
+	return book.Terms{Plan: t.Plan, Rate: t.Rate, Points: t.Points, Overage: t.Overage}
 }
 
 type accountCreateCmd struct {
@@ -77,7 +78,7 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.WithLedger(ctx, func(l *ledger.Ledger) error {
 		var rows [][]any
 		used := int64(0)
-		err := eachAccount(ctx, l, c.Search, func(a ledger.Account) error {
+		err := eachAccount(ctx, l, c.Search, func(a book.Account) error {
 			rows = append(rows, accountRow(a))
 			used += a.Used
 			return nil
@@ -93,9 +94,9 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 
 // eachAccount calls visit for every account with a text in its email, "" for all.
 // It reads the accounts in pages.
-func eachAccount(ctx context.Context, l *ledger.Ledger, search string, visit func(ledger.Account) error) error {
+func eachAccount(ctx context.Context, l *ledger.Ledger, search string, visit func(book.Account) error) error {
 	for after, more := int64(0), true; more; {
-		page, err := l.Accounts(ctx, ledger.AccountPage{After: after, Limit: accountPage, Search: search})
+		page, err := l.Accounts(ctx, book.AccountPage{After: after, Limit: accountPage, Search: search})
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func eachAccount(ctx context.Context, l *ledger.Ledger, search string, visit fun
 	return nil
 }
 
-func accountRow(a ledger.Account) []any {
+func accountRow(a book.Account) []any {
 	return []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created), day(a.Suspended)}
 }
 
@@ -135,7 +136,7 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	if c.terms == (terms{}) && c.Operator == nil {
 		return errNoTerms
 	}
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if c.Operator != nil {
 			if err := setOperator(ctx, std, l, a, *c.Operator); err != nil || c.terms == (terms{}) {
 				return err
@@ -154,7 +155,7 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 }
 
 // changed returns the new terms of an account that has own.
-func (c *accountChangeCmd) changed(own ledger.Terms) ledger.Terms {
+func (c *accountChangeCmd) changed(own book.Terms) book.Terms {
 	if c.Plan != "" {
 		return c.terms.terms()
 	}
@@ -171,7 +172,7 @@ func (c *accountChangeCmd) changed(own ledger.Terms) ledger.Terms {
 }
 
 // setOperator gives or takes the right to manage all accounts.
-func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Account, operator bool) error {
+func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a book.Account, operator bool) error {
 	if err := identity.New(l).SetOperator(ctx, a.ID, operator); err != nil {
 		return err
 	}
@@ -184,15 +185,15 @@ func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Ac
 }
 
 // limitWords returns a limit with the noun for it.
-func limitWords(l ledger.Limit, one string) string {
+func limitWords(l book.Limit, one string) string {
 	return l.String() + " " + english.PluralWord(int(l), one, "")
 }
 
 // describeTerms returns the terms in force as text.
-func describeTerms(a ledger.Account) string {
+func describeTerms(a book.Account) string {
 	text := fmt.Sprintf("plan %s, %s/s, %s a month", a.Plan, limitWords(a.Rate, "request"), limitWords(a.Points, "point"))
 	switch {
-	case a.Points == ledger.Unlimited:
+	case a.Points == book.Unlimited:
 		return text
 	case a.Overage:
 		return text + " and more (overage)"
@@ -207,7 +208,7 @@ type accountFlag struct {
 }
 
 // withAccount calls do with the open ledger and the account.
-func (o *accountFlag) withAccount(ctx context.Context, do func(*ledger.Ledger, ledger.Account) error) error {
+func (o *accountFlag) withAccount(ctx context.Context, do func(*ledger.Ledger, book.Account) error) error {
 	return o.WithLedger(ctx, func(l *ledger.Ledger) error {
 		a, err := accountOf(ctx, l, o.Account)
 		if err != nil {
@@ -218,9 +219,9 @@ func (o *accountFlag) withAccount(ctx context.Context, do func(*ledger.Ledger, l
 }
 
 // accountOf returns the account with this email.
-func accountOf(ctx context.Context, l *ledger.Ledger, email string) (ledger.Account, error) {
+func accountOf(ctx context.Context, l *ledger.Ledger, email string) (book.Account, error) {
 	a, err := l.AccountByEmail(ctx, email)
-	if errors.Is(err, ledger.ErrNoAccount) {
+	if errors.Is(err, book.ErrNoAccount) {
 		err = fmt.Errorf("%w with this email; see addrspec account list", err)
 	}
 	return a, err
@@ -230,7 +231,7 @@ type accountSuspendCmd struct{ accountFlag }
 
 // Run suspends the account.
 func (c *accountSuspendCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if err := l.SuspendAccount(ctx, a.ID); err != nil {
 			return err
 		}
@@ -243,7 +244,7 @@ type accountResumeCmd struct{ accountFlag }
 
 // Run ends the suspension.
 func (c *accountResumeCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if err := l.ResumeAccount(ctx, a.ID); err != nil {
 			return err
 		}
@@ -267,7 +268,7 @@ func (accountDeleteCmd) Help() string { return accountDeleteHelp }
 
 // Run deletes the account after the email was typed again.
 func (c *accountDeleteCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if !c.Yes {
 			if err := confirm(std, a); err != nil {
 				return err
@@ -284,7 +285,7 @@ func (c *accountDeleteCmd) Run(ctx context.Context, std streams) error {
 var errNotConfirmed = errors.New("that is not the account's email; nothing was deleted (give --yes to delete without the question)")
 
 // confirm asks for the account's email and returns an error for any other reply.
-func confirm(std streams, a ledger.Account) error {
+func confirm(std streams, a book.Account) error {
 	fmt.Fprintf(std.err, "This deletes account %d with all its keys and its history, and cannot be undone.\nType its email to delete it: ", a.ID)
 	const longest = 1024
 	line, err := bufio.NewReader(io.LimitReader(std.in, longest)).ReadString('\n')
@@ -304,7 +305,7 @@ type accountLogCmd struct {
 
 // Run lists the audit log, newest first.
 func (c *accountLogCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		var rows [][]any
 		for before, more := int64(0), true; more; {
 			page, err := l.AuditLog(ctx, a.ID, before, accountPage)

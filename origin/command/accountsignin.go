@@ -6,6 +6,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
@@ -20,7 +21,7 @@ type accountLinkCmd struct {
 // sign-in, and the way back in after a forgotten password: the service sends no
 // mail.
 func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		public, err := c.At("8080")
 		if err != nil {
 			return err
@@ -48,7 +49,7 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 }
 
 // resetFactors removes the second factors of an account's owner.
-func resetFactors(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Account) error {
+func resetFactors(ctx context.Context, std streams, l *ledger.Ledger, a book.Account) error {
 	if err := identity.New(l).ResetFactors(ctx, a.ID); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ type accountSignOutCmd struct{ accountFlag }
 
 // Run ends all sessions of the owner.
 func (c *accountSignOutCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if err := identity.New(l).EndSessions(ctx, a.ID, 0); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/webhook"
@@ -40,7 +41,7 @@ func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		s := webhook.New(l.Store(), webhook.Options{Sealer: sealer})
 		if c.Set != "" || c.Rotate || c.Test {
 			if err := requireKeys(ctx, l, sealer); err != nil {

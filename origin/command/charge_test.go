@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -21,7 +21,7 @@ func once(key string) http.Header { return http.Header{"Idempotency-Key": {key}}
 
 // slow starts a service whose resolver does not reply about silent.example, and
 // sends a batch that waits for it.
-func slow(t *testing.T, points ledger.Limit, header http.Header) (s *instance, key string, done chan int) {
+func slow(t *testing.T, points book.Limit, header http.Header) (s *instance, key string, done chan int) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	s = start(t, "--dns", dns.Addr, "--dns-timeout", "4s")
@@ -122,7 +122,7 @@ func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 		key    string
 		status int
 	}{
-		"unknown":       {ledger.NewSecret(), http.StatusUnauthorized},
+		"unknown":       {book.NewSecret(), http.StatusUnauthorized},
 		"good, no JSON": {key, http.StatusUnsupportedMediaType},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestHistoryCountsFacts(t *testing.T) {
 	status, _, err := s.post(key, []string{"info@mail.example", "jane@mail.example", "bad", "c@[192.0.2.1]", "d@servfail.example"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
-	want := ledger.Found{Valid: 3, Invalid: 1, Role: 1, LookupErrors: 1}
+	want := book.Found{Valid: 3, Invalid: 1, Role: 1, LookupErrors: 1}
 	points, direct := ledgertest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, want, direct)
 	require.EqualValues(t, 5, points)
@@ -152,13 +152,13 @@ func TestHistoryCountsFacts(t *testing.T) {
 		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, text)
 	points, both := ledgertest.Usage(t, s.ledger, testAccount)
-	require.Equal(t, ledger.Found{Valid: 6, Invalid: 2, Role: 2, LookupErrors: 2}, both)
+	require.Equal(t, book.Found{Valid: 6, Invalid: 2, Role: 2, LookupErrors: 2}, both)
 	require.EqualValues(t, 10, points)
 
 	response, _ = s.send(t, http.MethodGet, "/v1/email/info@mail.example", key, "", nil)
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	points, all := ledgertest.Usage(t, s.ledger, testAccount)
-	require.Equal(t, ledger.Found{Valid: 7, Invalid: 2, Role: 3, LookupErrors: 2}, all)
+	require.Equal(t, book.Found{Valid: 7, Invalid: 2, Role: 3, LookupErrors: 2}, all)
 	require.EqualValues(t, 11, points)
 }
 
@@ -171,7 +171,7 @@ func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
 	status, _, err := s.post(key, []string{"a", "b"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
-	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(1)}))
+	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(1)}))
 	time.Sleep(1100 * time.Millisecond) // real time: a view that accepts may be a second old
 	response, text := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, text)

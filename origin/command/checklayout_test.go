@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -50,13 +50,13 @@ func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
 	const document = `{"block": {"domains": ["no-mx.example", "xn--bcher-kva.example"], "reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["no_mx", "role:hr", "gibberish>=0.8", "quoted"]}}`
 	dns := contract.Serve(t)
 	s := start(t, "--dns", dns)
-	none, account := s.limitedKey(t, ledger.Unlimited)
+	none, account := s.limitedKey(t, book.Unlimited)
 	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", document)
 	require.NoError(t, err)
 	_, err = s.ledger.SetPolicy(t.Context(), account, "other", `{"block": {"domains": ["mail.example"]}}`)
 	require.NoError(t, err)
 	key := func(policy string) string {
-		secret, _, err := s.ledger.CreateKey(t.Context(), account, policy, ledger.KeyTerms{Policy: policy})
+		secret, _, err := s.ledger.CreateKey(t.Context(), account, policy, book.KeyTerms{Policy: policy})
 		require.NoError(t, err)
 		return secret
 	}
@@ -92,18 +92,18 @@ func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
 func TestKeyChangesItsPolicyDuringARun(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
-	_, account := s.limitedKey(t, ledger.Unlimited)
+	_, account := s.limitedKey(t, book.Unlimited)
 	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", `{"block": {"domains": ["mail.example"]}}`)
 	require.NoError(t, err)
 	for before, after := range map[string]string{"": "sign-up", "sign-up": ""} {
-		key, created, err := s.ledger.CreateKey(t.Context(), account, "key", ledger.KeyTerms{Policy: before})
+		key, created, err := s.ledger.CreateKey(t.Context(), account, "key", book.KeyTerms{Policy: before})
 		require.NoError(t, err)
 		proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.hostPort})
 		proxy.ModifyResponse = func(r *http.Response) error {
 			if r.Request.Method == http.MethodPost {
 				return nil
 			}
-			require.NoError(t, s.ledger.ChangeKey(t.Context(), account, created.ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Policy: after}}))
+			require.NoError(t, s.ledger.ChangeKey(t.Context(), account, created.ID, book.KeyChange{Terms: &book.KeyTerms{Policy: after}}))
 			require.Eventually(t, func() bool { // the service has its own view of the key
 				_, body := s.send(t, http.MethodGet, "/v1/email/jane@mail.example", key, "", nil)
 				return strings.Contains(body, "verdict") == (after != "")

@@ -17,7 +17,7 @@ import (
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/check/output"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -78,7 +78,7 @@ func (f *serverFlags) readKey() (string, error) {
 	switch {
 	case key == "":
 		return "", service.UsageError{Err: errors.New("--server needs an API key: set ADDRSPEC_KEY, or give --key-file FILE")}
-	case !ledger.WellFormed(key):
+	case !book.WellFormed(key):
 		return "", service.UsageError{Err: fmt.Errorf("%s is not an API key: a key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped", from)}
 	}
 	return key, nil
@@ -175,7 +175,7 @@ func lazily(ctx context.Context, flags *service.ModuleFlags) (engine func() (*ho
 // decideBy makes the policy of --policy decide: with a name that of the account, at the
 // service, else that in the file, here.
 func decideBy(ctx context.Context, policy string, engine func() (*host.Engine, error), checker *client.Checker) error {
-	if policy == "" || ledger.CheckPolicyName(policy) == nil {
+	if policy == "" || book.CheckPolicyName(policy) == nil {
 		checker.Policy = policy
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -184,7 +184,7 @@ func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	code := run(ctx, []string{"check", "--server", "http://" + silent.Addr().String(), "--key", ledger.NewSecret()}, streams{strings.NewReader(listOf(9)), io.Discard, io.Discard})
+	code := run(ctx, []string{"check", "--server", "http://" + silent.Addr().String(), "--key", book.NewSecret()}, streams{strings.NewReader(listOf(9)), io.Discard, io.Discard})
 	require.Equal(t, 1, code)
 }
 
@@ -226,7 +226,7 @@ func TestCheckThroughAServiceInterrupted(t *testing.T) {
 // the key.
 func TestCheckThroughAServiceRefusals(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
-	dir, unknown := t.TempDir(), ledger.NewSecret()
+	dir, unknown := t.TempDir(), book.NewSecret()
 	file := filepath.Join(dir, "key")
 	require.NoError(t, os.WriteFile(file, []byte(s.newKey(t)+"\n"), 0o600))
 	broken := filepath.Join(dir, "broken")
@@ -271,7 +271,7 @@ func TestCheckThroughAProxy(t *testing.T) {
 	}))
 	defer proxy.Close()
 	cmd := exec.Command(os.Args[0], "check", "--server", "http://addrspec.example")
-	cmd.Env = append(os.Environ(), programVariable+"=1", "HTTP_PROXY="+proxy.URL, "ADDRSPEC_KEY="+ledger.NewSecret())
+	cmd.Env = append(os.Environ(), programVariable+"=1", "HTTP_PROXY="+proxy.URL, "ADDRSPEC_KEY="+book.NewSecret())
 	cmd.Stdin = strings.NewReader("jane@mail.example\n")
 	text, err := cmd.CombinedOutput()
 	require.Error(t, err)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -157,7 +157,7 @@ func BenchmarkAPIBesideDashboard(b *testing.B) {
 
 func benchmarkBeside(b *testing.B, clients int) {
 	s := start(b, "--dns", mxtest.Start(b, loadZone), "--trusted-proxy", "127.0.0.1")
-	key, _ := ledgertest.NewAccountOn(b, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
+	key, _ := ledgertest.NewAccountOn(b, s.ledger, testAccount, book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
 	require.Equal(b, http.StatusOK, s.checkAddress(b, key))
 	end, counts := s.hammer(clients)
 	defer end()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -93,22 +93,22 @@ func (s surveyed) usage(t *testing.T) {
 	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests }, hung, time.Millisecond)
 	_, err := s.ledger.SetPolicy(t.Context(), account, "strict", "{}")
 	require.NoError(t, err)
-	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", ledger.KeyTerms{Policy: "strict"})
+	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", book.KeyTerms{Policy: "strict"})
 	require.NoError(t, err)
 	read.Header = []string{"X-API-Key: " + strict}
 	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusOK }, hung, time.Millisecond)
 }
 
 // overage returns terms with one point, which may be exceeded.
-func overage(rate ledger.Limit) ledger.Terms {
+func overage(rate book.Limit) book.Terms {
 	allowed := true
-	return ledger.Terms{Rate: &rate, Points: ledgertest.Limit(1), Overage: &allowed}
+	return book.Terms{Rate: &rate, Points: ledgertest.Limit(1), Overage: &allowed}
 }
 
 // conflict sends a batch twice at a time with one Idempotency-Key. Its lookup
 // takes until --dns-timeout, so one of them finds the other in progress.
 func (s surveyed) conflict(t *testing.T) {
-	key, _ := ledgertest.NewAccountOn(t, s.ledger, "conflict@contract.test", ledger.Terms{Rate: ledgertest.Unlimited()})
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, "conflict@contract.test", book.Terms{Rate: ledgertest.Unlimited()})
 	text := batchRequest(key, "jane@silent.example").With("Idempotency-Key: once").Text(s.hostPort)
 	first, second := origintest.Dial(t, s.hostPort, hung), origintest.Dial(t, s.hostPort, hung)
 	first.Send(text)
@@ -168,13 +168,13 @@ func TestEdgeDescription(t *testing.T) {
 	key := s.newKey(t)
 	beyond, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
 	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test",
-		ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
+		book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
 	_, account := ledgertest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
-	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
+	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", book.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
 	_, err = s.ledger.SetPolicy(t.Context(), account, "strict", "{}")
 	require.NoError(t, err)
-	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", ledger.KeyTerms{Policy: "strict"})
+	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", book.KeyTerms{Policy: "strict"})
 	require.NoError(t, err)
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
 	const brief = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -94,7 +94,7 @@ func TestExamplesRetryAfterTheRate(t *testing.T) {
 	for _, e := range examples(t, "retry-safely") {
 		t.Run(e.File, func(t *testing.T) {
 			t.Parallel()
-			terms := ledger.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()}
+			terms := book.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()}
 			key, _ := ledgertest.NewAccountOn(t, s.ledger, e.File+"@example.org", terms)
 			proxy := afterAnother(t, s.hostPort, key)
 			out, err := example(t, e, proxy, key).Output()
@@ -126,8 +126,8 @@ func examples(t *testing.T, name string) []docs.Example {
 	return list
 }
 
-func (s *instance) exampleKey(t *testing.T, account string, points ledger.Limit) string {
-	key, _ := ledgertest.NewAccountOn(t, s.ledger, account+"@example.org", ledger.Terms{Rate: ledgertest.Unlimited(), Points: &points})
+func (s *instance) exampleKey(t *testing.T, account string, points book.Limit) string {
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, account+"@example.org", book.Terms{Rate: ledgertest.Unlimited(), Points: &points})
 	return key
 }
 

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/webhook"
@@ -71,7 +71,7 @@ func TestExamplesReceiveOurWebhooks(t *testing.T) {
 			roots.AddCert(proxy.Certificate())
 			local := &webhook.Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
 			sender := webhook.New(l.Store(), webhook.Options{Local: local})
-			_, account := ledgertest.NewAccountOn(t, l, e.File+"@example.org", ledger.Terms{})
+			_, account := ledgertest.NewAccountOn(t, l, e.File+"@example.org", book.Terms{})
 			secret, err := sender.Set(t.Context(), account, proxy.URL+"/hook")
 			require.NoError(t, err)
 			_, err = sender.Rotate(t.Context(), account)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
@@ -70,8 +70,8 @@ func TestHookAccountCannotPay(t *testing.T) {
 	s.requireUnchecked(t, "msg_suspended", "jane@mail.example")
 	require.NoError(t, s.ledger.ResumeAccount(t.Context(), account))
 
-	require.NoError(t, s.ledger.ChangeTerms(t.Context(), account, ledger.Terms{Plan: "enterprise"}))
-	keys, err := s.ledger.ListKeys(t.Context(), account, ledger.KeyPage{Search: "hook closed"})
+	require.NoError(t, s.ledger.ChangeTerms(t.Context(), account, book.Terms{Plan: "enterprise"}))
+	keys, err := s.ledger.ListKeys(t.Context(), account, book.KeyPage{Search: "hook closed"})
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
 	_, _, err = s.ledger.RotateKey(t.Context(), account, keys[0].ID, 0)
@@ -158,7 +158,7 @@ func TestHookLedgerDown(t *testing.T) {
 func TestHookWaitsForRate(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"timeout": "10s"}))
-	ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Limit(1)})
+	ledgertest.NewAccountOn(t, s.ledger, testAccount, book.Terms{Rate: ledgertest.Limit(1)})
 	var calls sync.WaitGroup
 	for n := range 3 {
 		calls.Go(func() {

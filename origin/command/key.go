@@ -10,6 +10,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // keyCmd has the commands for API keys.
@@ -23,23 +24,23 @@ type keyCmd struct {
 
 type keyCreateCmd struct {
 	accountFlag
-	Name    string        `required:"" placeholder:"N" help:"What the key is for."`
-	Expires string        `placeholder:"WHEN" help:"When the key expires: after a number of days such as 90d, or at the beginning of a day (UTC) such as 2027-01-31. Without this flag it does not expire."`
-	Budget  *ledger.Limit `placeholder:"N" help:"Points a month that the key may use of its account's."`
-	Rate    *ledger.Limit `placeholder:"N" help:"Requests a second that the key may send within its account's rate."`
-	Origin  []string      `sep:"none" placeholder:"URL" help:"Bind the key to a browser origin such as https://shop.example; repeat it for up to 20. Only pages of these origins may then use the key."`
-	Policy  string        `placeholder:"NAME" help:"The policy that decides for requests which name none."`
-	Test    bool          `help:"Make a test key: it costs nothing, and addresses at addrspec.test get the responses of a fixed table (page /docs/testing)."`
+	Name    string      `required:"" placeholder:"N" help:"What the key is for."`
+	Expires string      `placeholder:"WHEN" help:"When the key expires: after a number of days such as 90d, or at the beginning of a day (UTC) such as 2027-01-31. Without this flag it does not expire."`
+	Budget  *book.Limit `placeholder:"N" help:"Points a month that the key may use of its account's."`
+	Rate    *book.Limit `placeholder:"N" help:"Requests a second that the key may send within its account's rate."`
+	Origin  []string    `sep:"none" placeholder:"URL" help:"Bind the key to a browser origin such as https://shop.example; repeat it for up to 20. Only pages of these origins may then use the key."`
+	Policy  string      `placeholder:"NAME" help:"The policy that decides for requests which name none."`
+	Test    bool        `help:"Make a test key: it costs nothing, and addresses at addrspec.test get the responses of a fixed table (page /docs/testing)."`
 }
 
 // Run creates the key. The secret is the last word of the output.
 func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		expires, err := expiryOf(ctx, l, c.Expires)
 		if err != nil {
 			return err
 		}
-		terms := ledger.KeyTerms{Expires: expires, Budget: c.Budget, Rate: c.Rate, Origins: c.Origin, Policy: c.Policy}
+		terms := book.KeyTerms{Expires: expires, Budget: c.Budget, Rate: c.Rate, Origins: c.Origin, Policy: c.Policy}
 		create := l.CreateKey
 		if c.Test {
 			create = l.CreateTestKey
@@ -63,11 +64,11 @@ func expiryOf(ctx context.Context, l *ledger.Ledger, text string) (time.Time, er
 	if err != nil {
 		return time.Time{}, err
 	}
-	return ledger.ParseExpiry(text, now)
+	return book.ParseExpiry(text, now)
 }
 
 // describeKeyTerms returns the terms of a key as text, "" if it has none.
-func describeKeyTerms(k ledger.Key) (text string) {
+func describeKeyTerms(k book.Key) (text string) {
 	if k.Test {
 		text += ", for tests"
 	}
@@ -98,13 +99,13 @@ type keyListCmd struct {
 
 // Run lists the keys.
 func (c *keyListCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		now, err := l.Now(ctx)
 		if err != nil {
 			return err
 		}
 		var rows [][]any
-		for p, more := (ledger.KeyPage{Search: c.Search, Revoked: c.All, Limit: accountPage}), true; more; {
+		for p, more := (book.KeyPage{Search: c.Search, Revoked: c.All, Limit: accountPage}), true; more; {
 			keys, err := l.ListKeys(ctx, a.ID, p)
 			if err != nil {
 				return err
@@ -121,7 +122,7 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 
 var keyColumns = []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used", "rate", "origins", "policy", "test"}
 
-func keyRow(k ledger.Key, now time.Time) []any {
+func keyRow(k book.Key, now time.Time) []any {
 	used := any(dash)
 	if k.Budget != nil {
 		used = k.Used
@@ -131,7 +132,7 @@ func keyRow(k ledger.Key, now time.Time) []any {
 }
 
 // keyStatus returns what became of a key.
-func keyStatus(k ledger.Key, now time.Time) text {
+func keyStatus(k book.Key, now time.Time) text {
 	switch {
 	case !k.Revoked.IsZero():
 		return text("revoked " + k.Revoked.Format(time.DateOnly))
@@ -157,7 +158,7 @@ func orDash(s string) any {
 }
 
 // An ownLimit is a limit in a table; one that follows the account's is a dash.
-type ownLimit struct{ *ledger.Limit }
+type ownLimit struct{ *book.Limit }
 
 func (l ownLimit) String() string {
 	if l.Limit == nil {
@@ -167,7 +168,7 @@ func (l ownLimit) String() string {
 }
 
 // lastDay returns the last day with a request, or a dash.
-func lastDay(d ledger.Day) any {
+func lastDay(d book.Day) any {
 	if d == 0 {
 		return dash
 	}
@@ -198,7 +199,7 @@ type keyChangeCmd struct {
 // A keyLimit is a limit of a key's own, or the word none.
 type keyLimit struct {
 	given bool
-	limit *ledger.Limit
+	limit *book.Limit
 }
 
 // UnmarshalText parses the flag's value.
@@ -206,8 +207,8 @@ func (k *keyLimit) UnmarshalText(value []byte) error {
 	if k.given = true; string(value) == "none" {
 		return nil
 	}
-	k.limit = new(ledger.Limit)
-	if err := k.limit.UnmarshalText(value); err != nil || *k.limit == ledger.Unlimited {
+	k.limit = new(book.Limit)
+	if err := k.limit.UnmarshalText(value); err != nil || *k.limit == book.Unlimited {
 		return fmt.Errorf("%q must be a whole number, or none for a key that has only its account's limit", value)
 	}
 	return nil
@@ -217,7 +218,7 @@ var errNoChange = errors.New("nothing to change: give --name, --expires, --budge
 
 // Run changes the key. Terms that are not given remain.
 func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		k, err := l.Key(ctx, a.ID, c.ID)
 		if err != nil {
 			return err
@@ -238,7 +239,7 @@ func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
 }
 
 // change returns the change of a key that has the terms.
-func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms ledger.KeyTerms) (change ledger.KeyChange, err error) {
+func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms book.KeyTerms) (change book.KeyChange, err error) {
 	if c.Name != "" {
 		change.Name = &c.Name
 	}
@@ -287,7 +288,7 @@ func (keyRotateCmd) Help() string { return keyRotateHelp }
 
 // Run rotates the key. The new secret is the last word of the output.
 func (c *keyRotateCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		secret, k, err := l.RotateKey(ctx, a.ID, c.ID, c.Grace)
 		if err != nil {
 			return err
@@ -308,7 +309,7 @@ type keyRevokeCmd struct {
 
 // Run revokes the key.
 func (c *keyRevokeCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if err := l.RevokeKey(ctx, a.ID, c.ID); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -76,7 +76,7 @@ func TestMalformedHTTP(t *testing.T) {
 func TestContinueAfterTheKey(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
-	for key, first := range map[string]string{ledger.NewSecret(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
+	for key, first := range map[string]string{book.NewSecret(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
 		conn := origintest.Dial(t, s.hostPort, hung)
 		conn.Send(requestHeader("POST", "/v1/emails", key, "Expect: 100-Continue\r\nContent-Length: 1000\r\n"))
 		head := make([]byte, len(first))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mcp"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
@@ -134,7 +134,7 @@ func decideByCall(ctx context.Context, q mcp.Query, engine func() (*host.Engine,
 	switch {
 	case q.PolicyName != "":
 		checker.Policy, checker.Decider = q.PolicyName, nil
-		return ledger.CheckPolicyName(q.PolicyName)
+		return book.CheckPolicyName(q.PolicyName)
 	case q.Policy == "":
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/service"
@@ -58,7 +58,7 @@ func call(t testing.TB, session *sdk.ClientSession, tool string, arguments any) 
 }
 
 func TestMCPDescribesItself(t *testing.T) {
-	t.Setenv("ADDRSPEC_KEY", ledger.NewSecret())
+	t.Setenv("ADDRSPEC_KEY", book.NewSecret())
 	for _, mode := range []struct {
 		args           []string
 		readOnly, open bool
@@ -198,12 +198,12 @@ func TestMCPDecidesThroughAService(t *testing.T) {
 	const document = `{"block": {"domains": ["bücher.example"], "reasons": ["no_mail"]}, "review": {"reasons": ["no_mx", "role"]}}`
 	dns := contract.Serve(t)
 	s := start(t, "--dns", dns, "--dns-timeout", "3s")
-	key, account := s.limitedKey(t, ledger.Unlimited)
+	key, account := s.limitedKey(t, book.Unlimited)
 	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", document)
 	require.NoError(t, err)
 	_, err = s.ledger.SetPolicy(t.Context(), account, "other", `{"block": {"domains": ["mail.example"]}}`)
 	require.NoError(t, err)
-	other, _, err := s.ledger.CreateKey(t.Context(), account, "other", ledger.KeyTerms{Policy: "other"})
+	other, _, err := s.ledger.CreateKey(t.Context(), account, "other", book.KeyTerms{Policy: "other"})
 	require.NoError(t, err)
 	emails := []string{"jane@mail.example", "hr@mail.example", "jane@missing.example", "jane@address.example", "jörg@bücher.example", "a@servfail.example", "a..b@mail.example"}
 	file, server := fileOf(t, "policy.json", document), []string{"--server", "http://" + s.hostPort}
@@ -329,7 +329,7 @@ func TestMCPThroughAService(t *testing.T) {
 	_, text, isError := call(t, session, "check_emails", map[string]any{"emails": []string{"c@mail.example", "d@mail.example", "e@mail.example"}})
 	require.True(t, isError)
 	require.Contains(t, text, "too few usage points are left this month: 2, and the next batch needs 3; they refill on 1 ")
-	t.Setenv("ADDRSPEC_KEY", ledger.NewSecret())
+	t.Setenv("ADDRSPEC_KEY", book.NewSecret())
 	other, _ := connectMCP(t, "--server", "http://"+s.hostPort)
 	_, text, isError = call(t, other, "check_email", map[string]any{"email": "jane@mail.example"})
 	require.True(t, isError)

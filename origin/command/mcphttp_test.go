@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -177,7 +177,7 @@ func wantText(result *sdk.CallToolResult, part string) error {
 // tools have the sentences of the API.
 func TestMCPOverHTTPIsTheAPI(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
-	key, account := s.limitedKey(t, ledger.Unlimited)
+	key, account := s.limitedKey(t, book.Unlimited)
 	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", `{"block": {"reasons": ["role"]}}`)
 	require.NoError(t, err)
 	session := connectHTTP(t, key, "", s)
@@ -206,7 +206,7 @@ func TestMCPOverHTTPIsTheAPI(t *testing.T) {
 	require.Equal(t, used+1, s.used(t), "a batch with an item that failed is charged, policies that cannot decide are not")
 
 	// The token of the rate: lists take none, and a policy of a call is not even read without one.
-	slow, _ := ledgertest.NewAccountOn(t, s.ledger, "slow@contract.test", ledger.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()})
+	slow, _ := ledgertest.NewAccountOn(t, s.ledger, "slow@contract.test", book.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()})
 	session = connectHTTP(t, slow, "", s)
 	for range 5 {
 		_, err := session.ListTools(t.Context(), nil)
@@ -221,7 +221,7 @@ func TestMCPOverHTTPIsTheAPI(t *testing.T) {
 	}
 
 	// A key that is bound to origins, and one that is revoked.
-	bound, _, err := s.ledger.CreateKey(t.Context(), account, "bound", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
+	bound, _, err := s.ledger.CreateKey(t.Context(), account, "bound", book.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	response, body := s.send(t, http.MethodPost, "/mcp", bound, list, nil)
@@ -275,7 +275,7 @@ func TestMCPOverHTTPRefuses(t *testing.T) {
 		"DELETE":           {method: "DELETE", key: key, header: http.Header{"Mcp-Session-Id": {"x"}}, status: 405, says: `"code":"METHOD_NOT_ALLOWED"`},
 		"no key":           {key: "", body: "{", status: 401, says: `"error":"No API key was sent`},
 		"malformed key":    {key: "ask_x", body: "{", status: 401, says: `"code":"INVALID_API_KEY"`},
-		"unknown key":      {key: ledger.NewSecret(), body: "{", status: 401, says: "it is unknown, expired or revoked"},
+		"unknown key":      {key: book.NewSecret(), body: "{", status: 401, says: "it is unknown, expired or revoked"},
 		"no JSON type":     {key: key, body: list, header: http.Header{"Content-Type": {"text/plain"}}, status: 415, says: `"code":"UNSUPPORTED_MEDIA_TYPE"`},
 		"compressed":       {key: key, body: list, header: http.Header{"Content-Encoding": {"gzip"}}, status: 415, says: `without a Content-Encoding`},
 		"long":             {key: key, body: strings.Repeat(" ", 256<<10) + list, status: 413, says: `"error":"The body is over 256 KiB; check fewer addresses at a time."`},
@@ -402,7 +402,7 @@ func TestMCPOverHTTPJudgesTheKeyFirst(t *testing.T) {
 		status int
 	}{
 		"none":          {"", 401},
-		"unknown":       {"X-API-Key: " + ledger.NewSecret() + "\r\n", 401},
+		"unknown":       {"X-API-Key: " + book.NewSecret() + "\r\n", 401},
 		"good, no JSON": {"X-API-Key: " + s.newKey(t) + "\r\n", 415},
 		"good, long":    {"Content-Type: application/json\r\nAuthorization: bearer " + s.otherKey(t) + "\r\n", 413},
 	} {

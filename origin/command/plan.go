@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
@@ -79,7 +80,7 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 			return err
 		}
 		var rows [][]any
-		var total ledger.Tally
+		var total book.Tally
 		for _, d := range days {
 			rows = append(rows, append([]any{d.Account, orDash(d.Email), d.Day, d.Key, orDash(d.KeyName)}, tallyCells(d.Tally)...))
 			total = total.Plus(d.Tally)
@@ -92,22 +93,22 @@ var usageHeader = []string{"account", "email", "day", "key", "name", "points", "
 	"valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}
 
 // tallyCells returns the counts in the order of usageHeader.
-func tallyCells(d ledger.Tally) []any {
+func tallyCells(d book.Tally) []any {
 	return []any{d.Points, d.Requests, d.Errors,
 		d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors}
 }
 
 // days parses the period. It defaults to this month up to today.
-func (c *usageCmd) days(now time.Time) (first, last ledger.Day, err error) {
+func (c *usageCmd) days(now time.Time) (first, last book.Day, err error) {
 	now = now.UTC()
-	first, last = ledger.DayOf(now.AddDate(0, 0, 1-now.Day())), ledger.DayOf(now)
+	first, last = book.DayOf(now.AddDate(0, 0, 1-now.Day())), book.DayOf(now)
 	if c.First != "" {
-		if first, err = ledger.ParseDay(c.First); err != nil {
+		if first, err = book.ParseDay(c.First); err != nil {
 			return 0, 0, err
 		}
 	}
 	if c.Last != "" {
-		if last, err = ledger.ParseDay(c.Last); err != nil {
+		if last, err = book.ParseDay(c.Last); err != nil {
 			return 0, 0, err
 		}
 	}

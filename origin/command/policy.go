@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -49,8 +50,8 @@ func (policySetCmd) Help() string { return policySetHelp }
 
 // Run checks and stores the policy.
 func (c *policySetCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
-		if err := ledger.CheckPolicyName(c.Name); err != nil {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+		if err := book.CheckPolicyName(c.Name); err != nil {
 			return err
 		}
 		document, err := c.read(std)
@@ -61,7 +62,7 @@ func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 			return err
 		}
 		before, err := l.Policy(ctx, a.ID, c.Name)
-		if err != nil && !errors.Is(err, ledger.ErrNoPolicy) {
+		if err != nil && !errors.Is(err, book.ErrNoPolicy) {
 			return err
 		}
 		p, err := l.SetPolicy(ctx, a.ID, c.Name, document)
@@ -126,7 +127,7 @@ type policyListCmd struct {
 
 // Run lists the policies.
 func (c *policyListCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		policies, err := l.Policies(ctx, a.ID)
 		if err != nil {
 			return err
@@ -147,7 +148,7 @@ type policyName struct {
 
 // named adds to an error how to find the names that exist.
 func (c *policyName) named(err error) error {
-	if errors.Is(err, ledger.ErrNoPolicy) {
+	if errors.Is(err, book.ErrNoPolicy) {
 		return fmt.Errorf("%w; see addrspec policy list", err)
 	}
 	return err
@@ -168,7 +169,7 @@ type shownPolicy struct {
 
 // Run prints the policy.
 func (c *policyShowCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		p, err := l.Policy(ctx, a.ID, c.Name)
 		if err != nil {
 			return c.named(err)
@@ -191,7 +192,7 @@ type policyDeleteCmd struct{ policyName }
 
 // Run deletes the policy.
 func (c *policyDeleteCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if err := l.DeletePolicy(ctx, a.ID, c.Name); err != nil {
 			return c.named(err)
 		}

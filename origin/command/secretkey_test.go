@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -40,7 +40,7 @@ func ledgerWithSecrets(t *testing.T, database string) (app, hook string) {
 func withApp(t *testing.T, database, email string) (secret string) {
 	l := ledgertest.Open(t, database)
 	defer l.Close()
-	a, err := l.CreateAccount(t.Context(), email, ledger.Terms{})
+	a, err := l.CreateAccount(t.Context(), email, book.Terms{})
 	require.NoError(t, err)
 	users := identity.New(l)
 	require.NoError(t, users.SetPassword(t.Context(), identity.User{Account: a.ID, Email: a.Email}, "correct horse battery", identity.Session{}))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/service/logging"
 )
@@ -44,10 +45,10 @@ const demoEmail = "demo@localhost"
 // demoTerms let a person play: a page that checks while somebody types, and a list
 // of some thousand addresses, both without a wait. They are not unlimited, so that a
 // client sees the headers and a limit.
-var demoTerms = ledger.Terms{Plan: "pro", Rate: limitOf(50), Points: limitOf(100_000), Overage: new(false)}
+var demoTerms = book.Terms{Plan: "pro", Rate: limitOf(50), Points: limitOf(100_000), Overage: new(false)}
 
-func limitOf(n int64) *ledger.Limit {
-	limit := ledger.Limit(n)
+func limitOf(n int64) *book.Limit {
+	limit := book.Limit(n)
 	return &limit
 }
 
@@ -83,12 +84,12 @@ func (c *serveCmd) announce(ctx context.Context, std streams, s *service.Service
 
 // accountsOf reports whether a ledger has no account, and whether it has the demo's.
 func accountsOf(ctx context.Context, l *ledger.Ledger) (empty, demo bool, err error) {
-	first, err := l.Accounts(ctx, ledger.AccountPage{Limit: 1})
+	first, err := l.Accounts(ctx, book.AccountPage{Limit: 1})
 	if err != nil || len(first) == 0 {
 		return err == nil, false, err
 	}
 	_, err = l.AccountByEmail(ctx, demoEmail)
-	if errors.Is(err, ledger.ErrNoAccount) {
+	if errors.Is(err, book.ErrNoAccount) {
 		return false, false, nil
 	}
 	return false, err == nil, err
@@ -146,11 +147,11 @@ func announceDashboard(ctx context.Context, std streams, s *service.Service) err
 }
 
 // demoKey creates the demo account and a key for it.
-func demoKey(ctx context.Context, l *ledger.Ledger) (secret string, a ledger.Account, err error) {
+func demoKey(ctx context.Context, l *ledger.Ledger) (secret string, a book.Account, err error) {
 	if a, err = l.CreateAccount(ctx, demoEmail, demoTerms); err != nil {
 		return "", a, err
 	}
-	secret, _, err = l.CreateKey(ctx, a.ID, "demo", ledger.KeyTerms{})
+	secret, _, err = l.CreateKey(ctx, a.ID, "demo", book.KeyTerms{})
 	return secret, a, err
 }
 

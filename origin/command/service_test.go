@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -64,13 +65,13 @@ func (s *instance) newKey(t testing.TB) string {
 }
 
 // limitedKey makes testAccount with a limit of points, and a key for it.
-func (s *instance) limitedKey(t testing.TB, points ledger.Limit) (key string, account int64) {
-	return ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: &points})
+func (s *instance) limitedKey(t testing.TB, points book.Limit) (key string, account int64) {
+	return ledgertest.NewAccountOn(t, s.ledger, testAccount, book.Terms{Rate: ledgertest.Unlimited(), Points: &points})
 }
 
 // otherKey makes another account, on the default plan, and a key for it.
 func (s *instance) otherKey(t testing.TB) string {
-	key, _ := ledgertest.NewAccountOn(t, s.ledger, "neighbour@contract.test", ledger.Terms{})
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, "neighbour@contract.test", book.Terms{})
 	return key
 }
 

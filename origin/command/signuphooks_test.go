@@ -20,7 +20,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -127,7 +127,7 @@ func TestHookDecides(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "policy.json"), text, 0o600))
 	writeHooks(t, file, anyObject{}, old, apart)
 	s := start(t, "--dns", contract.Serve(t), "--hooks", file)
-	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, book.Terms{Plan: "enterprise"})
 	for n, c := range []struct {
 		email, want string
 		points      int64
@@ -150,7 +150,7 @@ func TestHookDecides(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, strings.Count(s.wholeLog(t), "has no policy yet"), "the one with settings from before policies")
-	keys, err := s.ledger.ListKeys(t.Context(), account, ledger.KeyPage{Search: "hook signup"})
+	keys, err := s.ledger.ListKeys(t.Context(), account, book.KeyPage{Search: "hook signup"})
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
 	require.Equal(t, "hook signup", keys[0].Name)
@@ -241,7 +241,7 @@ func TestHooksDisagree(t *testing.T) {
 		anyObject{"name": "open", "rate": 10000, "timeout": "30s", "policy": anyObject{"allow": domains, "block": anyObject{"reasons": []string{"role", "no_mx"}}}},
 		anyObject{"name": "closed", "rate": 10000, "timeout": "30s", "policy": anyObject{"block": domains}},
 		anyObject{"name": "old", "rate": 10000, "timeout": "30s", "deny": []string{"role"}, "flag": []string{"no_mx"}}))
-	ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
+	ledgertest.NewAccountOn(t, s.ledger, testAccount, book.Terms{Plan: "enterprise"})
 	want := map[string][2]string{"open": {`"allow","reasons":[],"flags":[]`, `"allow","reasons":[],"flags":[]`},
 		"closed": {`"deny","reasons":["domain"]`, `"deny","reasons":["domain"]`}, "old": {`"deny","reasons":["role"]`, `"allow","reasons":[],"flags":["no_mx"]`}}
 	var calls sync.WaitGroup

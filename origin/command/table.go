@@ -17,7 +17,7 @@ import (
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/check/output"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // tableFlag is the output format of commands that list rows.
@@ -105,7 +105,7 @@ func jsonCell(value any) []byte {
 		if v.Limit != nil {
 			return jsonCell(*v.Limit)
 		}
-	case int, int64, bool, ledger.Limit:
+	case int, int64, bool, book.Limit:
 		if data, err := json.Marshal(value); err == nil {
 			return data
 		}

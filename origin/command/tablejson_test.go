@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/check/output"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // Every table is one of three formats with the same rows. Only the table has a sum.
@@ -70,8 +70,8 @@ func FuzzJSONText(f *testing.F) {
 
 func TestJSONCells(t *testing.T) {
 	t.Parallel()
-	limit := ledger.Limit(ledger.Unlimited)
-	for want, value := range map[string]any{`null`: dash, `"-"`: "-", `7`: int64(7), `true`: true, `"unlimited"`: ownLimit{&limit}, `"2026-11-22"`: ledger.Day(20779)} {
+	limit := book.Limit(book.Unlimited)
+	for want, value := range map[string]any{`null`: dash, `"-"`: "-", `7`: int64(7), `true`: true, `"unlimited"`: ownLimit{&limit}, `"2026-11-22"`: book.Day(20779)} {
 		require.Equal(t, want, string(jsonCell(value)))
 	}
 	require.Equal(t, "null", string(jsonCell(ownLimit{})))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -89,13 +90,13 @@ func eachAPISite(t *testing.T, test func(*testing.T, *apiSite), options ...ledge
 }
 
 // accountOn creates an account on terms, and returns it with a browser signed in.
-func (s *apiSite) accountOn(t *testing.T, email string, terms ledger.Terms) (int64, *browser) {
+func (s *apiSite) accountOn(t *testing.T, email string, terms book.Terms) (int64, *browser) {
 	a, err := s.Ledger.CreateAccount(t.Context(), email, terms)
 	require.NoError(t, err)
 	return a.ID, s.signedIn(t, a.ID)
 }
 
-var noLimits = ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()}
+var noLimits = book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()}
 
 func (s *apiSite) used(t *testing.T, account int64) int64 {
 	u, err := s.Ledger.AccountUsage(t.Context(), account)
@@ -154,7 +155,7 @@ func TestListsKnowExchanges(t *testing.T) {
 // with the API's headers and bytes.
 func TestListBatchIsTheAPIs(t *testing.T) {
 	eachAPISite(t, func(t *testing.T, s *apiSite) {
-		account, b := s.accountOn(t, "lists@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
+		account, b := s.accountOn(t, "lists@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
 		token := b.token("/dashboard/try")
 		list := []string{"jane@example.org", "jane.@example.org", "info@hotmial.com", "jane@example.org"}
 		got := b.check(token, list, map[string]string{"Idempotency-Key": "first"})
@@ -208,7 +209,7 @@ func TestRateOfTheDashboardIsTheAccounts(t *testing.T) {
 	now := time.Now()
 	still := ledger.WithClock(func() time.Time { return now }) // however slow the test is, no token is added
 	eachAPISite(t, func(t *testing.T, s *apiSite) {
-		_, b := s.accountOn(t, "slow@example.com", ledger.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()})
+		_, b := s.accountOn(t, "slow@example.com", book.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()})
 		token := b.token("/dashboard/try")
 		refused := reply{}
 		for range 5 {

@@ -13,6 +13,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // apiClient calls the API's handler in this process, with the account's dashboard
@@ -108,7 +109,7 @@ func (c *apiClient) unauthorized(ctx context.Context, account int64, resp *apiRe
 
 // failed responds to a request that could not be sent.
 func (c *apiClient) failed(err error) *apiResponse {
-	if !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+	if !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
 		c.log.Error("the dashboard cannot call the API", "error", err.Error())
 	}
 	resp := flatResponse(http.StatusServiceUnavailable, "REQUEST_CANCELLED", "The database does not respond at the moment; nothing was charged. Try again shortly.")

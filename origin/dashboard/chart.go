@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // A chartView is a chart of stacked bars, one for each day, laid out for the
@@ -53,7 +53,7 @@ const (
 
 // newChart lays out values[day][series] from the day first on. The series others is
 // the last one, if there is one.
-func newChart(series []string, others bool, first ledger.Day, values [][]int64) chartView {
+func newChart(series []string, others bool, first book.Day, values [][]int64) chartView {
 	c := chartView{}
 	for i, name := range series {
 		class := "series-" + strconv.Itoa(i+1)
@@ -63,7 +63,7 @@ func newChart(series []string, others bool, first ledger.Day, values [][]int64) 
 		c.Series = append(c.Series, chartSeries{Name: name, Class: class})
 	}
 	for i, row := range values {
-		day := first + ledger.Day(i)
+		day := first + book.Day(i)
 		c.Days = append(c.Days, chartDay{Day: day.String(), Values: row, Total: sumOf(row)})
 		for s, n := range row {
 			c.Series[s].Total += n
@@ -162,10 +162,10 @@ const barBox = 24
 
 // bars returns a key's bars for the days up to last, the highest of which fills
 // the box.
-func bars(key int64, days []ledger.KeyDay, last ledger.Day) []barView {
+func bars(key int64, days []book.KeyDay, last book.Day) []barView {
 	list := make([]barView, barDays)
 	for i := range list {
-		list[i] = barView{Day: (last - barDays + 1 + ledger.Day(i)).String(), X: i}
+		list[i] = barView{Day: (last - barDays + 1 + book.Day(i)).String(), X: i}
 	}
 	var most int64
 	for _, d := range days {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
@@ -271,14 +272,14 @@ func TestChangeAndRotateAKey(t *testing.T) {
 		require.NotEqual(t, made.New.Secret, rotated.New.Secret)
 		require.False(t, rotated.New.Until.Before(before.Add(24*time.Hour)))
 		require.False(t, rotated.New.Until.After(after.Add(24*time.Hour)))
-		for secret, want := range map[string]ledger.Kind{made.New.Secret: ledger.WrongOrigin, rotated.New.Secret: ledger.WrongOrigin, ledger.NewSecret(): ledger.UnknownKey} {
+		for secret, want := range map[string]ledger.Kind{made.New.Secret: ledger.WrongOrigin, rotated.New.Secret: ledger.WrongOrigin, book.NewSecret(): ledger.UnknownKey} {
 			_, decision, err := s.Ledger.Begin(t.Context(), secret, "")
 			require.NoError(t, err)
 			require.Equal(t, want, decision.Kind, "both secrets are known")
 		}
 		require.Contains(t, b.get("/dashboard/keys").body, "two secrets")
 
-		_, old, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "old", ledger.KeyTerms{})
+		_, old, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "old", book.KeyTerms{})
 		require.NoError(t, err)
 		_, _, err = s.Ledger.RotateKey(t.Context(), s.account.ID, old.ID, 24*time.Hour)
 		require.NoError(t, err)
@@ -300,7 +301,7 @@ func TestPagesOfKeys(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b := s.signedIn(t, s.account.ID)
 	for i := range keysOnPage + 3 {
-		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(i), ledger.KeyTerms{})
+		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(i), book.KeyTerms{})
 		require.NoError(t, err)
 	}
 	var first, second, found keysView

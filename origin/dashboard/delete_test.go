@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func TestDeleteAccount(t *testing.T) {
@@ -28,7 +28,7 @@ func TestDeleteAccount(t *testing.T) {
 		got = b.submit("/dashboard/settings/delete", url.Values{"email": {" Owner@example.com"}})
 		require.Equal(t, "/sign-in?done=account-deleted", got.header.Get("Location"))
 		_, err := s.Ledger.AccountByEmail(t.Context(), "owner@example.com")
-		require.ErrorIs(t, err, ledger.ErrNoAccount)
+		require.ErrorIs(t, err, book.ErrNoAccount)
 		require.Equal(t, "REFUSED", s.browser(t).ceremony("/sign-in/passkey", phone, "").Code)
 		require.Equal(t, http.StatusSeeOther, b.get("/dashboard").status)
 	})
@@ -52,7 +52,7 @@ func (b *browser) post(path string, fields string) (reply, string) {
 func TestSuspendedAccountChangesNothing(t *testing.T) {
 	eachNamedSite(t, Config{SignUp: true}, func(t *testing.T, s *site) {
 		require.NoError(t, s.Identity.SetOperator(t.Context(), s.account.ID, true))
-		_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", ledger.KeyTerms{})
+		_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{})
 		require.NoError(t, err)
 		b := s.signedIn(t, s.account.ID)
 		fill := strings.NewReplacer("{id}", strconv.FormatInt(k.ID, 10), "{credential}", "x")

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // keysOnPage is how many keys the page API keys lists at a time.
@@ -44,7 +45,7 @@ func (d *Dashboard) keys(v *visit) (any, error) {
 
 func (v *visit) keys() (view keysView, err error) {
 	query := v.r.URL.Query()
-	page := ledger.KeyPage{Limit: keysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
+	page := book.KeyPage{Limit: keysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
 	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
 	list, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, page)
 	if err != nil {
@@ -67,7 +68,7 @@ func (v *visit) createdKey() (*newKeyView, error) {
 		return nil, nil
 	}
 	k, err := v.Ledger.Key(v.r.Context(), v.user.Account, id)
-	if errors.Is(err, ledger.ErrNoKey) {
+	if errors.Is(err, book.ErrNoKey) {
 		return nil, nil
 	}
 	if err != nil {
@@ -109,7 +110,7 @@ type newKeyView struct {
 }
 
 // newKey returns the view of a key's new secret, nil if there is none.
-func (v *visit) newKey(k ledger.Key, secrets []string) *newKeyView {
+func (v *visit) newKey(k book.Key, secrets []string) *newKeyView {
 	if len(secrets) != 1 {
 		return nil
 	}
@@ -126,12 +127,12 @@ func (v *visit) newKey(k ledger.Key, secrets []string) *newKeyView {
 }
 
 // keyTerms reads the terms of a key from a form.
-func (v *visit) keyTerms() (t ledger.KeyTerms, err error) {
+func (v *visit) keyTerms() (t book.KeyTerms, err error) {
 	now, err := v.Ledger.Now(v.r.Context())
 	if err != nil {
 		return t, err
 	}
-	if t.Expires, err = ledger.ParseExpiry(strings.TrimSpace(v.form.Get("expires")), now); err != nil {
+	if t.Expires, err = book.ParseExpiry(strings.TrimSpace(v.form.Get("expires")), now); err != nil {
 		return t, inputProblem("expires", sentence(err))
 	}
 	if t.Budget, err = v.limit("budget"); err != nil {
@@ -148,12 +149,12 @@ func (v *visit) keyTerms() (t ledger.KeyTerms, err error) {
 }
 
 // limit reads a number of a form; nil for none.
-func (v *visit) limit(field string) (*ledger.Limit, error) {
+func (v *visit) limit(field string) (*book.Limit, error) {
 	text := strings.TrimSpace(v.form.Get(field))
 	if text == "" {
 		return nil, nil
 	}
-	limit, err := ledger.ParseLimit(text)
+	limit, err := book.ParseLimit(text)
 	if err != nil {
 		return nil, inputProblem(field, sentence(err))
 	}
@@ -162,39 +163,39 @@ func (v *visit) limit(field string) (*ledger.Limit, error) {
 
 // keyView is a key as pages and JSON show it.
 type keyView struct {
-	ID       int64         `json:"id"`
-	Name     string        `json:"name"`
-	Begins   string        `json:"begins"` // the first characters of the secret
-	Status   string        `json:"status"` // active, expired or revoked
-	Test     bool          `json:"test"`
-	Created  time.Time     `json:"created"`
-	LastUsed string        `json:"last_used,omitempty"` // a day
-	Expires  time.Time     `json:"expires,omitzero"`
-	Revoked  time.Time     `json:"revoked,omitzero"`
-	Until    time.Time     `json:"old_secret_until,omitzero"` // end of the grace after a rotation
-	Budget   *ledger.Limit `json:"budget,omitempty"`          // points a month
-	Used     int64         `json:"used"`                      // of the budget, this month
-	Rate     *ledger.Limit `json:"rate,omitempty"`            // requests a second
-	Origins  []string      `json:"origins,omitempty"`
-	Policy   string        `json:"policy,omitempty"` // the default
-	Days     []barView     `json:"days"`             // the last 30
+	ID       int64       `json:"id"`
+	Name     string      `json:"name"`
+	Begins   string      `json:"begins"` // the first characters of the secret
+	Status   string      `json:"status"` // active, expired or revoked
+	Test     bool        `json:"test"`
+	Created  time.Time   `json:"created"`
+	LastUsed string      `json:"last_used,omitempty"` // a day
+	Expires  time.Time   `json:"expires,omitzero"`
+	Revoked  time.Time   `json:"revoked,omitzero"`
+	Until    time.Time   `json:"old_secret_until,omitzero"` // end of the grace after a rotation
+	Budget   *book.Limit `json:"budget,omitempty"`          // points a month
+	Used     int64       `json:"used"`                      // of the budget, this month
+	Rate     *book.Limit `json:"rate,omitempty"`            // requests a second
+	Origins  []string    `json:"origins,omitempty"`
+	Policy   string      `json:"policy,omitempty"` // the default
+	Days     []barView   `json:"days"`             // the last 30
 }
 
 // barDays is how many days the bars of a key show.
 const barDays = 30
 
 // viewKeys returns keys with their use in the last 30 days.
-func (v *visit) viewKeys(list []ledger.Key) ([]keyView, error) {
+func (v *visit) viewKeys(list []book.Key) ([]keyView, error) {
 	return v.viewKeysOf(v.user.Account, list)
 }
 
 // viewKeysOf does the same for another account, for operators.
-func (v *visit) viewKeysOf(account int64, list []ledger.Key) ([]keyView, error) {
+func (v *visit) viewKeysOf(account int64, list []book.Key) ([]keyView, error) {
 	now, err := v.Ledger.Now(v.r.Context())
 	if err != nil {
 		return nil, err
 	}
-	last := ledger.DayOf(now)
+	last := book.DayOf(now)
 	ids := []int64{}
 	for _, k := range list {
 		ids = append(ids, k.ID)
@@ -208,7 +209,7 @@ func (v *visit) viewKeysOf(account int64, list []ledger.Key) ([]keyView, error) 
 	return views, err
 }
 
-func viewOfKey(k ledger.Key, now time.Time) keyView {
+func viewOfKey(k book.Key, now time.Time) keyView {
 	view := keyView{ID: k.ID, Name: k.Name, Begins: k.Hint, Status: "active", Test: k.Test, Created: k.Created, Expires: k.Expires, Revoked: k.Revoked,
 		Budget: k.Budget, Used: k.Used, Rate: k.Rate, Origins: k.Origins, Policy: k.Policy}
 	if k.LastDay != 0 {
@@ -239,7 +240,7 @@ func (d *Dashboard) key(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	views, err := v.viewKeys([]ledger.Key{k})
+	views, err := v.viewKeys([]book.Key{k})
 	if err != nil {
 		return nil, err
 	}
@@ -248,10 +249,10 @@ func (d *Dashboard) key(v *visit) (any, error) {
 }
 
 // ownKey returns the account's key with the ID of the path.
-func (v *visit) ownKey() (ledger.Key, error) {
+func (v *visit) ownKey() (book.Key, error) {
 	id, err := v.id()
 	if err != nil {
-		return ledger.Key{}, err
+		return book.Key{}, err
 	}
 	k, err := v.Ledger.Key(v.r.Context(), v.user.Account, id)
 	if err == nil && k.Dashboard {
@@ -277,7 +278,7 @@ func (d *Dashboard) changeKey(v *visit) (*outcome, error) {
 	return redirect(v.r.URL.Path, "key-changed"), nil
 }
 
-func (v *visit) keyChange(k ledger.Key) (change ledger.KeyChange, err error) {
+func (v *visit) keyChange(k book.Key) (change book.KeyChange, err error) {
 	if name, given := v.form["name"]; given {
 		trimmed := strings.TrimSpace(name[0])
 		change.Name = &trimmed
@@ -314,7 +315,7 @@ func (d *Dashboard) rotateKey(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	length, err := time.ParseDuration(v.form.Get("grace"))
-	if err != nil || length < 0 || length > ledger.MaxGrace {
+	if err != nil || length < 0 || length > book.MaxGrace {
 		return nil, inputProblem("grace", "The grace must be a time from 0s to 168h, such as 24h.")
 	}
 	secret, k, err := d.Ledger.RotateKey(v.r.Context(), k.Account, k.ID, length)
@@ -322,7 +323,7 @@ func (d *Dashboard) rotateKey(v *visit) (*outcome, error) {
 		return nil, keyProblem(err)
 	}
 	return v.showOnce(redirect("/dashboard/keys/"+strconv.FormatInt(k.ID, 10), ""), func() (any, error) {
-		views, err := v.viewKeys([]ledger.Key{k})
+		views, err := v.viewKeys([]book.Key{k})
 		if err != nil {
 			return nil, err
 		}
@@ -340,7 +341,7 @@ func (d *Dashboard) revokeKey(v *visit) (*outcome, error) {
 
 // keyProblem returns an error of a change to a key as a problem with the form.
 func keyProblem(err error) error {
-	if errors.Is(err, ledger.ErrSuspended) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoKey) || errors.Is(err, ledger.ErrNoAccount) {
+	if errors.Is(err, book.ErrSuspended) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, book.ErrNoKey) || errors.Is(err, book.ErrNoAccount) {
 		return err
 	}
 	return inputProblem("", sentence(err))
@@ -378,7 +379,7 @@ func termsOfKey(f *frame, k keyView) termsForm {
 // termsOf returns the terms of a form that is shown again.
 func termsOf(f *frame) termsForm { return f.termsForm(termsForm{}) }
 
-func limitField(l *ledger.Limit) string {
+func limitField(l *book.Limit) string {
 	if l == nil {
 		return ""
 	}

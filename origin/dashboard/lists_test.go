@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func TestUsageOnLists(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	a, err := s.Ledger.CreateAccount(t.Context(), "limited@example.com", ledger.Terms{Plan: "free"})
+	a, err := s.Ledger.CreateAccount(t.Context(), "limited@example.com", book.Terms{Plan: "free"})
 	require.NoError(t, err)
 	var view listsView
 	require.Equal(t, http.StatusOK, s.signedIn(t, a.ID).getJSON("/dashboard/lists", &view).status)
@@ -21,7 +21,7 @@ func TestUsageOnLists(t *testing.T) {
 	require.False(t, view.Points.Overage)
 	require.True(t, view.Points.Refill.After(time.Now()))
 
-	a, err = s.Ledger.CreateAccount(t.Context(), "unlimited@example.com", ledger.Terms{Plan: "enterprise"})
+	a, err = s.Ledger.CreateAccount(t.Context(), "unlimited@example.com", book.Terms{Plan: "enterprise"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, s.signedIn(t, a.ID).getJSON("/dashboard/lists", &view).status)
 	require.Nil(t, view.Points.Limit)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // secretForms returns the forms that make a secret, and how the secret begins.
@@ -21,7 +21,7 @@ func (s *site) secretForms(t *testing.T, b *browser) map[string]struct {
 	form   url.Values
 	begins string
 } {
-	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "to rotate", ledger.KeyTerms{})
+	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "to rotate", book.KeyTerms{})
 	require.NoError(t, err)
 	var app totpView
 	require.Equal(t, http.StatusOK, b.getJSON("/dashboard/settings/totp", &app).status)
@@ -160,7 +160,7 @@ type keptForm struct {
 func TestFormsKeepWhatWasEntered(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}})
 	require.NoError(t, s.setOperator(t))
-	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", ledger.KeyTerms{Origins: []string{"https://stored.example"}})
+	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{Origins: []string{"https://stored.example"}})
 	require.NoError(t, err)
 	stored, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "sign-up", "{}")
 	require.NoError(t, err)
@@ -227,7 +227,7 @@ func manyAddresses() string {
 // The days of the page Usage are a form too.
 func TestUsageKeepsItsDays(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", ledger.KeyTerms{})
+	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{})
 	require.NoError(t, err)
 	b := s.signedIn(t, s.account.ID)
 	got := b.get(fmt.Sprintf("/dashboard/usage?first=2026-11-20&last=2026-11-10&key=%d", key.ID))

@@ -10,7 +10,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // The pages of operators. Each does what a command of addrspec does.
@@ -28,25 +29,25 @@ type accountsView struct {
 
 // accountView is an account as pages and JSON show it.
 type accountView struct {
-	ID        int64        `json:"id"`
-	Email     string       `json:"email"`
-	Plan      string       `json:"plan"`
-	Rate      ledger.Limit `json:"rate"`
-	Points    ledger.Limit `json:"points"`
-	Overage   bool         `json:"overage"`
-	Used      int64        `json:"used"`
-	Created   time.Time    `json:"created"`
-	Suspended time.Time    `json:"suspended,omitzero"`
+	ID        int64      `json:"id"`
+	Email     string     `json:"email"`
+	Plan      string     `json:"plan"`
+	Rate      book.Limit `json:"rate"`
+	Points    book.Limit `json:"points"`
+	Overage   bool       `json:"overage"`
+	Used      int64      `json:"used"`
+	Created   time.Time  `json:"created"`
+	Suspended time.Time  `json:"suspended,omitzero"`
 }
 
-func viewOfAccount(a ledger.Account) accountView {
+func viewOfAccount(a book.Account) accountView {
 	return accountView{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, a.Created, a.Suspended}
 }
 
 // accounts lists accounts, with a part of the email in the query "search".
 func (d *Dashboard) accounts(v *visit) (any, error) {
 	query := v.r.URL.Query()
-	page := ledger.AccountPage{Limit: accountsOnPage + 1, Search: query.Get("search")}
+	page := book.AccountPage{Limit: accountsOnPage + 1, Search: query.Get("search")}
 	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
 	list, err := d.Ledger.Accounts(v.r.Context(), page)
 	if err != nil {
@@ -86,7 +87,7 @@ func (d *Dashboard) createAccount(v *visit) (*outcome, error) {
 
 // terms reads the terms of an account from a form. An empty limit follows the
 // plan.
-func (v *visit) terms() (t ledger.Terms, err error) {
+func (v *visit) terms() (t book.Terms, err error) {
 	t.Plan = v.form.Get("plan")
 	if t.Rate, err = v.limit("rate"); err != nil {
 		return t, err
@@ -150,7 +151,7 @@ func (v *visit) operatorAccount() (*operatorAccountView, error) {
 	if view.Plans, err = v.planNames(); err != nil {
 		return nil, err
 	}
-	keys, err := v.Ledger.ListKeys(ctx, a.ID, ledger.KeyPage{Limit: keysOnPage})
+	keys, err := v.Ledger.ListKeys(ctx, a.ID, book.KeyPage{Limit: keysOnPage})
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func (v *visit) operatorAccount() (*operatorAccountView, error) {
 	return &view, err
 }
 
-func ownTermsOf(t ledger.Terms) ownTerms {
+func ownTermsOf(t book.Terms) ownTerms {
 	own := ownTerms{limitField(t.Rate), limitField(t.Points), ""}
 	if t.Overage != nil {
 		own.Overage = map[bool]string{true: "yes", false: "no"}[*t.Overage]
@@ -173,10 +174,10 @@ func ownTermsOf(t ledger.Terms) ownTerms {
 }
 
 // accountOfPath returns the account with the ID of the path.
-func (v *visit) accountOfPath() (ledger.Account, error) {
+func (v *visit) accountOfPath() (book.Account, error) {
 	id, err := v.id()
 	if err != nil {
-		return ledger.Account{}, err
+		return book.Account{}, err
 	}
 	return v.Ledger.Account(v.r.Context(), id)
 }
@@ -199,21 +200,21 @@ func (d *Dashboard) changeAccount(v *visit) (*outcome, error) {
 }
 
 // accountActions are what an operator does with an account.
-var accountActions = map[string]func(*visit, ledger.Account) (*outcome, error){
-	"terms": func(v *visit, a ledger.Account) (*outcome, error) {
+var accountActions = map[string]func(*visit, book.Account) (*outcome, error){
+	"terms": func(v *visit, a book.Account) (*outcome, error) {
 		terms, err := v.terms()
 		if err != nil {
 			return nil, err
 		}
 		return v.done("account-changed"), v.Ledger.ChangeTerms(v.r.Context(), a.ID, terms)
 	},
-	"suspend": func(v *visit, a ledger.Account) (*outcome, error) {
+	"suspend": func(v *visit, a book.Account) (*outcome, error) {
 		if a.ID == v.user.Account {
 			return nil, inputProblem("", "You cannot suspend your own account.")
 		}
 		return v.done("account-suspended"), v.Ledger.SuspendAccount(v.r.Context(), a.ID)
 	},
-	"resume": func(v *visit, a ledger.Account) (*outcome, error) {
+	"resume": func(v *visit, a book.Account) (*outcome, error) {
 		return v.done("account-resumed"), v.Ledger.ResumeAccount(v.r.Context(), a.ID)
 	},
 	"link": (*visit).makeLink,
@@ -224,7 +225,7 @@ func (v *visit) done(message string) *outcome { return redirect(v.r.URL.Path, me
 
 // makeLink makes a one-time link for an account's owner, which is shown once. It gives access to the
 // account, so the operator proves first who they are.
-func (v *visit) makeLink(a ledger.Account) (*outcome, error) {
+func (v *visit) makeLink(a book.Account) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func (v *visit) makeLink(a ledger.Account) (*outcome, error) {
 // form.
 func accountProblem(err error) error {
 	var p *problem
-	if errors.As(err, &p) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoAccount) {
+	if errors.As(err, &p) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, book.ErrNoAccount) {
 		return err
 	}
 	return inputProblem("", sentence(err))
@@ -271,20 +272,20 @@ func (d *Dashboard) health(v *visit) (any, error) {
 
 // plansView is the operator's page of plans.
 type plansView struct {
-	Plans         []ledger.Plan `json:"plans"`
-	DefaultStored int64         `json:"-"`
+	Plans         []book.Plan `json:"plans"`
+	DefaultStored int64       `json:"-"`
 }
 
 func (d *Dashboard) plans(v *visit) (any, error) {
 	plans, err := d.Ledger.Plans(v.r.Context())
-	return plansView{plans, ledger.DefaultStored}, err
+	return plansView{plans, book.DefaultStored}, err
 }
 
 // putPlan adds a plan or replaces the one with its name, from the next request of
 // its accounts on.
 func (d *Dashboard) putPlan(v *visit) (*outcome, error) {
-	plan := ledger.Plan{Name: v.form.Get("name"), Overage: v.form.Get("overage") != "", Stored: ledger.DefaultStored}
-	for field, limit := range map[string]*ledger.Limit{"rate": &plan.Rate, "points": &plan.Points} {
+	plan := book.Plan{Name: v.form.Get("name"), Overage: v.form.Get("overage") != "", Stored: book.DefaultStored}
+	for field, limit := range map[string]*book.Limit{"rate": &plan.Rate, "points": &plan.Points} {
 		given, err := v.limit(field)
 		if err != nil {
 			return nil, err
@@ -297,11 +298,11 @@ func (d *Dashboard) putPlan(v *visit) (*outcome, error) {
 	if text := strings.TrimSpace(v.form.Get("stored")); text != "" {
 		stored, err := humanize.ParseBytes(text)
 		if err != nil || stored > math.MaxInt64 {
-			return nil, inputProblem("stored", "The size of stored responses must be a number with a unit, such as "+humanize.IBytes(ledger.DefaultStored)+".")
+			return nil, inputProblem("stored", "The size of stored responses must be a number with a unit, such as "+humanize.IBytes(book.DefaultStored)+".")
 		}
 		plan.Stored = int64(stored)
 	}
-	if err := d.Ledger.StorePlans(v.r.Context(), []ledger.Plan{plan}); err != nil {
+	if err := d.Ledger.StorePlans(v.r.Context(), []book.Plan{plan}); err != nil {
 		return nil, accountProblem(err)
 	}
 	return redirect("/dashboard/operator/plans", "plan-stored"), nil

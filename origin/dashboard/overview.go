@@ -5,7 +5,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 const (
@@ -33,7 +33,7 @@ func (d *Dashboard) overview(v *visit) (any, error) {
 	if err := v.addChart(view); err != nil || view.Chart != nil {
 		return view, err
 	}
-	keys, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, ledger.KeyPage{Limit: 1})
+	keys, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, book.KeyPage{Limit: 1})
 	view.HasKey = len(keys) > 0
 	return view, err
 }
@@ -48,8 +48,8 @@ func (v *visit) addChart(view *overviewView) error {
 	if err != nil {
 		return err
 	}
-	today := ledger.DayOf(now)
-	q := ledger.UsageQuery{Account: v.user.Account, First: today - chartDays + 1, Last: today}
+	today := book.DayOf(now)
+	q := book.UsageQuery{Account: v.user.Account, First: today - chartDays + 1, Last: today}
 	sum, rows, err := v.Ledger.UsageSum(v.r.Context(), q)
 	if err != nil || rows == 0 {
 		return err
@@ -61,7 +61,7 @@ func (v *visit) addChart(view *overviewView) error {
 }
 
 // chart reads the points by day, of the keys that used most and of all others.
-func (v *visit) chart(q ledger.UsageQuery) (chartView, error) {
+func (v *visit) chart(q book.UsageQuery) (chartView, error) {
 	keys, err := v.Ledger.UsedKeys(v.r.Context(), q, chartKeys)
 	if err != nil {
 		return chartView{}, err
@@ -76,7 +76,7 @@ func (v *visit) chart(q ledger.UsageQuery) (chartView, error) {
 
 // chartOf arranges points by day and key. Keys that are not listed are the last
 // series.
-func chartOf(q ledger.UsageQuery, keys []ledger.UsedKey, days []ledger.PointsOfDay) chartView {
+func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.PointsOfDay) chartView {
 	series, column := make([]string, 0, len(keys)+1), map[int64]int{}
 	for i, k := range keys {
 		series, column[k.ID] = append(series, k.Name), i
@@ -99,7 +99,7 @@ func chartOf(q ledger.UsageQuery, keys []ledger.UsedKey, days []ledger.PointsOfD
 }
 
 // sharesOf returns the share of each fact among the addresses checked.
-func sharesOf(f ledger.Found) (list []shareView, checked int64) {
+func sharesOf(f book.Found) (list []shareView, checked int64) {
 	checked = f.Valid + f.Invalid
 	for _, s := range []struct {
 		name, field, tone string
@@ -140,7 +140,7 @@ func (v *visit) points() (pointsView, error) {
 	return view, nil
 }
 
-func viewOfPoints(u ledger.AccountUsage) pointsView {
+func viewOfPoints(u book.AccountUsage) pointsView {
 	view := pointsView{Used: u.Used, Limit: limited(u.Limit), Overage: u.Overage, Refill: u.Refill, Rate: limited(u.Rate)}
 	if view.Limit != nil {
 		left := max(*view.Limit-u.Used, 0)
@@ -149,8 +149,8 @@ func viewOfPoints(u ledger.AccountUsage) pointsView {
 	return view
 }
 
-func limited(l ledger.Limit) *int64 {
-	if l == ledger.Unlimited {
+func limited(l book.Limit) *int64 {
+	if l == book.Unlimited {
 		return nil
 	}
 	n := int64(l)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -48,12 +48,12 @@ func TestOverview(t *testing.T) {
 
 func TestBanner(t *testing.T) {
 	refill := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	banner := func(used int64, limit ledger.Limit, overage bool) *bannerView {
-		view := viewOfPoints(ledger.AccountUsage{Used: used, Limit: limit, Overage: overage, Refill: refill})
+	banner := func(used int64, limit book.Limit, overage bool) *bannerView {
+		view := viewOfPoints(book.AccountUsage{Used: used, Limit: limit, Overage: overage, Refill: refill})
 		return view.banner()
 	}
 	require.Nil(t, banner(799, 1000, false))
-	require.Nil(t, banner(1e9, ledger.Unlimited, false))
+	require.Nil(t, banner(1e9, book.Unlimited, false))
 	require.Equal(t, &bannerView{"warn", "You have used 800 of 1,000 points this month. After the last one, requests are refused until the points refill on 1 Dec 2026."}, banner(800, 1000, false))
 	require.Equal(t, &bannerView{"warn", "You have used 999 of 1,000 points this month. After the last one, requests go on and further points count as overage until 1 Dec 2026."}, banner(999, 1000, true))
 	require.Equal(t, &bannerView{"bad", "You have used 1,000 of 1,000 points this month: requests are refused until the points refill on 1 Dec 2026. Your operator can raise the limit."}, banner(1000, 1000, false))
@@ -64,7 +64,7 @@ func TestBanner(t *testing.T) {
 // The chart is a pure function of the numbers. Run the test with -update after a
 // change, and look at the difference.
 func TestChart(t *testing.T) {
-	first, err := ledger.ParseDay("2026-10-28")
+	first, err := book.ParseDay("2026-10-28")
 	require.NoError(t, err)
 	for name, c := range map[string]chartView{
 		"several": newChart([]string{"shop", `</title><script>"`, "Other keys"}, true, first, [][]int64{{10, 5, 1}, {0, 0, 0}, {1200, 300, 700}, {3, 0, 2}, {0, 1, 0}}),

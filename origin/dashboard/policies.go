@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -47,7 +47,7 @@ func (d *Dashboard) policies(v *visit) (any, error) {
 		return nil, err
 	}
 	keys, err := v.keysByPolicy()
-	view := policiesView{Policies: []policyItem{}, Max: ledger.MaxPolicies, MaxBytes: ledger.MaxPolicyStorage}
+	view := policiesView{Policies: []policyItem{}, Max: book.MaxPolicies, MaxBytes: book.MaxPolicyStorage}
 	for _, p := range list {
 		view.Policies = append(view.Policies, viewOfPolicy(p, keys))
 		view.Bytes += p.Size
@@ -55,14 +55,14 @@ func (d *Dashboard) policies(v *visit) (any, error) {
 	return view, err
 }
 
-func viewOfPolicy(p ledger.Policy, keys map[string][]keyName) policyItem {
+func viewOfPolicy(p book.Policy, keys map[string][]keyName) policyItem {
 	return policyItem{p.Name, p.Version, p.Changed, p.Size, append([]keyName{}, keys[p.Name]...)}
 }
 
 // keysByPolicy returns the keys that have a default policy, by its name. An account has a
 // thousand keys that are not revoked at most.
 func (v *visit) keysByPolicy() (map[string][]keyName, error) {
-	list, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, ledger.KeyPage{})
+	list, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, book.KeyPage{})
 	keys := map[string][]keyName{}
 	for _, k := range list {
 		if k.Policy != "" {
@@ -84,7 +84,7 @@ func (v *visit) policyNames() (names []string, err error) {
 // createPolicy creates a policy from a document and leads to its page.
 func (d *Dashboard) createPolicy(v *visit) (*outcome, error) {
 	name := strings.TrimSpace(v.form.Get("name"))
-	if err := ledger.CheckPolicyName(name); err != nil {
+	if err := book.CheckPolicyName(name); err != nil {
 		return nil, inputProblem("name", sentence(err))
 	}
 	document, err := v.firstDocument()
@@ -92,7 +92,7 @@ func (d *Dashboard) createPolicy(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	err = v.storePolicy(name, document, 0)
-	if errors.Is(err, ledger.ErrPolicyChanged) {
+	if errors.Is(err, book.ErrPolicyChanged) {
 		return nil, &problem{status: http.StatusConflict, code: "POLICY_EXISTS", field: "name", input: true, sentence: "The account has a policy with this name. Give another name, or edit that one."}
 	}
 	return redirect(policiesPath+"/"+name, "policy-created"), policyProblem(err)
@@ -148,7 +148,7 @@ func policyProblem(err error) error {
 	switch {
 	case ok:
 		return inputProblem("document", policySentence(refused))
-	case errors.Is(err, ledger.ErrTooManyPolicies), errors.Is(err, ledger.ErrPolicyStorage):
+	case errors.Is(err, book.ErrTooManyPolicies), errors.Is(err, book.ErrPolicyStorage):
 		return inputProblem("", sentence(err))
 	}
 	return err
@@ -204,13 +204,13 @@ func (v *visit) policyPage() (*policyPage, error) {
 }
 
 // ownPolicy returns the account's policy with the name of the path.
-func (v *visit) ownPolicy() (ledger.Policy, error) {
+func (v *visit) ownPolicy() (book.Policy, error) {
 	if err := v.takePolicySlot(); err != nil {
-		return ledger.Policy{}, err
+		return book.Policy{}, err
 	}
 	name := v.r.PathValue("name")
-	if ledger.CheckPolicyName(name) != nil {
-		return ledger.Policy{}, errNotFound
+	if book.CheckPolicyName(name) != nil {
+		return book.Policy{}, errNotFound
 	}
 	return v.Ledger.Policy(v.r.Context(), v.user.Account, name)
 }
@@ -232,7 +232,7 @@ func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	err = v.storePolicy(page.Policy.Name, document, version)
-	if errors.Is(err, ledger.ErrPolicyChanged) {
+	if errors.Is(err, book.ErrPolicyChanged) {
 		return page.changedMeanwhile(v)
 	}
 	if err != nil {
@@ -310,7 +310,7 @@ func (d *Dashboard) deletePolicy(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	err = d.Ledger.DeletePolicy(v.r.Context(), v.user.Account, page.Policy.Name)
-	if errors.Is(err, ledger.ErrPolicyInUse) {
+	if errors.Is(err, book.ErrPolicyInUse) {
 		return nil, page.inUse()
 	}
 	return redirect(policiesPath, "policy-deleted"), err

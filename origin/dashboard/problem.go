@@ -11,7 +11,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // A problem is why a request is refused, with what to do about it.
@@ -58,13 +59,13 @@ func problemOf(err error) *problem {
 		return inputProblem(input.Field, input.Sentence)
 	case errors.As(err, &tooMany):
 		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: "There were too many attempts. " + tryAgainIn(tooMany.Wait), input: true, wait: tooMany.Wait}
-	case errors.Is(err, ledger.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, ledger.ErrNoAccount), errors.Is(err, ledger.ErrNoPolicy):
+	case errors.Is(err, book.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, book.ErrNoAccount), errors.Is(err, book.ErrNoPolicy):
 		return errNotFound
-	case errors.Is(err, ledger.ErrSuspended):
+	case errors.Is(err, book.ErrSuspended):
 		return errSuspended
 	case errors.Is(err, identity.ErrBusy):
 		return &problem{status: http.StatusServiceUnavailable, code: "BUSY", sentence: sentence(err), input: true, wait: time.Second}
-	case errors.Is(err, ledger.ErrUnavailable):
+	case errors.Is(err, store.ErrUnavailable):
 		return &problem{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", sentence: "The database does not respond at the moment. Try again shortly.", wait: time.Second}
 	}
 	if p := factorProblem(err); p != nil {

@@ -24,7 +24,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 //go:embed templates
@@ -233,16 +233,16 @@ type plansOf struct {
 }
 
 // formatLimit returns a limit as people read it.
-func formatLimit(l ledger.Limit) string {
-	if l == ledger.Unlimited {
+func formatLimit(l book.Limit) string {
+	if l == book.Unlimited {
 		return "unlimited"
 	}
 	return humanize.Comma(int64(l))
 }
 
 // formatLimitOf returns a limit with its noun.
-func formatLimitOf(l ledger.Limit, noun string) string {
-	if l == ledger.Unlimited {
+func formatLimitOf(l book.Limit, noun string) string {
+	if l == book.Unlimited {
 		return "unlimited " + english.PluralWord(0, noun, "")
 	}
 	return count(int64(l), noun)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
@@ -200,13 +200,13 @@ type auditView struct {
 
 // Who returns who made the change.
 func (a auditView) Who() string {
-	if a.Actor == string(ledger.Shell) {
+	if a.Actor == string(book.Shell) {
 		return "command line"
 	}
 	return a.Actor
 }
 
-func viewOfAudit(line ledger.AuditLine) auditView {
+func viewOfAudit(line book.AuditLine) auditView {
 	return auditView{line.At, string(line.Actor), line.Action, line.Subject, auditSentence(line.Action, line.Subject)}
 }
 
@@ -216,7 +216,6 @@ var auditSentences = map[string]string{
 	"account.change":  "The terms of the account were changed: %s.",
 	"account.suspend": "The account was suspended.",
 	"account.resume":  "The account was resumed.",
-	"account.reset":   "The account was set back to the current month, %s.",
 	"account.delete":  "The account was deleted.",
 
 	"key.create": "The key “%s” was created.",

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/webhook"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -111,7 +111,7 @@ type provedView struct {
 
 func (d *Dashboard) provedPage(v *visit) (any, error) {
 	view := provedView{Email: v.user.Email, Keys: []keyView{}}
-	list, err := d.Ledger.ListKeys(v.r.Context(), v.user.Account, ledger.KeyPage{})
+	list, err := d.Ledger.ListKeys(v.r.Context(), v.user.Account, book.KeyPage{})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (d *Dashboard) signUpPage(v *visit) (any, error) {
 		return redirect("/dashboard", ""), nil
 	}
 	email := normalEmail(v.form.Get("email"))
-	return signUpView{ledger.DefaultPlan, v.suggestion(email), email}, nil
+	return signUpView{book.DefaultPlan, v.suggestion(email), email}, nil
 }
 
 // suggestion returns the email with a mistyped provider corrected, or "". The module
@@ -204,7 +204,7 @@ func (d *Dashboard) signUp(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	user, err := d.Identity.SignUp(v.r.Context(), email, password)
-	if errors.Is(err, ledger.ErrAccountExists) {
+	if errors.Is(err, book.ErrAccountExists) {
 		return nil, inputProblem("email", "There is an account with this email already. Sign in, or ask the operator for a one-time link.")
 	}
 	if err != nil {

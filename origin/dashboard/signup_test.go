@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
@@ -55,7 +55,7 @@ func TestSignUpSuggests(t *testing.T) {
 		require.NotContains(t, got.body, password)
 	}
 	_, err := s.Ledger.AccountByEmail(t.Context(), "jane@gmial.com")
-	require.ErrorIs(t, err, ledger.ErrNoAccount)
+	require.ErrorIs(t, err, book.ErrNoAccount)
 
 	got := b.submit("/sign-up", url.Values{"use": {"jane@gmail.com"}})
 	require.Equal(t, http.StatusOK, got.status)
@@ -144,7 +144,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		require.ErrorIs(t, err, identity.ErrNoLinked)
 
 		require.Equal(t, "/dashboard/settings/password?done=before-revoked", owner.submit(provedPath, url.Values{}).header.Get("Location"))
-		keys, err := s.Ledger.ListKeys(ctx, a.ID, ledger.KeyPage{})
+		keys, err := s.Ledger.ListKeys(ctx, a.ID, book.KeyPage{})
 		require.NoError(t, err)
 		require.Empty(t, keys)
 		_, err = s.Webhooks.Get(ctx, a.ID)
@@ -161,7 +161,7 @@ func TestLaterLinksEndNothing(t *testing.T) {
 		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
 		require.NoError(t, err)
 		s.signedIn(t, a.ID)
-		for name, account := range map[string]ledger.Account{"signed up": a, "made by the operator": s.account} {
+		for name, account := range map[string]book.Account{"signed up": a, "made by the operator": s.account} {
 			s.signedIn(t, account.ID)
 			require.NoError(t, s.Identity.SetPassword(t.Context(), identity.User{Account: account.ID, Email: account.Email}, password, identity.Session{}))
 			owner := s.signedIn(t, account.ID)

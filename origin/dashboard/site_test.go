@@ -20,6 +20,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/rig/storetest"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 type site struct {
 	*Dashboard
 	url     string
-	account ledger.Account
+	account book.Account
 	work    storetest.Counter // of the database
 	hangs   atomic.Bool       // the database, when it is asked for a session
 }
@@ -95,8 +96,8 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 	return s
 }
 
-func (s *site) createAccount(t *testing.T, email string) ledger.Account {
-	a, err := s.Ledger.CreateAccount(t.Context(), email, ledger.Terms{Plan: "pro"})
+func (s *site) createAccount(t *testing.T, email string) book.Account {
+	a, err := s.Ledger.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"})
 	require.NoError(t, err)
 	return a
 }

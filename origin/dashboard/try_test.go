@@ -10,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 func TestTryOneAddress(t *testing.T) {
 	eachAPISite(t, func(t *testing.T, s *apiSite) {
-		account, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(3)})
+		account, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(3)})
 		require.Contains(t, b.get("/dashboard/try").body, "This costs 1 point for each; you have <strong>3</strong> left this month.")
 		got := b.submit("/dashboard/try", url.Values{"emails": {"Jane.Doe+news@hotmial.com"}})
 		require.Equal(t, http.StatusOK, got.status)
@@ -42,7 +42,7 @@ func TestTryOneAddress(t *testing.T) {
 
 func TestTrySeveralAddresses(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
-	account, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(10)})
+	account, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(10)})
 	got := b.submit("/dashboard/try", url.Values{"emails": {"support@example.org\r\n\r\n jane.@example.org \nx@mailinator.com, support@example.org\njane@silent.test\nme@nomx.test"}})
 	require.Equal(t, http.StatusOK, got.status)
 	for _, want := range []string{"5 results", "This cost 5 points.", "Reaches a role, not one person", "Not a valid address", "The local part ends with a dot",
@@ -107,7 +107,7 @@ func TestTryShowsExchangeAndForm(t *testing.T) {
 
 func TestTryWithoutPoints(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
-	_, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
+	_, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
 	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
 	require.Equal(t, http.StatusTooManyRequests, got.status)
 	require.Contains(t, got.body, "The points of this month are used up. They refill on 1 ")

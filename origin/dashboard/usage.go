@@ -13,7 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/check/output"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 const (
@@ -76,7 +76,7 @@ func (n *usageNumbers) List() []int64 {
 	return []int64{n.Points, n.Requests, n.Errors, n.Valid, n.Invalid, n.Disposable, n.Public, n.Relay, n.Role, n.Gibberish, n.Typo, n.LookupErrors}
 }
 
-func numbersOf(t ledger.Tally) usageNumbers {
+func numbersOf(t book.Tally) usageNumbers {
 	f := t.Found
 	return usageNumbers{t.Points, t.Requests, t.Errors, f.Valid, f.Invalid, f.Disposable, f.Public, f.Relay, f.Role, f.Gibberish, f.Typo, f.LookupErrors}
 }
@@ -94,7 +94,7 @@ func (d *Dashboard) usage(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := &usageView{First: q.First.String(), Last: q.Last.String(), Key: q.Key, CSV: "/dashboard/usage.csv?" + usageParameters(q).Encode(), Paged: after != ledger.UsagePosition{}}
+	view := &usageView{First: q.First.String(), Last: q.Last.String(), Key: q.Key, CSV: "/dashboard/usage.csv?" + usageParameters(q).Encode(), Paged: after != book.UsagePosition{}}
 	if err := v.addUsageKeys(view, q); err != nil {
 		return nil, err
 	}
@@ -107,11 +107,11 @@ func (v *visit) refusedUsage(p *problem) (any, error) {
 	given := v.r.URL.Query()
 	view := &usageView{First: given.Get("first"), Last: given.Get("last")}
 	view.Key, _ = strconv.ParseInt(given.Get("key"), 10, 64) // anything else is all keys
-	err := v.addUsageKeys(view, ledger.UsageQuery{Account: v.user.Account, Key: view.Key})
+	err := v.addUsageKeys(view, book.UsageQuery{Account: v.user.Account, Key: view.Key})
 	return &outcome{data: view, refused: p}, err
 }
 
-func (v *visit) addUsageRows(view *usageView, q ledger.UsageQuery, after ledger.UsagePosition) error {
+func (v *visit) addUsageRows(view *usageView, q book.UsageQuery, after book.UsagePosition) error {
 	sum, count, err := v.Ledger.UsageSum(v.r.Context(), q)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (v *visit) addUsageRows(view *usageView, q ledger.UsageQuery, after ledger.
 
 // addUsageKeys adds the keys to choose from. The one that is chosen is among them
 // even if it used nothing.
-func (v *visit) addUsageKeys(view *usageView, q ledger.UsageQuery) error {
+func (v *visit) addUsageKeys(view *usageView, q book.UsageQuery) error {
 	list, err := v.Ledger.UsedKeys(v.r.Context(), q, usageKeys)
 	view.Keys = []usageKeyView{}
 	chosen := q.Key == 0
@@ -145,11 +145,11 @@ func (v *visit) addUsageKeys(view *usageView, q ledger.UsageQuery) error {
 		return err
 	}
 	k, err := v.Ledger.Key(v.r.Context(), v.user.Account, q.Key)
-	view.Keys = append(view.Keys, viewOfUsedKey(ledger.UsedKey{ID: k.ID, Name: k.Name, Dashboard: k.Dashboard, Test: k.Test, Revoked: !k.Revoked.IsZero()}))
+	view.Keys = append(view.Keys, viewOfUsedKey(book.UsedKey{ID: k.ID, Name: k.Name, Dashboard: k.Dashboard, Test: k.Test, Revoked: !k.Revoked.IsZero()}))
 	return err
 }
 
-func viewOfUsedKey(k ledger.UsedKey) usageKeyView {
+func viewOfUsedKey(k book.UsedKey) usageKeyView {
 	view := usageKeyView{k.ID, k.Name, "active"}
 	switch {
 	case k.Dashboard:
@@ -164,13 +164,13 @@ func viewOfUsedKey(k ledger.UsedKey) usageKeyView {
 
 // usageQuery reads the parameters first, last and key. The default is this month.
 // A key of another account is not found.
-func (v *visit) usageQuery() (q ledger.UsageQuery, err error) {
+func (v *visit) usageQuery() (q book.UsageQuery, err error) {
 	now, err := v.Ledger.Now(v.r.Context())
 	if err != nil {
 		return q, err
 	}
 	p := v.r.URL.Query()
-	q = ledger.UsageQuery{Account: v.user.Account, First: firstOfMonth(now), Last: ledger.DayOf(now)}
+	q = book.UsageQuery{Account: v.user.Account, First: firstOfMonth(now), Last: book.DayOf(now)}
 	if q.First, err = dayParameter(p, "first", q.First); err != nil {
 		return q, err
 	}
@@ -186,7 +186,7 @@ func (v *visit) usageQuery() (q ledger.UsageQuery, err error) {
 	return v.withKey(q, p.Get("key"))
 }
 
-func (v *visit) withKey(q ledger.UsageQuery, text string) (ledger.UsageQuery, error) {
+func (v *visit) withKey(q book.UsageQuery, text string) (book.UsageQuery, error) {
 	if text == "" || text == "0" {
 		return q, nil
 	}
@@ -199,17 +199,17 @@ func (v *visit) withKey(q ledger.UsageQuery, text string) (ledger.UsageQuery, er
 	return q, err
 }
 
-func firstOfMonth(t time.Time) ledger.Day {
+func firstOfMonth(t time.Time) book.Day {
 	t = t.UTC()
-	return ledger.DayOf(time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC))
+	return book.DayOf(time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC))
 }
 
-func dayParameter(p url.Values, name string, otherwise ledger.Day) (ledger.Day, error) {
+func dayParameter(p url.Values, name string, otherwise book.Day) (book.Day, error) {
 	text := p.Get(name)
 	if text == "" {
 		return otherwise, nil
 	}
-	day, err := ledger.ParseDay(text)
+	day, err := book.ParseDay(text)
 	if err != nil {
 		return 0, inputProblem(name, "The "+name+" day must be a date such as 2026-11-20.")
 	}
@@ -217,7 +217,7 @@ func dayParameter(p url.Values, name string, otherwise ledger.Day) (ledger.Day, 
 }
 
 // usageParameters returns the parameters that usageQuery reads.
-func usageParameters(q ledger.UsageQuery) url.Values {
+func usageParameters(q book.UsageQuery) url.Values {
 	p := url.Values{"first": {q.First.String()}, "last": {q.Last.String()}}
 	if q.Key != 0 {
 		p.Set("key", strconv.FormatInt(q.Key, 10))
@@ -226,16 +226,16 @@ func usageParameters(q ledger.UsageQuery) url.Values {
 }
 
 // A position is written as day and key, such as 2026-11-20.17.
-func formatPosition(p ledger.UsagePosition) string {
+func formatPosition(p book.UsagePosition) string {
 	return p.Day.String() + "." + strconv.FormatInt(p.Key, 10)
 }
 
-func parsePosition(text string) (p ledger.UsagePosition, err error) {
+func parsePosition(text string) (p book.UsagePosition, err error) {
 	if text == "" {
 		return p, nil
 	}
 	day, key, _ := strings.Cut(text, ".")
-	if p.Day, err = ledger.ParseDay(day); err == nil {
+	if p.Day, err = book.ParseDay(day); err == nil {
 		p.Key, err = strconv.ParseInt(key, 10, 64)
 	}
 	if err != nil {
@@ -277,7 +277,7 @@ func (d *Dashboard) usageCSV(w http.ResponseWriter, r *http.Request) {
 }
 
 // checkRows refuses a file that would be too long, before it begins.
-func (v *visit) checkRows(q ledger.UsageQuery) error {
+func (v *visit) checkRows(q book.UsageQuery) error {
 	_, rows, err := v.Ledger.UsageSum(v.r.Context(), q)
 	if err != nil {
 		return err
@@ -292,7 +292,7 @@ func checkCSVRows(rows int64) error {
 	return nil
 }
 
-func (v *visit) sendCSV(ctx context.Context, q ledger.UsageQuery) {
+func (v *visit) sendCSV(ctx context.Context, q book.UsageQuery) {
 	h := v.w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, q.First, q.Last))
@@ -300,7 +300,7 @@ func (v *visit) sendCSV(ctx context.Context, q ledger.UsageQuery) {
 	out, end := csv.NewWriter(v.w), time.Now().Add(csvTime)
 	out.UseCRLF = true // RFC 4180
 	_ = out.Write(append([]string{"day", "key_id", "key", "key_status"}, usageColumns...))
-	for after := (ledger.UsagePosition{}); ; {
+	for after := (book.UsagePosition{}); ; {
 		rows, err := v.Ledger.UsageRows(ctx, q, after, csvPageRows)
 		if err != nil {
 			v.Log.Error("an export of usage ended early", "error", err.Error())
@@ -324,7 +324,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-func csvRow(r ledger.UsageRow) []string {
+func csvRow(r book.UsageRow) []string {
 	key := viewOfUsedKey(r.Key)
 	row := []string{r.Day.String(), strconv.FormatInt(key.ID, 10), output.Formula(key.Name), key.Status}
 	numbers := numbersOf(r.Tally)

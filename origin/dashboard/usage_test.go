@@ -13,7 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -22,7 +22,7 @@ import (
 type usageSite struct {
 	*site
 	database string
-	today    ledger.Day
+	today    book.Day
 }
 
 func eachUsageSite(t *testing.T, test func(*testing.T, *usageSite)) {
@@ -33,18 +33,18 @@ func newUsageSite(t *testing.T, database string) *usageSite {
 	s := &usageSite{site: newSite(t, database, Config{}), database: database}
 	now, err := s.Ledger.Now(t.Context())
 	require.NoError(t, err)
-	s.today = ledger.DayOf(now)
+	s.today = book.DayOf(now)
 	return s
 }
 
 func (s *usageSite) key(t *testing.T, account int64, name string) int64 {
-	_, k, err := s.Ledger.CreateKey(t.Context(), account, name, ledger.KeyTerms{})
+	_, k, err := s.Ledger.CreateKey(t.Context(), account, name, book.KeyTerms{})
 	require.NoError(t, err)
 	return k.ID
 }
 
 // use records that a key used points on a day: of ten addresses nine were valid.
-func (s *usageSite) use(t *testing.T, account, key int64, day ledger.Day, points int64) {
+func (s *usageSite) use(t *testing.T, account, key int64, day book.Day, points int64) {
 	args := []any{account, key, int64(day), points, points + 1, int64(1), points * 9 / 10, points / 10, int64(0), int64(0), int64(0), points / 20, int64(0), points / 50, int64(0)}
 	require.NoError(t, s.Ledger.Store().Transact(t.Context(), store.Transaction{Decide: func(time.Time) ([]store.Statement, error) {
 		return []store.Statement{{Name: "add_usage", Args: args}}, nil
@@ -69,7 +69,7 @@ func TestUsagePage(t *testing.T) {
 		b := s.signedIn(t, s.account.ID)
 		require.Contains(t, b.get("/dashboard/usage").body, "No requests from")
 		shop, form := s.key(t, s.account.ID, "Shop"), s.key(t, s.account.ID, "<i>Form</i>")
-		for i := range ledger.Day(60) {
+		for i := range book.Day(60) {
 			s.use(t, s.account.ID, shop, s.today-i, 100)
 			s.use(t, s.account.ID, form, s.today-i, 10)
 		}
@@ -131,7 +131,7 @@ func TestUsageCSV(t *testing.T) {
 	eachUsageSite(t, func(t *testing.T, s *usageSite) {
 		b := s.signedIn(t, s.account.ID)
 		formula := s.key(t, s.account.ID, `=HYPERLINK("https://evil.example","x"),2`)
-		for i := range ledger.Day(30) {
+		for i := range book.Day(30) {
 			s.use(t, s.account.ID, formula, s.today-i, 100)
 		}
 		s.use(t, s.account.ID, s.key(t, s.account.ID, "+1"), s.today, 7)
@@ -163,7 +163,7 @@ func TestCSVRows(t *testing.T) {
 // A cell begins after a semicolon and a tab too, where a spreadsheet is set so.
 func TestUsageCSVHasNoFormula(t *testing.T) {
 	for name, want := range map[string]string{"shop": "shop", "=1": "'=1", "@x": "'@x", "a=1": "a=1", "shop;=1+1": "shop;'=1+1", "a\t-1": "a\t'-1", "＝1": "'＝1"} {
-		require.Equal(t, want, csvRow(ledger.UsageRow{Key: ledger.UsedKey{Name: name}})[2], "%q", name)
+		require.Equal(t, want, csvRow(book.UsageRow{Key: book.UsedKey{Name: name}})[2], "%q", name)
 	}
 }
 

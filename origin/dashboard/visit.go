@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // A visit is one request with who makes it.
@@ -39,7 +39,7 @@ func (d *Dashboard) visit(w http.ResponseWriter, r *http.Request, route route) (
 	if err := v.identifyFor(route); err != nil {
 		return v, err
 	}
-	v.r = r.WithContext(ledger.WithActor(r.Context(), route.access.actor()))
+	v.r = r.WithContext(book.WithActor(r.Context(), route.access.actor()))
 	switch {
 	case route.access <= public:
 		return v, nil
@@ -54,11 +54,11 @@ func (d *Dashboard) visit(w http.ResponseWriter, r *http.Request, route route) (
 }
 
 // actor returns who changes something, for the audit log.
-func (a access) actor() ledger.Actor {
+func (a access) actor() book.Actor {
 	if a == operator {
-		return ledger.Operator
+		return book.Operator
 	}
-	return ledger.Owner
+	return book.Owner
 }
 
 // incomplete reports whether the page serves a session whose second factor is

@@ -21,7 +21,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -53,7 +52,7 @@ func New(l *ledger.Ledger) *Identity {
 	return &Identity{ledger: l, store: database{l.Store()}, hasher: newHasher()}
 }
 
-// A database is a store whose errors wrap ledger.ErrUnavailable, but those of Decide
+// A database is a store whose errors wrap store.ErrUnavailable, but those of Decide
 // and of rows that it rejects, which are not due to its state.
 type database struct{ store.Store }
 
@@ -79,7 +78,7 @@ func unavailable(err error) error {
 	if err == nil || errors.Is(err, store.ErrData) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
+	return store.Unavailable(err)
 }
 
 // WithSealer makes i seal the secrets of authenticator apps.

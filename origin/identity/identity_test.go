@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -61,7 +62,7 @@ func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
 		l, err := ledger.Open(t.Context(), url, ledger.WithClock(func() time.Time { return time.Unix(0, clock.Load()) }))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
-		a, err := l.CreateAccount(t.Context(), "owner@example.com", ledger.Terms{})
+		a, err := l.CreateAccount(t.Context(), "owner@example.com", book.Terms{})
 		require.NoError(t, err)
 		test(t, &fixture{New(l), a.ID, clock, url})
 	})

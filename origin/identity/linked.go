@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -63,7 +63,7 @@ func (i *Identity) Link(ctx context.Context, u User, issuer, subject string) err
 	}
 	create := store.Statement{Name: "create_identity", Args: []any{issuer, subject, u.Account, now.UnixNano(), maxLinked, u.handle}}
 	return i.writeIf(ctx, ErrMoreLinked, create, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, u.Account, now, "identity.link", issuer)
+		return book.Audit(ctx, u.Account, now, "identity.link", issuer)
 	}, store.Statement{Name: "lock_user", Args: []any{u.Account}})
 }
 
@@ -72,7 +72,7 @@ func (i *Identity) Link(ctx context.Context, u User, issuer, subject string) err
 func (i *Identity) Unlink(ctx context.Context, account int64, issuer, subject string) error {
 	remove := store.Statement{Name: "delete_identity", Args: []any{account, issuer, subject}}
 	return i.writeIf(ctx, ErrNoLinked, remove, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "identity.unlink", issuer)
+		return book.Audit(ctx, account, now, "identity.unlink", issuer)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol" // Web Authentication Level 3: parses and verifies what authenticators sign
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -191,7 +191,7 @@ func (i *Identity) add(ctx context.Context, account int64, name string, credenti
 	}
 	create := store.Statement{Name: "create_passkey", Args: []any{passkeyID(credential.ID), account, name, string(text), now.UnixNano(), maxPasskeys}}
 	return i.writeIf(ctx, ErrMorePasskey, create, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "passkey.add", name)
+		return book.Audit(ctx, account, now, "passkey.add", name)
 	}, store.Statement{Name: "lock_user", Args: []any{account}})
 }
 
@@ -272,6 +272,6 @@ func (i *Identity) RemovePasskey(ctx context.Context, account int64, id string) 
 	var name string
 	remove := store.Statement{Name: "delete_passkey", Args: []any{account, id}, Scan: func(r store.Row) error { return r.Scan(&name) }}
 	return i.writeIf(ctx, ErrNoPasskey, remove, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "passkey.remove", name)
+		return book.Audit(ctx, account, now, "passkey.remove", name)
 	})
 }

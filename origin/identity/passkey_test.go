@@ -9,7 +9,7 @@ import (
 	vw "github.com/descope/virtualwebauthn" // an authenticator in software, for tests
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/passkeytest"
 )
 
@@ -184,7 +184,7 @@ func TestLinkedIdentities(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx, issuer := t.Context(), "https://id.example"
 		f.withUser(t)
-		a, err := f.ledger.CreateAccount(ctx, "other@example.com", ledger.Terms{})
+		a, err := f.ledger.CreateAccount(ctx, "other@example.com", book.Terms{})
 		require.NoError(t, err)
 		_, err = f.CreateLink(ctx, a.ID)
 		require.NoError(t, err)
@@ -219,12 +219,12 @@ func TestSignUp(t *testing.T) {
 		_, err = f.CheckPassword(ctx, "new@example.com", "a long password")
 		require.NoError(t, err)
 		_, err = f.SignUp(ctx, "new@example.com", "another password")
-		require.ErrorIs(t, err, ledger.ErrAccountExists)
+		require.ErrorIs(t, err, book.ErrAccountExists)
 		_, err = f.CheckPassword(ctx, "new@example.com", "another password")
 		require.ErrorIs(t, err, ErrWrongPassword, "not overwritten")
 		_, err = f.SignUp(ctx, "third@example.com", "short")
 		require.ErrorAs(t, err, new(*InputError))
 		_, err = f.ledger.AccountByEmail(ctx, "third@example.com")
-		require.ErrorIs(t, err, ledger.ErrNoAccount)
+		require.ErrorIs(t, err, book.ErrNoAccount)
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/alexedwards/argon2id" // the PHC format around x/crypto's Argon2id
 	"golang.org/x/crypto/argon2"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -136,7 +136,7 @@ func (i *Identity) SetPassword(ctx context.Context, u User, password string, kee
 			{Name: "delete_sessions", Args: []any{u.Account, keep.ID}},
 			{Name: "delete_links", Args: []any{u.Account, now.UnixNano(), latest(now, LinkLife)}},
 		}
-		return append(list, ledger.Audit(ctx, u.Account, now, "user.password", "")...)
+		return append(list, book.Audit(ctx, u.Account, now, "user.password", "")...)
 	}, createUser(u.Account, now))
 }
 

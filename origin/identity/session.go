@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -55,7 +55,7 @@ func (i *Identity) SignIn(ctx context.Context, u User, old, client string, compl
 			{Name: "trim_sessions", Args: []any{u.Account, maxSessions}},
 		}
 		if complete {
-			list = append(list, ledger.Audit(ctx, u.Account, now, "session.sign-in", client)...)
+			list = append(list, book.Audit(ctx, u.Account, now, "session.sign-in", client)...)
 		}
 		return list
 	})
@@ -134,7 +134,7 @@ func (i *Identity) Confirm(ctx context.Context, s Session) error {
 func (i *Identity) EndSession(ctx context.Context, account, id int64) error {
 	end := store.Statement{Name: "delete_session", Args: []any{account, id}}
 	return i.writeIf(ctx, ErrNoSession, end, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "session.sign-out", "")
+		return book.Audit(ctx, account, now, "session.sign-out", "")
 	})
 }
 
@@ -142,6 +142,6 @@ func (i *Identity) EndSession(ctx context.Context, account, id int64) error {
 func (i *Identity) EndSessions(ctx context.Context, account, keep int64) error {
 	end := store.Statement{Name: "delete_sessions", Args: []any{account, keep}}
 	return i.writeIf(ctx, nil, end, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "session.sign-out-everywhere", "")
+		return book.Audit(ctx, account, now, "session.sign-out-everywhere", "")
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pquerna/otp/hotp" // RFC 4226; the time step is ours, to accept each once
 	"github.com/pquerna/otp/totp" // RFC 6238
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -80,7 +80,7 @@ func (i *Identity) SetTOTP(ctx context.Context, u User, secret, code string) (re
 		sealed := i.sealer.Seal(store.SecretOfTOTP, u.Account, secret)
 		list := []store.Statement{{Name: "put_totp", Args: []any{u.Account, sealed, step}}}
 		list = append(list, putRecoveryCodes(u.Account, recovery)...)
-		return append(list, ledger.Audit(ctx, u.Account, now, "totp.set", "")...)
+		return append(list, book.Audit(ctx, u.Account, now, "totp.set", "")...)
 	})
 }
 
@@ -148,7 +148,7 @@ func unchanged(account int64) []store.Statement {
 // RemoveTOTP takes a user's authenticator app and recovery codes away.
 func (i *Identity) RemoveTOTP(ctx context.Context, account int64) error {
 	return i.write(ctx, func(now time.Time) []store.Statement {
-		return append(removeTOTP(account), ledger.Audit(ctx, account, now, "totp.remove", "")...)
+		return append(removeTOTP(account), book.Audit(ctx, account, now, "totp.remove", "")...)
 	})
 }
 
@@ -166,7 +166,7 @@ func (i *Identity) ResetFactors(ctx context.Context, account int64) error {
 		list := append(removeTOTP(account),
 			store.Statement{Name: "delete_passkeys", Args: []any{account}},
 			store.Statement{Name: "delete_sessions", Args: []any{account, 0}})
-		return append(list, ledger.Audit(ctx, account, now, "factors.reset", "")...)
+		return append(list, book.Audit(ctx, account, now, "factors.reset", "")...)
 	})
 }
 
@@ -215,7 +215,7 @@ func (i *Identity) RenewRecoveryCodes(ctx context.Context, u User) ([]string, er
 	}
 	codes := newRecoveryCodes()
 	return codes, i.writeAs(ctx, u, func(now time.Time) []store.Statement {
-		return append(putRecoveryCodes(u.Account, codes), ledger.Audit(ctx, u.Account, now, "recovery-codes.renew", "")...)
+		return append(putRecoveryCodes(u.Account, codes), book.Audit(ctx, u.Account, now, "recovery-codes.renew", "")...)
 	})
 }
 
@@ -228,6 +228,6 @@ func (i *Identity) RecoveryCodesLeft(ctx context.Context, account int64) (n int,
 func (i *Identity) useRecoveryCode(ctx context.Context, account int64, code string) error {
 	use := store.Statement{Name: "use_recovery_code", Args: []any{account, hashOfRecoveryCode(account, code)}}
 	return i.writeIf(ctx, ErrWrongCode, use, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "recovery-code.use", "")
+		return book.Audit(ctx, account, now, "recovery-code.use", "")
 	})
 }

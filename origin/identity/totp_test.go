@@ -9,7 +9,7 @@ import (
 	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -119,7 +119,7 @@ func TestRecoveryCodes(t *testing.T) {
 		require.Len(t, recovery, 10)
 		require.NoError(t, f.CheckCode(ctx, u, " "+recovery[3][:10]+" "+recovery[3][10:]))
 		require.ErrorIs(t, f.CheckCode(ctx, u, recovery[3]), ErrWrongCode, "each once")
-		other, err := f.ledger.CreateAccount(ctx, "other@example.com", ledger.Terms{})
+		other, err := f.ledger.CreateAccount(ctx, "other@example.com", book.Terms{})
 		require.NoError(t, err)
 		_, err = f.CreateLink(ctx, other.ID)
 		require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestSecretOfTheAppIsSealed(t *testing.T) {
 		require.NoError(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)))
 		require.ErrorIs(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)), ErrWrongCode)
 
-		other, err := f.ledger.CreateAccount(ctx, "other@example.com", ledger.Terms{})
+		other, err := f.ledger.CreateAccount(ctx, "other@example.com", book.Terms{})
 		require.NoError(t, err)
 		require.NoError(t, f.SetPassword(ctx, User{Account: other.ID, Email: other.Email}, "correct horse battery", Session{}))
 		_, err = f.database(t).ExecContext(ctx, "UPDATE users SET totp = $1 WHERE account = $2", f.stored(t, f.account), other.ID)

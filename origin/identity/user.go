@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -115,7 +115,7 @@ func (i *Identity) SetName(ctx context.Context, account int64, name string) erro
 	}
 	put := store.Statement{Name: "put_user_name", Args: []any{account, name}}
 	return i.writeIf(ctx, nil, put, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "user.rename", "")
+		return book.Audit(ctx, account, now, "user.rename", "")
 	})
 }
 
@@ -146,7 +146,7 @@ func (i *Identity) SetOperator(ctx context.Context, account int64, operator bool
 	}
 	put := store.Statement{Name: "put_operator", Args: []any{account, operator}}
 	return i.writeIf(ctx, nil, put, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, action, "")
+		return book.Audit(ctx, account, now, action, "")
 	}, createUser(account, now))
 }
 
@@ -167,7 +167,7 @@ func (i *Identity) SignUp(ctx context.Context, email, password string) (User, er
 	if err != nil {
 		return User{}, err
 	}
-	a, err := i.ledger.CreateAccount(ctx, email, ledger.Terms{}, func(account int64, _ time.Time) []store.Statement {
+	a, err := i.ledger.CreateAccount(ctx, email, book.Terms{}, func(account int64, _ time.Time) []store.Statement {
 		return []store.Statement{{Name: "sign_up_user", Args: []any{account, newToken()}}, {Name: "put_password", Args: []any{account, hash}}}
 	})
 	if err != nil {
@@ -179,7 +179,7 @@ func (i *Identity) SignUp(ctx context.Context, email, password string) (User, er
 // CheckSignUp returns an *InputError if an account cannot have this email or
 // password.
 func CheckSignUp(email, password string) error {
-	if err := ledger.CheckEmail(email); err != nil {
+	if err := book.CheckEmail(email); err != nil {
 		return &InputError{"email", "The email needs an @, at most 254 bytes and no spaces or control characters."}
 	}
 	return checkPassword(password, email)
@@ -199,7 +199,7 @@ func (i *Identity) CreateLink(ctx context.Context, account int64) (token string,
 			{Name: "delete_links", Args: []any{account, now.UnixNano(), latest(now, LinkLife)}},
 			{Name: "create_link", Args: []any{hashOf(token), account, now.Add(LinkLife).UnixNano()}},
 		}
-		return append(list, ledger.Audit(ctx, account, now, "link.create", "")...)
+		return append(list, book.Audit(ctx, account, now, "link.create", "")...)
 	})
 	return token, err
 }
@@ -262,5 +262,5 @@ func prove(ctx context.Context, account int64, now time.Time) []store.Statement 
 		{Name: "delete_identities", Args: []any{account}},
 		{Name: "delete_sessions", Args: []any{account, 0}},
 	}
-	return append(list, ledger.Audit(ctx, account, now, "user.prove", "")...)
+	return append(list, book.Audit(ctx, account, now, "user.prove", "")...)
 }

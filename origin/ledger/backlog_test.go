@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -47,7 +48,7 @@ func (f *fixture) addTallies(n int) {
 	f.views.mu.Lock()
 	defer f.views.mu.Unlock()
 	for day := range n {
-		f.views.addTally(usageKey{f.account, f.key.ID, Day(day)}, Tally{Requests: 1, Errors: 1})
+		f.views.addTally(usageKey{f.account, f.key.ID, book.Day(day)}, book.Tally{Requests: 1, Errors: 1})
 	}
 }
 
@@ -68,7 +69,7 @@ func (f *fixture) addTokens(n int) {
 			var account, key int64
 			require.NoError(f, rows.Scan(&account, &key))
 			a := f.views.account(account)
-			a.accountState = accountState{id: account, rate: 5, points: Unlimited}
+			a.accountState = accountState{id: account, rate: 5, points: book.Unlimited}
 			a.pending = []*token{{arrival: f.clock.instant(), key: a.key(key), keyID: key}}
 			f.views.pending[a] = true
 		}
@@ -82,7 +83,7 @@ func TestBacklog(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		for _, closing := range []bool{false, true} {
 			_, wrap := costly(tokenLimit + tallyLimit + 2) // and the rows of the request
-			f := newFixture(t, emptyLike(t, url), Terms{Rate: limit(5), Points: limit(Unlimited)}, wrap)
+			f := newFixture(t, emptyLike(t, url), book.Terms{Rate: limit(5), Points: limit(book.Unlimited)}, wrap)
 			f.request(1)
 			n := 30_000
 			if testing.Short() {
@@ -122,7 +123,7 @@ func TestSlowGroupIsHalved(t *testing.T) {
 		s.most.Store(1000)
 		f.awaitReady()
 		require.Equal(t, Good, f.request(1).Kind)
-		f.requireHistory(Tally{Points: 2, Requests: 402, Errors: 400})
+		f.requireHistory(book.Tally{Points: 2, Requests: 402, Errors: 400})
 	})
 }
 
@@ -134,7 +135,7 @@ func TestSlowChargesAreHalved(t *testing.T) {
 		all := make([]*fixture, 40)
 		for n := range all {
 			all[n] = f.otherAccount(fmt.Sprintf("other%d@example.com", n))
-			require.NoError(t, f.ChangeTerms(f.ctx, all[n].account, Terms{Rate: limit(maxRate), Points: limit(Unlimited)}))
+			require.NoError(t, f.ChangeTerms(f.ctx, all[n].account, book.Terms{Rate: limit(1_000_000), Points: limit(book.Unlimited)}))
 		}
 		rounds := int64(0)
 		for ; s.late.Load() == 0; rounds++ {
@@ -160,6 +161,6 @@ func TestPostgresSlowCommitIsHalved(t *testing.T) {
 		f.addTallies(200)
 		require.Eventually(t, func() bool { return f.history().Requests == 201 }, hung, tickEvery)
 		require.Equal(t, Good, f.request(1).Kind)
-		f.requireHistory(Tally{Points: 2, Requests: 202, Errors: 200})
+		f.requireHistory(book.Tally{Points: 2, Requests: 202, Errors: 200})
 	}
 }

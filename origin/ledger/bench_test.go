@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -31,9 +32,9 @@ func BenchmarkCharge(b *testing.B) {
 // from memory, with at most one query per maxRefuse.
 func BenchmarkRefusal(b *testing.B) {
 	l := open(b, "sqlite:"+filepath.Join(b.TempDir(), "ledger.db"))
-	account, err := l.CreateAccount(b.Context(), "owner@example.com", Terms{})
+	account, err := l.CreateAccount(b.Context(), "owner@example.com", book.Terms{})
 	require.NoError(b, err)
-	secret, _, err := l.CreateKey(b.Context(), account.ID, "bench", KeyTerms{})
+	secret, _, err := l.CreateKey(b.Context(), account.ID, "bench", book.KeyTerms{})
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -61,7 +62,7 @@ func (p population) create(b *testing.B, l *Ledger) (secrets []string) {
 		account, err := l.CreateAccount(b.Context(), strconv.Itoa(i)+"@example.com", unlimitedTerms)
 		require.NoError(b, err)
 		for k := range p.keysEach {
-			secret, _, err := l.CreateKey(b.Context(), account.ID, "bench"+strconv.Itoa(k), KeyTerms{})
+			secret, _, err := l.CreateKey(b.Context(), account.ID, "bench"+strconv.Itoa(k), book.KeyTerms{})
 			require.NoError(b, err)
 			secrets = append(secrets, secret)
 		}

@@ -1,5 +1,7 @@
 package ledger
 
+import "github.com/addrspec/addrspec/origin/ledger/book"
+
 import "time"
 
 // A token bucket refills continuously at its rate, in tokens a second, and has
@@ -21,7 +23,7 @@ const lateness = 100 * time.Millisecond
 // which may be overdrawn by tolerance. It returns the new TAT and 0, or the old
 // TAT and the time until there is a token.
 func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration) (int64, time.Duration) {
-	if rate == Unlimited {
+	if rate == book.Unlimited {
 		return tat, 0
 	}
 	at, window, possible := arrival.UnixNano(), windowOf(rate), tat
@@ -38,7 +40,7 @@ func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Dur
 
 // tatAfter returns the TAT after a token was taken at arrival.
 func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
-	if rate == Unlimited {
+	if rate == book.Unlimited {
 		return tat
 	}
 	return max(tat, arrival.UnixNano()) + intervalOf(rate)
@@ -46,8 +48,8 @@ func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
 
 // tokensLeft returns the number of tokens in a bucket at now.
 func tokensLeft(tat int64, now time.Time, rate int64) int64 {
-	if rate == Unlimited {
-		return Unlimited
+	if rate == book.Unlimited {
+		return book.Unlimited
 	}
 	left := now.UnixNano() + windowOf(rate) - tat
 	return min(max(left/intervalOf(rate), 0), rate)
@@ -62,7 +64,7 @@ func intervalOf(rate int64) int64 { return int64(time.Second) / rate }
 // jitterOf returns how early a request of a paced client may arrive: a tenth of
 // the interval, which is too little for another token in a burst.
 func jitterOf(rate int64) time.Duration {
-	if rate == Unlimited {
+	if rate == book.Unlimited {
 		return 0
 	}
 	return time.Duration(intervalOf(rate) / 10)

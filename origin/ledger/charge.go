@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -110,7 +111,7 @@ func (t *ticket) await(ctx context.Context, late <-chan time.Time) error {
 		}
 		switch {
 		case t.move(waiting, withdrawn):
-			return unavailable(errTimeout)
+			return store.Unavailable(errTimeout)
 		case t.move(taken, abandoned):
 			return ErrUndecided
 		}
@@ -124,8 +125,8 @@ type chargeOp struct {
 	*ticket
 	outcome Decision
 	taken   bool // the ticket was not withdrawn
-	month   month
-	day     Day
+	month   book.Month
+	day     book.Day
 }
 
 func (c *chargeOp) name() string   { return "charge" }
@@ -179,7 +180,7 @@ func (c *chargeOp) decide(ws *workingSet) {
 		a.charge(c.Points)
 		k.charge(c.Points)
 		c.month, c.day = a.month, a.day(ws.now)
-		ws.addTally(c.usage(), Tally{Points: c.Points, Requests: 1, Found: c.Found})
+		ws.addTally(c.usage(), book.Tally{Points: c.Points, Requests: 1, Found: c.Found})
 		if c.storesResponse() {
 			ws.putRecord(c.record(), &record{body: c.once.Body, response: c.Response, size: c.size,
 				expires: ws.now.Add(retention).UnixNano()})
@@ -206,9 +207,9 @@ func (c *chargeOp) settle(v *views) {
 		return
 	}
 	if r.ended { // End counted it as a request that was not charged
-		v.addTally(c.usage(), Tally{Requests: -1})
+		v.addTally(c.usage(), book.Tally{Requests: -1})
 	} else {
-		v.addTally(c.usage(), Tally{Errors: 1})
+		v.addTally(c.usage(), book.Tally{Errors: 1})
 	}
 	if !c.storesResponse() {
 		v.voids = append(v.voids, c)
@@ -240,7 +241,7 @@ func (o *voidOp) decide(ws *workingSet) {
 	a.void(c.Points, c.month)
 	if k != nil {
 		k.void(c.Points, c.month)
-		ws.addTally(c.usage(), Tally{Points: -c.Points, Found: Found{}.plus(c.Found, -1)})
+		ws.addTally(c.usage(), book.Tally{Points: -c.Points, Found: book.Found{}.Plus(c.Found, -1)})
 	}
 }
 

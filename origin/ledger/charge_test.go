@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -24,14 +25,14 @@ func (f *fixture) retryable(id, body byte) Decision {
 
 func TestIdempotency(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(12)})
+		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(12)})
 		first := f.mustBegin()
 		d, err := first.Claim(5, idempotency(1, 1))
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Kind)
 		require.Equal(t, IdempotencyConflict, f.retryable(1, 1).Kind, "the first is in progress")
 		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Kind, "another body")
-		d, err = first.Charge(Charge{Points: 5, Found: Found{Valid: 5}, Response: []byte(storedResponse)})
+		d, err = first.Charge(Charge{Points: 5, Found: book.Found{Valid: 5}, Response: []byte(storedResponse)})
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Kind)
 
@@ -77,7 +78,7 @@ func TestIdempotencyPartialResponse(t *testing.T) {
 		r := f.mustBegin()
 		_, err := r.Claim(5, idempotency(1, 1))
 		require.NoError(t, err)
-		d, err := r.Charge(Charge{Points: 3, Found: Found{Valid: 3}})
+		d, err := r.Charge(Charge{Points: 3, Found: book.Found{Valid: 3}})
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Kind)
 		r.End()
@@ -90,13 +91,13 @@ func TestIdempotencyPerAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.retryable(1, 1)
-		second, _, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
+		second, _, err := f.CreateKey(f.ctx, f.account, "second", book.KeyTerms{})
 		require.NoError(t, err)
 		require.Equal(t, Replayed, f.requestWith(second, 5, idempotency(1, 1)).Kind, "keys of an account share its records")
 
 		other, err := f.CreateAccount(f.ctx, "other@example.com", unlimitedTerms)
 		require.NoError(t, err)
-		secret, _, err := f.CreateKey(f.ctx, other.ID, "test", KeyTerms{})
+		secret, _, err := f.CreateKey(f.ctx, other.ID, "test", book.KeyTerms{})
 		require.NoError(t, err)
 		require.Equal(t, Good, f.requestWith(secret, 5, idempotency(1, 1)).Kind, "accounts do not share records")
 	})
@@ -147,9 +148,9 @@ func TestIdempotencyOnTwoReplicas(t *testing.T) {
 // The records of an account take no more bytes than its plan allows.
 func TestIdempotencyRecordsAreBounded(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Plan: "enterprise"})
+		f := newFixture(t, url, book.Terms{Plan: "enterprise"})
 		size := int64(len(storedResponse))
-		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "enterprise", Rate: Unlimited, Points: Unlimited, Stored: 3*size - 1}}))
+		require.NoError(t, f.StorePlans(f.ctx, []book.Plan{{Name: "enterprise", Rate: book.Unlimited, Points: book.Unlimited, Stored: 3*size - 1}}))
 		require.Equal(t, Good, f.retryable(1, 1).Kind)
 		require.Equal(t, Good, f.retryable(2, 1).Kind)
 		require.Equal(t, RecordsFull, f.retryable(3, 1).Kind, "the record does not fit")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -41,7 +42,7 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 func TestConcurrentChargesAreExact(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 400
-		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(points)})
+		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(points)})
 		var seen sync.Map
 		var sold atomic.Int64
 		inParallel(16, func(int) { sold.Add(f.buy(f.Ledger, &seen)) })
@@ -56,8 +57,8 @@ func TestConcurrentChargesAreExact(t *testing.T) {
 // random times. The points used are exactly those of the requests that got a result.
 func TestConcurrentCancellation(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(2000), Overage: yes()})
-		second, key, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
+		f := newFixture(t, url, book.Terms{Plan: "pro", Rate: limit(book.Unlimited), Points: limit(2000), Overage: yes()})
+		second, key, err := f.CreateKey(f.ctx, f.account, "second", book.KeyTerms{})
 		require.NoError(t, err)
 		var paid [2]atomic.Int64 // by key
 		var gone atomic.Int64
@@ -106,7 +107,7 @@ func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 		return 0
 	}
 	points := 1 + random.Int64N(claim)
-	d, err = r.Charge(Charge{Points: points, Found: Found{Valid: points}})
+	d, err = r.Charge(Charge{Points: points, Found: book.Found{Valid: points}})
 	if err != nil {
 		require.ErrorIs(f, err, context.DeadlineExceeded)
 		return 0
@@ -153,7 +154,7 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 // their work.
 func TestClaimedPointsCountAsUsed(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)})
+		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)})
 		first := f.mustBegin()
 		d, err := first.Claim(64, nil)
 		require.NoError(t, err)

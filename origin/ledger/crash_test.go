@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -158,7 +160,7 @@ func TestConcurrentOpen(t *testing.T) {
 		for _, l := range ledgers {
 			plans, err := l.Plans(t.Context())
 			require.NoError(t, err)
-			require.Len(t, plans, len(DefaultPlans()))
+			require.Len(t, plans, len(book.DefaultPlans()))
 			require.NoError(t, l.Close())
 		}
 	})
@@ -196,12 +198,12 @@ func TestDiskFull(t *testing.T) {
 			succeeded = d.Usage.Current
 		}
 	}
-	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorIs(t, err, store.ErrUnavailable)
 	require.ErrorContains(t, err, "the disk is full")
 	require.Equal(t, succeeded, f.used(), "nothing was charged")
-	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+	require.ErrorIs(t, f.Ready(f.ctx), store.ErrUnavailable)
 	_, _, err = f.Begin(f.ctx, f.secret, "")
-	require.ErrorIs(t, err, ErrUnavailable, "no request is admitted that cannot be charged")
+	require.ErrorIs(t, err, store.ErrUnavailable, "no request is admitted that cannot be charged")
 
 	require.NoError(t, os.Remove(filler.Name()))
 	f.awaitReady()

@@ -2,16 +2,14 @@ package ledger
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // Errors of requests. A request that is refused gets a Decision and no error.
 var (
-	// ErrUnavailable means that the database did not commit; nothing was
-	// charged. The error that wraps it gives the cause.
-	ErrUnavailable = errors.New("the ledger's database is unavailable")
 	// ErrUndecided means that the database has not confirmed the commit in time.
 	// If it was committed, the charge remains if it has an Idempotency-Key and a
 	// stored response; otherwise the next commit group voids it, unless the process
@@ -23,8 +21,6 @@ var (
 	// ErrClosed means that Close was called before the charge was submitted.
 	ErrClosed = errors.New("the ledger is closed")
 )
-
-func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // A Kind of Decision is what was decided about a step of a request. Kinds are declared in
 // order of precedence.
@@ -93,18 +89,10 @@ type Quota struct {
 // A Charge is what a finished request is charged.
 type Charge struct {
 	Points int64 // at most what was claimed
-	Found  Found
+	Found  book.Found
 	// Response is stored for the request's Idempotency-Key to replay; nil stores
 	// nothing.
 	Response []byte
-}
-
-// Found counts the results of the addresses charged.
-type Found struct {
-	Valid, Invalid            int64
-	Disposable, Public, Relay int64
-	Role, Gibberish, Typo     int64 // of the valid ones
-	LookupErrors              int64 // MX lookups that failed; these addresses are neither valid nor invalid
 }
 
 // An accountState is the row of an account: its limits and what it has used. Its
@@ -149,16 +137,16 @@ func (k *keyState) columns() []any {
 
 // consumption is what an account or a key has used.
 type consumption struct {
-	month month // the month of used
-	used  int64 // points
-	tat   int64 // state of the token bucket, see takeToken
+	month book.Month // the month of used
+	used  int64      // points
+	tat   int64      // state of the token bucket, see takeToken
 
 	changed bool
 }
 
 // roll moves to month m, with nothing used, if m is later. A clock that is set
 // back leaves the later month in place, so that no month is refilled twice.
-func (c *consumption) roll(m month) {
+func (c *consumption) roll(m book.Month) {
 	if m > c.month {
 		c.month, c.used, c.changed = m, 0, true
 	}
@@ -166,10 +154,10 @@ func (c *consumption) roll(m month) {
 
 // isCounted reports whether the database has what the key has used: one without a limit
 // of its own has no need of it, and is not written.
-func (k *keyState) isCounted() bool { return k.budget != Unlimited || k.rate != Unlimited }
+func (k *keyState) isCounted() bool { return k.budget != book.Unlimited || k.rate != book.Unlimited }
 
 // roll, charge and void do what those of consumption do, if the key is counted.
-func (k *keyState) roll(m month) {
+func (k *keyState) roll(m book.Month) {
 	if k.isCounted() {
 		k.consumption.roll(m)
 	}
@@ -181,7 +169,7 @@ func (k *keyState) charge(points int64) {
 	}
 }
 
-func (k *keyState) void(points int64, m month) {
+func (k *keyState) void(points int64, m book.Month) {
 	if k.isCounted() {
 		k.consumption.void(points, m)
 	}
@@ -194,7 +182,7 @@ func (c *consumption) charge(points int64) {
 
 // void gives back a charge of month m. If m is over, there is nothing to do. The
 // result is at least 0, since an operator may have lowered used meanwhile.
-func (c *consumption) void(points int64, m month) {
+func (c *consumption) void(points int64, m book.Month) {
 	if c.month == m {
 		c.used = max(0, c.used-points)
 		c.changed = true
@@ -209,7 +197,7 @@ func (a *accountState) addStored(bytes int64) {
 // shortfall returns how many of the points are missing if requests in progress
 // have claimed some. A request for 0 points lacks none, also beyond the limit.
 func (a *accountState) shortfall(points, claimed int64) int64 {
-	if points == 0 || a.overage || a.points == Unlimited {
+	if points == 0 || a.overage || a.points == book.Unlimited {
 		return 0
 	}
 	return max(0, a.used+claimed+points-a.points)
@@ -217,7 +205,7 @@ func (a *accountState) shortfall(points, claimed int64) int64 {
 
 // shortfall does the same for the key's budget.
 func (k *keyState) shortfall(points, claimed int64) int64 {
-	if points == 0 || k.budget == Unlimited {
+	if points == 0 || k.budget == book.Unlimited {
 		return 0
 	}
 	return max(0, k.used+claimed+points-k.budget)
@@ -225,23 +213,23 @@ func (k *keyState) shortfall(points, claimed int64) int64 {
 
 // remaining returns what is left of the month's points, without overage.
 func (a *accountState) remaining(claimed int64) int64 {
-	if a.points == Unlimited {
-		return Unlimited
+	if a.points == book.Unlimited {
+		return book.Unlimited
 	}
 	return max(a.points-a.used-claimed, 0)
 }
 
 // remaining returns what is left of the key's budget.
 func (k *keyState) remaining(claimed int64) int64 {
-	if k.budget == Unlimited {
-		return Unlimited
+	if k.budget == book.Unlimited {
+		return book.Unlimited
 	}
 	return max(k.budget-k.used-claimed, 0)
 }
 
 // minLimit returns the smaller of two limits.
 func minLimit(a, b int64) int64 {
-	if a == Unlimited || b != Unlimited && b < a {
+	if a == book.Unlimited || b != book.Unlimited && b < a {
 		return b
 	}
 	return a
@@ -250,16 +238,16 @@ func minLimit(a, b int64) int64 {
 // decision returns a decision with the account's usage, in which points claimed by
 // requests in progress do not remain.
 func (a *accountState) decision(kind Kind, wait time.Duration, claimed int64) Decision {
-	over := a.overage && a.points != Unlimited && a.used > a.points
+	over := a.overage && a.points != book.Unlimited && a.used > a.points
 	return Decision{Kind: kind, Usage: &Usage{Current: a.used, Limit: a.points, Overage: over}, Remaining: a.remaining(claimed), RetryAfter: wait}
 }
 
 // day returns the day to record points under: today, or the day of the account's
 // month closest to it if the clock was set back. The days of a month therefore
 // sum to the month's points.
-func (a *accountState) day(now time.Time) Day {
-	first, last := DayOf(a.month.begin()), DayOf((a.month+1).begin())-1
-	return min(max(DayOf(now), first), last)
+func (a *accountState) day(now time.Time) book.Day {
+	first, last := book.DayOf(a.month.Begin()), book.DayOf((a.month+1).Begin())-1
+	return min(max(book.DayOf(now), first), last)
 }
 
 // judge returns Good if a request with the header Origin, "" if it has none, may use

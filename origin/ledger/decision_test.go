@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -39,7 +40,7 @@ func TestTakeToken(t *testing.T) {
 }
 
 func TestTakeTokenUnlimited(t *testing.T) {
-	tat, wait := takeToken(7, time.Now(), time.Now(), Unlimited, 0)
+	tat, wait := takeToken(7, time.Now(), time.Now(), book.Unlimited, 0)
 	require.EqualValues(t, 7, tat)
 	require.Zero(t, wait)
 }
@@ -112,7 +113,7 @@ func requireBound(t *testing.T, arrivals []span, rate int64) {
 // If the clock is set back, an empty bucket refills from the new time on.
 func TestBucketAfterClockSetBack(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		f := newFixture(t, url, book.Terms{Rate: limit(2), Points: limit(book.Unlimited)})
 		require.Equal(t, Good, f.request(1).Kind)
 		require.Equal(t, Good, f.request(1).Kind)
 		f.clock.setBack(time.Hour)
@@ -129,11 +130,11 @@ func TestBucketAfterClockSetBack(t *testing.T) {
 func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const rate = 25
-		f := newFixture(t, url, Terms{Rate: limit(rate), Points: limit(Unlimited)})
+		f := newFixture(t, url, book.Terms{Rate: limit(rate), Points: limit(book.Unlimited)})
 		for round := range 3 {
 			var admitted atomic.Int64
 			inParallel(16, func(int) {
-				secret, _, err := f.CreateKey(f.ctx, f.account, "one of many", KeyTerms{})
+				secret, _, err := f.CreateKey(f.ctx, f.account, "one of many", book.KeyTerms{})
 				require.NoError(f, err)
 				for range 5 {
 					if f.requestWith(secret, 1, nil).Kind == Good {
@@ -155,7 +156,7 @@ func TestPacedClientIsNeverRefused(t *testing.T) {
 		for _, rate := range []int64{1, 5} {
 			t.Run(string(rune('0'+rate)), func(t *testing.T) {
 				random := rand.New(rand.NewPCG(5, uint64(rate)))
-				f := newFixture(t, emptyLike(t, url), Terms{Rate: limit(rate), Points: limit(Unlimited)})
+				f := newFixture(t, emptyLike(t, url), book.Terms{Rate: limit(rate), Points: limit(book.Unlimited)})
 				start, interval := f.clock.instant(), time.Duration(intervalOf(rate))
 				type work struct {
 					*Request
@@ -195,14 +196,14 @@ func tryFinish(r *Request, points int64) (Decision, error) {
 	if err != nil || d.Kind != Good {
 		return d, err
 	}
-	return r.Charge(Charge{Points: points, Found: Found{Valid: points}})
+	return r.Charge(Charge{Points: points, Found: book.Found{Valid: points}})
 }
 
 // A token reaches the database before its request ends, so that another replica
 // counts it.
 func TestPendingTokensAreWritten(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		f := newFixture(t, url, book.Terms{Rate: limit(2), Points: limit(book.Unlimited)})
 		first, second := f.mustBegin(), f.mustBegin()
 		defer first.End()
 		defer second.End()
@@ -236,7 +237,7 @@ func (f *fixture) beginAtOnce(other *fixture) []*Request {
 // context is cancelled and it is not charged.
 func TestLateRefusalCancelsRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)})
 		other := f.replica()
 		other.request(0) // takes the only token, which this replica's view does not show
 		f.clock.advance(time.Second)
@@ -273,7 +274,7 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 // RetryAfter counts down.
 func TestFloodRarelyAsksTheDatabase(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(10)})
 		require.Equal(t, Good, f.request(1).Kind)
 		before := f.Stats()
 		for range 1000 {

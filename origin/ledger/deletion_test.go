@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
-	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 // rowsOf returns how many rows of an account each table has that refers to
@@ -97,34 +97,15 @@ func TestDeleteAccount(t *testing.T) {
 		require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
 		require.Equal(t, UnknownKey, f.request(1).Kind)
 		require.Equal(t, UnknownKey, f.retryable(1, 1).Kind)
-		require.ErrorIs(t, f.DeleteAccount(f.ctx, f.account), ErrNoAccount)
-		_, _, err := f.CreateKey(f.ctx, f.account, "late", KeyTerms{})
-		require.ErrorIs(t, err, ErrNoAccount)
-		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, f.key.ID), ErrNoKey)
+		require.ErrorIs(t, f.DeleteAccount(f.ctx, f.account), book.ErrNoAccount)
+		_, _, err := f.CreateKey(f.ctx, f.account, "late", book.KeyTerms{})
+		require.ErrorIs(t, err, book.ErrNoAccount)
+		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, f.key.ID), book.ErrNoKey)
 
 		again, err := f.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
 		require.NoError(t, err)
 		require.Greater(t, again.ID, other.account, "IDs are not reused")
 		require.Equal(t, Good, other.request(1).Kind)
-	})
-}
-
-// A large account is deleted in transactions of bounded size.
-func TestDeleteLargeAccount(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		const keys = 999 // and the fixture's own
-		var counter storetest.Counter
-		f := newFixture(t, url, unlimitedTerms, WithStore(counter.Wrap))
-		f.addKeys(keys, "NULL")
-		f.exec("INSERT INTO secrets (hash, key) SELECT 'h' || id, id FROM keys")
-		f.exec(`INSERT INTO usage (account, key, day, points, requests, errors)
-			SELECT account, id, 20000, 1, 1, 0 FROM keys UNION ALL SELECT account, id, 20001, 1, 1, 0 FROM keys`)
-		counter.Take()
-		require.NoError(t, f.DeleteAccount(f.ctx, f.account))
-		work := counter.Take()
-		require.Equal(t, 2*(keys+1)/deleteRows+1, work.Statements["drop_usage"], "slices and an empty one")
-		require.Equal(t, (keys+1)/deleteKeys+1, work.Statements["drop_keys"], "slices and an empty one")
-		f.requireNoRows()
 	})
 }
 
@@ -156,7 +137,7 @@ func TestInterruptedDeletion(t *testing.T) {
 			other.fillTables()
 			failing := func(s store.Store) store.Store { return failingStore{s, statement} }
 			on := open(t, url, withFake(f.clock), WithStore(failing))
-			require.ErrorIs(t, on.DeleteAccount(f.ctx, other.account), ErrUnavailable)
+			require.ErrorIs(t, on.DeleteAccount(f.ctx, other.account), store.ErrUnavailable)
 			rows := other.rowsOf(other.account)
 			if n == 0 {
 				require.Equal(t, Good, other.request(1).Kind, "nothing was changed")
@@ -165,7 +146,7 @@ func TestInterruptedDeletion(t *testing.T) {
 					require.Zero(t, rows[table], table)
 				}
 				require.Equal(t, UnknownKey, other.request(1).Kind)
-				require.ErrorIs(t, f.DeleteAccount(WithActor(f.ctx, Owner), other.account), ErrSuspended)
+				require.ErrorIs(t, f.DeleteAccount(book.WithActor(f.ctx, book.Owner), other.account), book.ErrSuspended)
 			}
 			require.NoError(t, f.DeleteAccount(f.ctx, other.account))
 			other.requireNoRows()
@@ -305,7 +286,7 @@ func (f *fixture) changeUntilDeleted(l *Ledger) {
 		var err error
 		switch n % 4 {
 		case 0:
-			_, _, err = l.CreateKey(f.ctx, f.account, "late", KeyTerms{})
+			_, _, err = l.CreateKey(f.ctx, f.account, "late", book.KeyTerms{})
 		case 1:
 			_, _, err = l.DashboardSecret(f.ctx, f.account)
 		case 2:
@@ -313,10 +294,10 @@ func (f *fixture) changeUntilDeleted(l *Ledger) {
 		case 3:
 			_, _, err = l.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
 		}
-		if errors.Is(err, ErrNoAccount) {
+		if errors.Is(err, book.ErrNoAccount) {
 			return
 		}
-		if err != nil && !errors.Is(err, ErrNoKey) && !isStall(err) {
+		if err != nil && !errors.Is(err, book.ErrNoKey) && !isStall(err) {
 			f.Errorf("a change of an account that is deleted: %v", err)
 			return
 		}

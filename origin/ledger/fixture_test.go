@@ -14,6 +14,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -78,20 +79,20 @@ type fixture struct {
 	url     string
 	clock   *fakeClock
 	account int64
-	key     Key
+	key     book.Key
 	secret  string
 }
 
 const startTime = "2026-11-20T12:00:00Z"
 
 // newFixture opens a ledger at startTime and creates an account with the terms.
-func newFixture(t *testing.T, url string, terms Terms, options ...Option) *fixture {
+func newFixture(t *testing.T, url string, terms book.Terms, options ...Option) *fixture {
 	f := &fixture{T: t, ctx: t.Context(), url: url, clock: clockAt(startTime)}
 	f.Ledger = open(t, url, append([]Option{withFake(f.clock)}, options...)...)
 	account, err := f.CreateAccount(f.ctx, "owner@example.com", terms)
 	require.NoError(t, err)
 	f.account = account.ID
-	f.secret, f.key, err = f.CreateKey(f.ctx, account.ID, "test", KeyTerms{})
+	f.secret, f.key, err = f.CreateKey(f.ctx, account.ID, "test", book.KeyTerms{})
 	require.NoError(t, err)
 	return f
 }
@@ -123,7 +124,7 @@ func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
 	require.Equal(f, Good, d.Kind)
 	f.inHurry()
 	r.waited = 0
-	c := Charge{Points: points, Found: Found{Valid: points}}
+	c := Charge{Points: points, Found: book.Found{Valid: points}}
 	if once != nil {
 		c.Response = []byte(storedResponse)
 	}
@@ -198,7 +199,7 @@ func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, o
 	}
 	defer r.End()
 	if d, err = r.Claim(points, once); err == nil && d.Kind == Good && points > 0 {
-		c := Charge{Points: points, Found: Found{Valid: points}}
+		c := Charge{Points: points, Found: book.Found{Valid: points}}
 		if once != nil {
 			c.Response = []byte(storedResponse)
 		}
@@ -220,7 +221,7 @@ func (f *fixture) used() int64 {
 }
 
 // history returns the sum of the usage history.
-func (f *fixture) history() (sum Tally) {
+func (f *fixture) history() (sum book.Tally) {
 	f.Helper()
 	days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
 	require.NoError(f, err)
@@ -232,7 +233,7 @@ func (f *fixture) history() (sum Tally) {
 
 // requireHistory waits until the history has the sum, which includes requests
 // that were not charged.
-func (f *fixture) requireHistory(want Tally) {
+func (f *fixture) requireHistory(want book.Tally) {
 	f.Helper()
 	want.Found.Valid = want.Points
 	require.Eventually(f, func() bool { return f.history() == want }, hung, tickEvery/10, "%+v, not %+v", f.history(), want)
@@ -248,12 +249,12 @@ func inParallel(n int, work func(i int)) {
 	all.Wait()
 }
 
-func limit(n int64) *Limit { l := Limit(n); return &l }
+func limit(n int64) *book.Limit { l := book.Limit(n); return &l }
 
 func yes() *bool { t := true; return &t }
 
 // unlimitedTerms never refuse a request.
-var unlimitedTerms = Terms{Rate: limit(Unlimited), Points: limit(Unlimited)}
+var unlimitedTerms = book.Terms{Rate: limit(book.Unlimited), Points: limit(book.Unlimited)}
 
 // emptyLike returns the URL of another empty database of the same kind.
 func emptyLike(t *testing.T, url string) string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // Admissions and claims judge a request by the views, before any work: Begin
@@ -17,11 +19,6 @@ const (
 	busyFor       = time.Second
 )
 
-// freeRate is how many requests that cost nothing an account may send to a replica in a
-// second: those with test keys, and those that Peek judges. They take no tokens of the account,
-// so tests cannot slow its other requests. Their bucket is in memory only.
-const freeRate = 100
-
 // errLateRefusal is the cause of a context cancelled by a late refusal.
 var errLateRefusal = errors.New("the rate limit refused this request after it began")
 
@@ -33,7 +30,7 @@ type admission struct {
 	account          *accountView // *account and *key are guarded by views.mu
 	key              *keyView
 	accountID, keyID int64
-	secret           digest
+	secret           book.Digest
 	origin           string // the header Origin
 	policy           string // the name of the key's default policy when the request began
 	policies         int64  // how often the account's policies were changed by then
@@ -60,7 +57,7 @@ type judgement struct {
 }
 
 // judge judges key, rate and requests in progress. It is stale only if not final.
-func (v *views) judge(at digest, origin string, final bool) (j judgement) {
+func (v *views) judge(at book.Digest, origin string, final bool) (j judgement) {
 	j.instant, j.secret = v.clock.monotonic(), v.secrets[at]
 	if j.secret == nil {
 		j.Kind, j.stale = UnknownKey, !final
@@ -71,7 +68,7 @@ func (v *views) judge(at digest, origin string, final bool) (j judgement) {
 	j.good, j.forwards = kind == Good, k.test || k.policy != ""
 	var wait, keyWait time.Duration
 	if k.test {
-		j.bucket, wait = takeToken(a.freeBucket, now, now, freeRate, jitterOf(freeRate))
+		j.bucket, wait = takeToken(a.freeBucket, now, now, book.FreeRate, jitterOf(book.FreeRate))
 	} else {
 		j.bucket, wait = takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
 		j.keyBucket, keyWait = takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
@@ -100,7 +97,7 @@ func (v *views) judge(at digest, origin string, final bool) (j judgement) {
 
 // admit judges a request and takes its token, which is spent however the request
 // ends.
-func (v *views) admit(ctx context.Context, at digest, origin string, final bool) (r *admission, d Decision, stale bool) {
+func (v *views) admit(ctx context.Context, at book.Digest, origin string, final bool) (r *admission, d Decision, stale bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	j := v.judge(at, origin, final)
@@ -114,7 +111,7 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 		switch {
 		case k.test:
 			a.freeBucket = j.bucket
-		case a.rate != Unlimited || k.rate != Unlimited:
+		case a.rate != book.Unlimited || k.rate != book.Unlimited:
 			a.bucket, k.bucket = j.bucket, j.keyBucket
 			r.ctx, r.cancel = context.WithCancelCause(ctx)
 			r.token = &token{arrival: j.instant, key: k, keyID: k.id, cancel: r.cancel}
@@ -130,14 +127,14 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 
 // peek judges a request as admit does, and takes no token. If free is set, a request with a good
 // key takes one of the account's free requests.
-func (v *views) peek(at digest, origin string, free, final bool) judgement {
+func (v *views) peek(at book.Digest, origin string, free, final bool) judgement {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	j := v.judge(at, origin, final)
 	v.addQuota(&j)
 	if free && j.good && !j.stale {
 		a, now := j.secret.account, v.clock.at(j.instant)
-		bucket, wait := takeToken(a.freeBucket, now, now, freeRate, jitterOf(freeRate))
+		bucket, wait := takeToken(a.freeBucket, now, now, book.FreeRate, jitterOf(book.FreeRate))
 		a.freeBucket = bucket
 		if wait > 0 {
 			j.Decision, j.good = a.decision(RateLimited, wait), false
@@ -159,7 +156,7 @@ func (v *views) judgeKey(s *secretView, now time.Time, origin string) Kind {
 	if s == nil {
 		return UnknownKey
 	}
-	present := monthOf(now)
+	present := book.MonthOf(now)
 	s.account.roll(present)
 	s.key.roll(present)
 	return s.key.judge(&s.account.accountState, s.expires, now, origin)
@@ -182,15 +179,15 @@ func (s *secretView) quota(now time.Time) *Quota {
 		Policy:  k.policy,
 	}
 	if k.test {
-		q.Rate, q.Tokens = freeRate, tokensLeft(a.freeBucket, now, freeRate)
+		q.Rate, q.Tokens = book.FreeRate, tokensLeft(a.freeBucket, now, book.FreeRate)
 	}
 	return q
 }
 
 // untilRefill returns the time until month m ends, but at least a second: a clock that was set
 // back may be far before it.
-func untilRefill(m month, now time.Time) time.Duration {
-	return max(time.Second, (m + 1).begin().Sub(now))
+func untilRefill(m book.Month, now time.Time) time.Duration {
+	return max(time.Second, (m + 1).Begin().Sub(now))
 }
 
 // inspect returns the usage and quota by the view, which the caller has just
@@ -286,7 +283,7 @@ func (v *views) end(r *admission, succeeded, wasted bool) {
 	v.inProgress--
 	r.ended = true
 	if !r.charged && !r.test {
-		t := Tally{Requests: 1}
+		t := book.Tally{Requests: 1}
 		if !succeeded {
 			t.Errors = 1
 		}

@@ -1,88 +1,14 @@
 package ledger
 
 import (
-	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
-	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
-
-// addKeys adds n keys outside the ledger.
-func (f *fixture) addKeys(n int, revoked string) {
-	f.Helper()
-	f.exec(fmt.Sprintf(`INSERT INTO keys (account, name, hint, created_ns, revoked_ns)
-		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-		SELECT %d, 'key ' || i, 'ask_0000', 1, %s FROM n`, n, f.account, revoked))
-}
-
-// Replicas that create keys at the same time do not exceed the bounds together.
-func TestKeysAreBounded(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f, list := newReplicas(t, url, unlimitedTerms, 3)
-		create := func(refusal error) (created int64) {
-			var n atomic.Int64
-			inParallel(12, func(i int) {
-				_, _, err := list[i%3].CreateKey(f.ctx, f.account, "new", KeyTerms{})
-				if err == nil {
-					n.Add(1)
-				} else {
-					require.ErrorIs(f, err, refusal)
-				}
-			})
-			return n.Load()
-		}
-		f.addKeys(maxActiveKeys-5, "NULL") // and the fixture's own
-		_, _, err := f.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err, "the dashboard's key does not count")
-		require.EqualValues(t, 4, create(ErrTooManyActiveKeys))
-		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.EqualValues(t, 1, create(ErrTooManyActiveKeys), "a revoked key makes room")
-
-		f.exec("UPDATE keys SET revoked_ns = 1 WHERE NOT dashboard")
-		f.addKeys(MaxKeys-maxActiveKeys-4, "1")
-		require.EqualValues(t, 3, create(ErrTooManyKeys))
-	})
-}
-
-func TestListKeysInPages(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		var counter storetest.Counter
-		f := newFixture(t, url, unlimitedTerms, WithStore(counter.Wrap))
-		f.addKeys(MaxKeys-1, "NULL")
-		counter.Take()
-		count, last := 0, int64(1<<62)
-		for after, more := int64(0), true; more; {
-			page, err := f.ListKeys(f.ctx, f.account, KeyPage{After: after, Limit: 5000})
-			require.NoError(t, err)
-			require.LessOrEqual(t, len(page), MaxPage, "a page is bounded")
-			for _, k := range page {
-				require.Less(t, k.ID, last, "newest first")
-				last, after = k.ID, k.ID
-				count++
-			}
-			more = len(page) > 0
-		}
-		require.Equal(t, MaxKeys, count)
-		work := counter.Take()
-		require.Equal(t, MaxKeys/MaxPage+1, work.Statements["list_keys"], "the last page is empty")
-		require.Equal(t, MaxKeys, work.Rows["list_keys"])
-		found, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "KEY 77", Limit: 3})
-		require.NoError(t, err)
-		require.Len(t, found, 3)
-		require.Equal(t, "key 7799", found[0].Name)
-		none, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "%"})
-		require.NoError(t, err)
-		require.Empty(t, none)
-		none, err = f.ListKeys(f.ctx, f.account+1, KeyPage{Revoked: true, Dashboard: true})
-		require.NoError(t, err)
-		require.Empty(t, none, "of another account")
-	})
-}
 
 func TestChangeKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
@@ -91,24 +17,24 @@ func TestChangeKey(t *testing.T) {
 		require.Equal(t, Good, f.request(3).Kind)
 		name := "renamed"
 		expires := f.clock.Now().Add(time.Hour)
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name}))
-		terms := KeyTerms{Expires: expires, Budget: limit(5), Rate: limit(100), Origins: []string{"HTTPS://Shop.Example:443/"}}
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Name: &name}))
+		terms := book.KeyTerms{Expires: expires, Budget: limit(5), Rate: limit(100), Origins: []string{"HTTPS://Shop.Example:443/"}}
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &terms}))
 
 		k, err := f.Key(f.ctx, f.account, f.key.ID)
 		require.NoError(t, err)
 		require.Equal(t, "renamed", k.Name)
-		require.Equal(t, KeyTerms{Expires: expires, Budget: limit(5), Rate: limit(100), Origins: []string{"https://shop.example"}}, k.KeyTerms)
+		require.Equal(t, book.KeyTerms{Expires: expires, Budget: limit(5), Rate: limit(100), Origins: []string{"https://shop.example"}}, k.KeyTerms)
 		require.EqualValues(t, 3, k.Used, "a new budget includes the month's points before it")
 		terms.Origins = nil
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &terms}))
 
 		require.Equal(t, Insufficient, other.request(3).Kind)
 		require.Equal(t, Good, other.request(2).Kind)
 		k, err = f.Key(f.ctx, f.account, f.key.ID)
 		require.NoError(t, err)
 		require.EqualValues(t, 5, k.Used)
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(6)}}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Budget: limit(6)}}))
 		require.Equal(t, Insufficient, f.request(2).Kind, "a changed budget keeps the use")
 		require.Equal(t, Good, f.request(1).Kind)
 		f.clock.until("2026-12-01T00:00:00Z")
@@ -116,13 +42,13 @@ func TestChangeKey(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, k.Used, "a new month")
 
-		require.ErrorContains(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Expires: f.clock.Now()}}), "is over")
-		require.ErrorContains(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: new(string)}), "the name of a key")
-		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account+1, f.key.ID, KeyChange{Name: &name}), ErrNoKey)
-		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, 4711, KeyChange{Name: &name}), ErrNoKey)
-		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, 0, KeyChange{Name: &name}), ErrNoKey)
+		require.ErrorContains(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Expires: f.clock.Now()}}), "is over")
+		require.ErrorContains(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Name: new(string)}), "the name of a key")
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account+1, f.key.ID, book.KeyChange{Name: &name}), book.ErrNoKey)
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, 4711, book.KeyChange{Name: &name}), book.ErrNoKey)
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, 0, book.KeyChange{Name: &name}), book.ErrNoKey)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name}), ErrRevoked)
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Name: &name}), book.ErrRevoked)
 	})
 }
 
@@ -132,7 +58,7 @@ func TestRotateKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(20)}}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Budget: limit(20)}}))
 		require.Equal(t, Good, f.retryable(1, 1).Kind)
 		second, k, err := other.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
 		require.NoError(t, err)
@@ -166,15 +92,15 @@ func TestRotateKey(t *testing.T) {
 		require.Equal(t, 1, secrets, "rows of expired secrets are deleted")
 		require.EqualValues(t, 5+6, f.used())
 
-		for _, grace := range []time.Duration{-1, MaxGrace + 1} {
+		for _, grace := range []time.Duration{-1, book.MaxGrace + 1} {
 			_, _, err = f.RotateKey(f.ctx, f.account, f.key.ID, grace)
 			require.ErrorContains(t, err, "outside 0 to 168h")
 		}
 		_, _, err = f.RotateKey(f.ctx, f.account+1, f.key.ID, 0)
-		require.ErrorIs(t, err, ErrNoKey)
+		require.ErrorIs(t, err, book.ErrNoKey)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
 		_, _, err = f.RotateKey(f.ctx, f.account, f.key.ID, 0)
-		require.ErrorIs(t, err, ErrRevoked)
+		require.ErrorIs(t, err, book.ErrRevoked)
 		require.Equal(t, UnknownKey, f.requestWith(fourth, 1, nil).Kind)
 	})
 }
@@ -203,7 +129,7 @@ func TestConcurrentRotations(t *testing.T) {
 func TestOriginsOfAKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
-		secret, k, err := f.CreateKey(f.ctx, f.account, "page", KeyTerms{Rate: limit(1), Origins: []string{"https://b.example:8443", "https://A.example", "https://a.example:443"}})
+		secret, k, err := f.CreateKey(f.ctx, f.account, "page", book.KeyTerms{Rate: limit(1), Origins: []string{"https://b.example:8443", "https://A.example", "https://a.example:443"}})
 		require.NoError(t, err)
 		require.Equal(t, []string{"https://b.example:8443", "https://a.example"}, k.Origins)
 		begin := func(on *fixture, origin string) Decision {
@@ -245,7 +171,7 @@ func TestOriginsOfAKey(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Kind)
 		k.Origins = []string{"https://c.example"}
-		require.NoError(t, list[1].ChangeKey(f.ctx, f.account, k.ID, KeyChange{Terms: &k.KeyTerms}))
+		require.NoError(t, list[1].ChangeKey(f.ctx, f.account, k.ID, book.KeyChange{Terms: &k.KeyTerms}))
 		d, err = working.Charge(Charge{Points: 1})
 		require.NoError(t, err)
 		require.Equal(t, WrongOrigin, d.Kind, "the transaction reads the row, although the view is fresh")
@@ -273,43 +199,6 @@ func (f *fixture) charge(secret, origin string) {
 	require.NoError(f, err)
 	require.Equal(f, Good, d.Kind)
 	require.Equal(f, Good, f.finish(r, 1).Kind)
-}
-
-// An error of a name or a term says which field is wrong.
-func TestFieldErrors(t *testing.T) {
-	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
-	for field, terms := range map[string]KeyTerms{
-		"expires": {Expires: f.clock.Now().Add(-time.Hour)},
-		"budget":  {Budget: limit(-2)},
-		"rate":    {Rate: limit(0)},
-		"origins": {Origins: []string{"*"}},
-	} {
-		_, _, err := f.CreateKey(f.ctx, f.account, "n", terms)
-		requireField(t, err, field)
-		requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}), field)
-	}
-	requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: new(string)}), "name")
-	_, _, err := f.RotateKey(f.ctx, f.account, f.key.ID, -time.Second)
-	requireField(t, err, "grace")
-}
-
-func requireField(t *testing.T, err error, field string) {
-	t.Helper()
-	var wrong *FieldError
-	require.ErrorAs(t, err, &wrong)
-	require.Equal(t, field, wrong.Field)
-}
-
-// A key's expiry must be ahead, and is refused beyond what the database can store.
-func TestExpiryOfAKey(t *testing.T) {
-	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
-	for _, c := range []struct {
-		expires time.Time
-		why     string
-	}{{f.clock.Now(), "is over"}, {time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), "is over"}, {time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC), "by the year 2200"}} {
-		_, _, err := f.CreateKey(f.ctx, f.account, "odd", KeyTerms{Expires: c.expires})
-		require.ErrorContains(t, err, c.why)
-	}
 }
 
 // Replicas that ask for a secret at the same time make one key. At most 16 of its
@@ -344,35 +233,7 @@ func TestDashboardSecret(t *testing.T) {
 		f.queryRow("SELECT count(*) FROM keys WHERE dashboard", &keyRows)
 		require.Equal(t, []int{1, 1}, []int{secretRows, keyRows}, "expired secrets are deleted")
 		_, _, err = f.DashboardSecret(f.ctx, 4711)
-		require.ErrorIs(t, err, ErrNoAccount)
-	})
-}
-
-// The dashboard's key cannot be changed, rotated or revoked; a list has it on
-// request only.
-func TestDashboardKeyIsFixed(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		_, _, err := f.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err)
-		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Revoked: true})
-		require.NoError(t, err)
-		require.Equal(t, []Key{f.key}, list)
-		list, err = f.ListKeys(f.ctx, f.account, KeyPage{Dashboard: true})
-		require.NoError(t, err)
-		require.Len(t, list, 2)
-		k := list[0]
-		require.True(t, k.Dashboard)
-		require.Equal(t, "Dashboard", k.Name)
-		require.Zero(t, k.Replaced)
-		again, err := f.Key(f.ctx, f.account, k.ID)
-		require.NoError(t, err)
-		require.Equal(t, k, again)
-
-		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Name: &f.key.Name}), ErrNoKey)
-		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, k.ID), ErrNoKey)
-		_, _, err = f.RotateKey(f.ctx, f.account, k.ID, 0)
-		require.ErrorIs(t, err, ErrNoKey)
+		require.ErrorIs(t, err, book.ErrNoAccount)
 	})
 }
 
@@ -384,11 +245,11 @@ func TestHookSecret(t *testing.T) {
 		secret, expires, err := f.HookSecret(f.ctx, f.account, "signup")
 		require.NoError(t, err)
 		require.Equal(t, f.clock.Now().Add(time.Hour), expires)
-		key, err := f.hookKey(f.ctx, f.account, "hook signup")
+		keys, err := f.ListKeys(f.ctx, f.account, book.KeyPage{Search: "HOOK signup"})
 		require.NoError(t, err)
-		replaced, _, err := f.RotateKey(f.ctx, f.account, key.ID, 0)
+		replaced, _, err := f.RotateKey(f.ctx, f.account, keys[0].ID, 0)
 		require.NoError(t, err)
-		own, _, err := f.RotateKey(f.ctx, f.account, key.ID, MaxGrace)
+		own, _, err := f.RotateKey(f.ctx, f.account, keys[0].ID, book.MaxGrace)
 		require.NoError(t, err)
 		for range 20 {
 			secret, _, err = f.HookSecret(f.ctx, f.account, "signup")
@@ -397,23 +258,23 @@ func TestHookSecret(t *testing.T) {
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
 		require.Equal(t, Good, f.requestWith(own, 1, nil).Kind)
 		require.Equal(t, Good, f.requestWith(replaced, 1, nil).Kind, "until its grace ends")
-		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "hook"})
+		list, err := f.ListKeys(f.ctx, f.account, book.KeyPage{Search: "hook"})
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		require.Equal(t, "hook signup", list[0].Name)
 		require.Zero(t, list[0].Replaced, "not rotated")
 		var secrets int
 		f.queryRow("SELECT count(*) FROM secrets s JOIN keys k ON k.id = s.key WHERE k.name = 'hook signup'", &secrets)
-		require.Equal(t, 1+maxServiceSecrets, secrets)
+		require.Equal(t, 1+16, secrets)
 
 		f.clock.advance(time.Hour)
 		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Kind, "expired")
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, list[0].ID))
 		_, _, err = f.HookSecret(f.ctx, f.account, "signup")
-		require.ErrorIs(t, err, ErrRevoked, "a revoked key is not replaced")
+		require.ErrorIs(t, err, book.ErrRevoked, "a revoked key is not replaced")
 		_, _, err = f.HookSecret(f.ctx, f.account, "sign")
 		require.NoError(t, err, "another hook has another key")
 		_, _, err = f.HookSecret(f.ctx, 4711, "signup")
-		require.ErrorIs(t, err, ErrNoAccount)
+		require.ErrorIs(t, err, book.ErrNoAccount)
 	})
 }

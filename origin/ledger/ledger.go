@@ -56,16 +56,16 @@
 //     was committed and not yet sent remains, at most one full group of
 //     them (writer.go); with an Idempotency-Key the retry gets the stored response.
 //   - The database fails, or refuses to commit: nothing is charged, requests get
-//     ErrUnavailable, and the writer probes until a commit succeeds.
+//     store.ErrUnavailable, and the writer probes until a commit succeeds.
 //   - Another session locks an account's rows on PostgreSQL: requests of the account get
-//     ErrUnavailable after a second; those of other accounts do not notice (writer.go).
+//     store.ErrUnavailable after a second; those of other accounts do not notice (writer.go).
 //   - A commit is not confirmed within a second: the caller gets ErrUndecided.
 //     If it was committed, it remains if a retry can find its stored response;
 //     otherwise the next group voids it, unless the process ends first.
 //
 // If the disk needs more than a second to flush a commit, the callers in the group
 // get ErrUndecided; the charges are kept or voided as above. Requests that arrive
-// meanwhile wait for the commit, each for a second, then get ErrUnavailable (HTTP
+// meanwhile wait for the commit, each for a second, then get store.ErrUnavailable (HTTP
 // 503). They do the same in the first half minute of any outage.
 //
 // On SQLite one file serves several processes in turn: a transaction has the
@@ -76,12 +76,8 @@
 //
 // # Changes of accounts and keys
 //
-// A change locks the account's row, decides on the rows it then reads and records
-// itself in the audit log, in one transaction (accounts.go,
-// keys.go, history.go). So bounds hold and at most two secrets of a key are valid,
-// whichever replicas make changes at the same time. Commit groups lock the same
-// rows: they see a change entirely or not at all. The deletion of an account takes
-// several transactions (deletion.go).
+// What owners and operators change is in package book, which knows nothing of a charge. Each
+// change locks the account's row, as commit groups do, and expires the views.
 //
 // Errors and log lines contain no secret and no email address.
 //
@@ -97,15 +93,16 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // A Ledger is one replica of the ledger on one database. It is safe for
 // concurrent use.
 type Ledger struct {
+	*book.Book // accounts, keys, plans, policies and history
 	*timing
 	store    store.Store
-	side     *sideStore // for all but the writer
 	log      *slog.Logger
 	clock    *clock
 	views    *views
@@ -114,8 +111,6 @@ type Ledger struct {
 	policies *policyCache
 	stats    *statsRecorder
 	process  func() time.Time // this machine's clock
-
-	reports chan struct{} // has an element while a report runs
 }
 
 // An Option changes a default of Open.
@@ -175,9 +170,9 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	v, t, stats := newViews(newClock(now, o.monotonic)), &o.timing, &statsRecorder{}
-	l := &Ledger{timing: t, clock: v.clock, store: s, side: newSideStore(s), log: o.log, views: v, stats: stats, process: o.process,
+	l := &Ledger{timing: t, clock: v.clock, store: s, Book: book.New(s, v.clock.now, v.expire, o.log), log: o.log, views: v, stats: stats, process: o.process,
 		reader: &reader{store: s, views: v, stats: stats, timing: t}, writer: newWriter(s, v, stats, o.log, t),
-		policies: newPolicyCache(s.Query), reports: make(chan struct{}, 1)}
+		policies: newPolicyCache(s.Query)}
 	go l.writer.run()
 	return l, nil
 }
@@ -189,7 +184,7 @@ func (l *Ledger) Examine(ctx context.Context) (store.Examination, error) {
 }
 
 // Ready returns nil if requests can be charged now, else an error that wraps
-// ErrUnavailable. It waits for the database for at most a second, as a request
+// store.ErrUnavailable. It waits for the database for at most a second, as a request
 // does.
 func (l *Ledger) Ready(ctx context.Context) error {
 	if err := l.writer.failing(); err != nil {
@@ -198,7 +193,7 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	if err := store.Ping(ctx, l.store); err != nil {
-		return unavailable(err)
+		return store.Unavailable(err)
 	}
 	return l.CheckClock(ctx)
 }
@@ -206,7 +201,7 @@ func (l *Ledger) Ready(ctx context.Context) error {
 // maxClockError is how far the database's clock may differ from this machine's.
 const maxClockError = 24 * time.Hour
 
-// CheckClock returns an error that wraps ErrUnavailable if the database's clock, which decides
+// CheckClock returns an error that wraps store.ErrUnavailable if the database's clock, which decides
 // when months begin and secrets expire, differs by more than a day from this machine's.
 func (l *Ledger) CheckClock(ctx context.Context) error {
 	now, err := l.Now(ctx)
@@ -215,7 +210,7 @@ func (l *Ledger) CheckClock(ctx context.Context) error {
 	}
 	process := l.process().UTC()
 	if now.Sub(process).Abs() > maxClockError {
-		return unavailable(fmt.Errorf("the database's clock says %s, this machine's %s: set the wrong one right",
+		return store.Unavailable(fmt.Errorf("the database's clock says %s, this machine's %s: set the wrong one right",
 			now.Format(time.DateTime), process.Format(time.DateTime)))
 	}
 	return nil
@@ -225,7 +220,7 @@ func (l *Ledger) CheckClock(ctx context.Context) error {
 func (l *Ledger) Now(ctx context.Context) (time.Time, error) {
 	now, err := l.store.Now(ctx)
 	if err != nil {
-		return time.Time{}, unavailable(err)
+		return time.Time{}, store.Unavailable(err)
 	}
 	return now.UTC(), nil
 }
@@ -244,93 +239,5 @@ func (l *Ledger) Close() error {
 	return err
 }
 
-// transact runs an operator's change in a transaction. It expires all views, so
-// the change applies from the next request on. An error of decide is returned
-// unwrapped.
-func (l *Ledger) transact(ctx context.Context, reads func() []store.Statement, decide func(time.Time) ([]store.Statement, error)) error {
-	var refusal error
-	err := l.side.Transact(ctx, store.Transaction{Reads: reads, Decide: func(now time.Time) (list []store.Statement, err error) {
-		list, refusal = decide(now)
-		return list, refusal
-	}})
-	l.views.expire()
-	if err != nil && refusal == nil {
-		return unavailable(err)
-	}
-	return refusal
-}
-
-// query runs a read-only statement, concurrently with the writer and the reader.
-func (l *Ledger) query(ctx context.Context, st store.Statement) error {
-	if err := l.side.Query(ctx, st); err != nil {
-		return unavailable(err)
-	}
-	return nil
-}
-
-// Store returns the ledger's database, for packages that keep rows of their own
-// in it. Its transactions run one at a time and its queries two, so that they do not
-// slow charges. The ledger closes it.
-func (l *Ledger) Store() store.Store { return l.side }
-
-// A sideStore runs what is neither a charge nor the lookup of a key: one
-// transaction at a time, and few queries. On SQLite all transactions wait for one
-// lock, on PostgreSQL for connections, and there are few connections for reading.
-// So a commit group waits for at most one other transaction, and a key for no other
-// query, however many people sign in, change keys or look at pages.
-type sideStore struct {
-	store.Store
-	slot    chan struct{} // has an element while a transaction runs
-	queries chan struct{} // has an element for each query that runs
-}
-
-// maxSideQueries is half of the connections for reading.
-const maxSideQueries = 2
-
-func newSideStore(s store.Store) *sideStore {
-	return &sideStore{s, make(chan struct{}, 1), make(chan struct{}, maxSideQueries)}
-}
-
-// sideTries is how often a transaction runs that meets a lock of another session. Others have
-// their turn in between, so a locked account delays no change of another one.
-const sideTries = 10
-
-// Transact waits for its turn until ctx ends. It may call t.Reads and t.Decide again.
-func (s *sideStore) Transact(ctx context.Context, t store.Transaction) (err error) {
-	for range sideTries {
-		if err := enter(ctx, s.slot); err != nil {
-			return err
-		}
-		err = s.Store.Transact(ctx, t)
-		<-s.slot
-		if _, locked := errors.AsType[*store.Locked](err); !locked {
-			return err
-		}
-	}
-	return err
-}
-
-// Query waits for its turn until ctx ends.
-func (s *sideStore) Query(ctx context.Context, st store.Statement) error {
-	if err := enter(ctx, s.queries); err != nil {
-		return err
-	}
-	defer func() { <-s.queries }()
-	return s.Store.Query(ctx, st)
-}
-
-// enter adds an element to slots, waiting until ctx ends for a free one. A free one
-// is taken even if ctx has ended, so that what is in progress can be finished.
-func enter(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+// InProgress returns the number of the account's requests in progress on this replica.
+func (l *Ledger) InProgress(account int64) int { return l.views.requestsOf(account) }

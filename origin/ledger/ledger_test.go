@@ -3,60 +3,13 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
-
-// A countingStore records how many transactions run at the same time.
-type countingStore struct {
-	store.Store
-	running, most atomic.Int64
-}
-
-func (s *countingStore) Transact(context.Context, store.Transaction) error {
-	s.most.Store(max(s.most.Load(), s.running.Add(1)))
-	defer s.running.Add(-1)
-	time.Sleep(time.Millisecond) // real time: a transaction takes a while
-	return nil
-}
-
-func (s *countingStore) Query(context.Context, store.Statement) error {
-	return s.Transact(context.Background(), store.Transaction{})
-}
-
-func TestSideQueriesAreFew(t *testing.T) {
-	counting := new(countingStore)
-	side := newSideStore(counting)
-	var wait sync.WaitGroup
-	for range 20 {
-		wait.Go(func() { require.NoError(t, side.Query(t.Context(), store.Statement{})) })
-	}
-	wait.Wait()
-	require.LessOrEqual(t, counting.most.Load(), int64(maxSideQueries))
-}
-
-func TestSideTransactionsRunOneAtATime(t *testing.T) {
-	counting := new(countingStore)
-	side := newSideStore(counting)
-	var wait sync.WaitGroup
-	for range 20 {
-		wait.Go(func() { require.NoError(t, side.Transact(t.Context(), store.Transaction{})) })
-	}
-	wait.Wait()
-	require.EqualValues(t, 1, counting.most.Load())
-
-	side.slot <- struct{}{}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	require.ErrorIs(t, side.Transact(ctx, store.Transaction{}), context.DeadlineExceeded, "it does not wait for ever")
-}
 
 // No error contains a secret, its digest or an email address.
 func TestErrorsContainNoSecrets(t *testing.T) {
@@ -66,7 +19,7 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 		_, err := under.Claim(1, nil)
 		require.NoError(t, err)
 		const canary = "canary@example.com"
-		_, err = f.CreateAccount(f.ctx, canary, Terms{})
+		_, err = f.CreateAccount(f.ctx, canary, book.Terms{})
 		require.NoError(t, err)
 
 		errs := []error{}
@@ -74,9 +27,9 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 			require.Error(t, err)
 			errs = append(errs, err)
 		}
-		_, err = f.CreateAccount(f.ctx, canary, Terms{})
+		_, err = f.CreateAccount(f.ctx, canary, book.Terms{})
 		collect(err)
-		_, err = f.CreateAccount(f.ctx, canary+" x", Terms{})
+		_, err = f.CreateAccount(f.ctx, canary+" x", book.Terms{})
 		collect(err)
 		_, err = f.AccountByEmail(f.ctx, "x"+canary)
 		collect(err)
@@ -91,9 +44,9 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 		under.End()
 		_, _, err = f.Begin(f.ctx, f.secret, "")
 		collect(err)
-		_, _, err = f.CreateKey(f.ctx, f.account, canary, KeyTerms{})
+		_, _, err = f.CreateKey(f.ctx, f.account, canary, book.KeyTerms{})
 		collect(err)
-		_, err = f.CreateAccount(f.ctx, "y"+canary, Terms{})
+		_, err = f.CreateAccount(f.ctx, "y"+canary, book.Terms{})
 		collect(err)
 		_, err = f.AccountByEmail(f.ctx, canary)
 		collect(err)
@@ -101,7 +54,7 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 			text := fmt.Sprintf("%+v %#v", err, err.Error())
 			require.NotContains(t, text, "canary")
 			require.NotContains(t, text, f.secret[4:])
-			require.NotContains(t, text, digestOf(f.secret).hex())
+			require.NotContains(t, text, book.DigestOf(f.secret).Hex())
 		}
 		f.restoreTables()
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -93,7 +94,7 @@ func (o *tokenOp) fail(v *views, err error) {
 // A tallyOp adds requests that were not charged to the usage history.
 type tallyOp struct {
 	at    usageKey
-	tally Tally
+	tally book.Tally
 }
 
 func (o *tallyOp) name() string         { return "usage of requests without a charge" }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // An outage is why the database does not commit, and since when.
@@ -28,10 +31,10 @@ func (w *writer) outage() *outage {
 	return nil
 }
 
-// failing returns the outage as an error that wraps ErrUnavailable, nil if there is none.
+// failing returns the outage as an error that wraps store.ErrUnavailable, nil if there is none.
 func (w *writer) failing() error {
 	if o := w.outage(); o != nil {
-		return unavailable(o.err)
+		return store.Unavailable(o.err)
 	}
 	return nil
 }
@@ -54,7 +57,7 @@ const recovery = 30 * time.Second
 // awaitCommits returns nil once the database commits, and how long it has waited: most of the
 // request's second at most, since the charge may wait as well. So requests are not refused at
 // once to come back together.
-func (w *writer) awaitCommits(ctx context.Context, at digest) (waited time.Duration, err error) {
+func (w *writer) awaitCommits(ctx context.Context, at book.Digest) (waited time.Duration, err error) {
 	if w.outage() == nil {
 		return 0, nil
 	}
@@ -72,14 +75,14 @@ func (w *writer) awaitCommits(ctx context.Context, at digest) (waited time.Durat
 			return time.Since(began), nil
 		}
 		if time.Since(o.since) > w.timing.recovery {
-			return 0, unavailable(o.err)
+			return 0, store.Unavailable(o.err)
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-timer.C:
-			return 0, unavailable(o.err)
+			return 0, store.Unavailable(o.err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -52,15 +53,15 @@ func TestPostgresLockedAccountHarmsNoOther(t *testing.T) {
 		"history": "UPDATE usage SET points = points WHERE account = 1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, pgtest.NeedDatabase(t), Terms{Rate: limit(maxRate), Points: limit(Unlimited)})
-			require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(maxPoints)}}))
+			f := newFixture(t, pgtest.NeedDatabase(t), book.Terms{Rate: limit(1_000_000), Points: limit(book.Unlimited)})
+			require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Budget: limit(1_000_000_000_000)}}))
 			other := f.otherAccount("other@example.com")
 			require.Equal(t, Good, f.request(1).Kind)
 			unlock := f.lockRows(lock)
 
 			inParallel(2*groupLimit, func(int) {
 				_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
-				assert.ErrorIs(t, err, ErrUnavailable)
+				assert.ErrorIs(t, err, store.ErrUnavailable)
 				assert.ErrorContains(t, err, "has locked the account")
 			})
 			var refused atomic.Int64
@@ -94,7 +95,7 @@ func TestPostgresManyAccountsInAGroup(t *testing.T) {
 				all = append(all, f.otherAccount(fmt.Sprintf("other%d@example.com", n)))
 			}
 			for _, a := range all {
-				require.NoError(t, f.ChangeKey(f.ctx, a.account, a.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(maxPoints)}}))
+				require.NoError(t, f.ChangeKey(f.ctx, a.account, a.key.ID, book.KeyChange{Terms: &book.KeyTerms{Budget: limit(1_000_000_000_000)}}))
 			}
 			rounds := int64(0)
 			for round := func() { inParallel(len(all), func(n int) { all[n].request(1) }) }; f.Stats().Largest < len(all)/2; rounds++ {
@@ -158,7 +159,7 @@ func TestPostgresLocksAreRemembered(t *testing.T) {
 	began := time.Now()
 	for range 50 {
 		_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, err, store.ErrUnavailable)
 		require.Equal(t, Good, other.request(1).Kind)
 	}
 	require.LessOrEqual(t, f.Stats().LockWaits, 1+int64(time.Since(began)/lockMemory))
@@ -177,49 +178,11 @@ func (f *fixture) requestUntilGood() {
 	}, hung, 10*time.Millisecond)
 }
 
-// A change that waits for a lock of another session lets others have their turn.
-func TestLockedChangeDelaysNoOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var order []string
-		proceed := make(chan struct{})
-		s := newSideStore(storeFunc(func(t store.Transaction) error {
-			name := t.Reads()[0].Name
-			order = append(order, name)
-			if name == "free" {
-				return nil
-			}
-			<-proceed
-			return &store.Locked{Err: errors.New("locked")}
-		}))
-		var failed error
-		transact := func(name string) error {
-			return s.Transact(t.Context(), store.Transaction{Reads: func() []store.Statement { return []store.Statement{{Name: name}} }})
-		}
-		go func() { failed = transact("locked") }()
-		synctest.Wait()
-		go transact("free")
-		synctest.Wait()
-		close(proceed)
-		synctest.Wait()
-		require.Equal(t, []string{"locked", "free"}, order[:2])
-		require.Len(t, order, sideTries+1)
-		require.Error(t, failed)
-	})
-}
-
-// A storeFunc runs transactions only.
-type storeFunc func(store.Transaction) error
-
-func (f storeFunc) Transact(_ context.Context, t store.Transaction) error { return f(t) }
-func (storeFunc) Query(context.Context, store.Statement) error            { panic("not called") }
-func (storeFunc) Now(context.Context) (time.Time, error)                  { panic("not called") }
-func (storeFunc) Close() error                                            { return nil }
-
 // While an operator locks and changes an account again and again, three replicas charge
 // its points exactly.
 func TestPostgresReplicasChargeExactlyUnderLocks(t *testing.T) {
 	const points = 300
-	f, list := newReplicas(t, pgtest.NeedDatabase(t), Terms{Rate: limit(Unlimited), Points: limit(points)}, 3)
+	f, list := newReplicas(t, pgtest.NeedDatabase(t), book.Terms{Rate: limit(book.Unlimited), Points: limit(points)}, 3)
 	other := f.otherAccount("other@example.com")
 	f.request(1)
 	var seen sync.Map
@@ -246,7 +209,7 @@ func TestPostgresReplicasChargeExactlyUnderLocks(t *testing.T) {
 	})
 	until(func(n int) {
 		name := fmt.Sprint("name ", n)
-		_ = list[n%3].ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name})
+		_ = list[n%3].ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Name: &name})
 	})
 	until(func(n int) {
 		on := *other
@@ -356,7 +319,7 @@ func TestReadyTimeout(t *testing.T) {
 	require.NoError(t, err)
 	defer thaw()
 	f.inHurry()
-	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable, "the context has no deadline")
+	require.ErrorIs(t, f.Ready(f.ctx), store.ErrUnavailable, "the context has no deadline")
 	thaw()
 	f.awaitReady()
 }
@@ -371,7 +334,7 @@ func TestPostgresFrozenDuringCharge(t *testing.T) {
 	require.NoError(t, err)
 	defer thaw() // so that a failure here does not block the following tests
 	require.Error(t, f.chargeInHurry(10, nil))
-	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+	require.ErrorIs(t, f.Ready(f.ctx), store.ErrUnavailable)
 	thaw()
 	f.awaitReady()
 	f.awaitUsed(1)
@@ -413,8 +376,8 @@ func TestRequestsWaitForTheDatabase(t *testing.T) {
 	wait(maxInProgress, 3)
 	begin(other)
 	wait(maxInProgress+1, 3)
-	_, _, err := f.Begin(f.ctx, NewSecret(), "")
-	require.ErrorIs(t, err, ErrUnavailable, "nobody without a key waits")
+	_, _, err := f.Begin(f.ctx, book.NewSecret(), "")
+	require.ErrorIs(t, err, store.ErrUnavailable, "nobody without a key waits")
 	ctx, leave := context.WithCancel(f.ctx)
 	all.Go(func() {
 		_, _, err := f.Begin(ctx, other.secret, "")
@@ -442,7 +405,7 @@ func (f *fixture) countWaiting() int {
 // A request waits for its second, and not at all once the outage is long.
 func TestWaitForTheDatabaseEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		at := digestOf(NewSecret())
+		at := book.DigestOf(book.NewSecret())
 		v := newViews(nil)
 		v.secrets[at] = &secretView{account: v.account(1), key: &keyView{}}
 		w := newWriter(nil, v, nil, slog.New(slog.DiscardHandler), &timing{wait: waitLimit, recovery: recovery})
@@ -470,14 +433,14 @@ func TestWaitForTheDatabaseEnds(t *testing.T) {
 		start := time.Now()
 		time.AfterFunc(waitLimit/2, w.changed.announce)
 		_, err = waited()
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, err, store.ErrUnavailable)
 		require.ErrorContains(t, err, "the connection was lost")
 		require.Equal(t, waitLimit*3/4, time.Since(start), "the charge may wait as well")
 		time.Sleep(recovery)
 		w.markDown(errors.New("the connection was lost again"))
 		start = time.Now()
 		_, err = waited()
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, err, store.ErrUnavailable)
 		require.Zero(t, time.Since(start), "the outage is long")
 		require.Zero(t, v.waiting)
 	})

@@ -1,89 +1,29 @@
 package ledger
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-func TestParsePlans(t *testing.T) {
-	plans, err := ParsePlans(strings.NewReader(`[
-		{"name": "free", "rate": 2, "points": 50},
-		{"name": "gold", "rate": "unlimited", "points": "unlimited", "overage": true},
-		{"name": "none", "rate": 1, "points": 0, "stored": 0}]`))
-	require.NoError(t, err)
-	require.Equal(t, []Plan{
-		{Name: "free", Rate: 2, Points: 50, Stored: DefaultStored},
-		{Name: "gold", Rate: Unlimited, Points: Unlimited, Overage: true, Stored: DefaultStored},
-		{Name: "none", Rate: 1, Points: 0},
-	}, plans)
-}
-
-func TestParsePlansErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		``:                             "not a JSON array",
-		`{}`:                           "not a JSON array",
-		`[] []`:                        "data after the array",
-		`[{"rate": 1, "points": 1}]`:   "the name of a plan",
-		`[{"name": "a", "points": 1}]`: "rate and points must both be given",
-		`[{"name": "a", "rate": 1}]`:   "rate and points must both be given",
-		`[{"name": "a\u0007", "rate": 1, "points": 1}]`:                                         "control characters",
-		`[{"name": "a", "rate": 0, "points": 1}]`:                                               "the rate 0 is outside",
-		`[{"name": "a", "rate": -1, "points": 1}]`:                                              `"-1" is not a limit`,
-		`[{"name": "a", "rate": 1.5, "points": 1}]`:                                             `"1.5" is not a limit`,
-		`[{"name": "a", "rate": 1000001, "points": 1}]`:                                         "outside 1 to 1000000",
-		`[{"name": "a", "rate": 1, "points": 9999999999999}]`:                                   "points a month are outside",
-		`[{"name": "a", "rate": 1, "points": 99999999999999999999}]`:                            "is not a limit",
-		`[{"name": "a", "rate": 1, "points": 1, "stored": -1}]`:                                 "-1 stored bytes",
-		`[{"name": "a", "rate": 1, "points": null}]`:                                            "must both be given",
-		`[{"name": "a", "rate": 1, "points": 1, "bonus": 3}]`:                                   "bonus",
-		`[{"name": "a", "rate": 1, "points": 1}, {"name": "a", "rate": 1, "points": 1}]`:        `plan 2: an earlier plan has the name "a" too`,
-		`[` + strings.Repeat(`{"name": "a", "rate": 1, "points": 1},`, 1000) + `{"name": "a"}]`: "more than the limit of 1000",
-	} {
-		_, err := ParsePlans(strings.NewReader(text))
-		require.ErrorContains(t, err, want, text)
-	}
-}
-
-// Plans that parse survive a round trip through JSON.
-func FuzzParsePlans(f *testing.F) {
-	f.Add(`[{"name":"pro","rate":5,"points":200000,"overage":true}]`) // usual
-	f.Add(`[{"name":"x","rate":"unlimited","points":"unlimited"}]`)   // unlimited
-	f.Add(`[{"name":"x","rate":1e3,"points":1}]`)                     // a number in another form
-	f.Add(`[{"name":"x","rate":"5","points":1}]`)                     // a number in quotes
-	f.Add(`[null]`)                                                   // not an object
-	f.Fuzz(func(t *testing.T, text string) {
-		plans, err := ParsePlans(strings.NewReader(text))
-		if err != nil {
-			return
-		}
-		written, err := json.Marshal(plans)
-		require.NoError(t, err)
-		again, err := ParsePlans(strings.NewReader(string(written)))
-		require.NoError(t, err)
-		require.Equal(t, plans, again)
-	})
-}
-
 func TestStorePlans(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+		f := newFixture(t, url, book.Terms{})
 		plans, err := f.Plans(f.ctx)
 		require.NoError(t, err)
-		require.ElementsMatch(t, DefaultPlans(), plans, "a new database has the default plans")
+		require.ElementsMatch(t, book.DefaultPlans(), plans, "a new database has the default plans")
 
-		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
+		require.NoError(t, f.StorePlans(f.ctx, []book.Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: book.Unlimited, Points: 9, Overage: true}}))
 		plans, err = f.Plans(f.ctx)
 		require.NoError(t, err)
 		require.Len(t, plans, 4)
-		require.Contains(t, plans, Plan{Name: "gold", Rate: Unlimited, Points: 9, Overage: true})
+		require.Contains(t, plans, book.Plan{Name: "gold", Rate: book.Unlimited, Points: 9, Overage: true})
 		require.EqualValues(t, 8, f.request(1).Usage.Limit, "a changed plan applies to its accounts at their next request")
 
-		err = f.StorePlans(f.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
+		err = f.StorePlans(f.ctx, []book.Plan{{Name: "bad", Rate: 0, Points: 1}})
 		require.ErrorContains(t, err, `plan "bad"`)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -13,7 +14,26 @@ import (
 type policyCache struct {
 	query   func(context.Context, store.Statement) error
 	reading chan struct{} // has an element for each query in progress
-	entries *otter.Cache[policyKey, *Policy]
+	entries *otter.Cache[policyKey, *SharedPolicy]
+}
+
+// A SharedPolicy is a policy that requests share while it is in memory.
+type SharedPolicy struct {
+	book.Policy
+	accepted atomic.Value
+}
+
+// Accepted returns what accept makes of the document, which many requests keep: it must always
+// return the same type.
+func (p *SharedPolicy) Accepted(accept func() (any, error)) (any, error) {
+	if known := p.accepted.Load(); known != nil {
+		return known, nil
+	}
+	accepted, err := accept()
+	if err == nil {
+		p.accepted.Store(accepted)
+	}
+	return accepted, err
 }
 
 // policyKey identifies a policy as it was after so many changes of the account's policies, or
@@ -32,29 +52,28 @@ const (
 
 func newPolicyCache(query func(context.Context, store.Statement) error) *policyCache {
 	return &policyCache{query: query, reading: make(chan struct{}, maxQueries),
-		entries: otter.Must(&otter.Options[policyKey, *Policy]{
+		entries: otter.Must(&otter.Options[policyKey, *SharedPolicy]{
 			MaximumWeight: maxCachedBytes,
-			Weigher:       func(_ policyKey, p *Policy) uint32 { return uint32(max(p.Size, minCachedBytes)) },
+			Weigher:       func(_ policyKey, p *SharedPolicy) uint32 { return uint32(max(p.Size, minCachedBytes)) },
 		})}
 }
 
 // find returns a policy. Requests that need the same one at the same time share a query.
-func (c *policyCache) find(ctx context.Context, at policyKey) (*Policy, error) {
-	return c.entries.Get(ctx, at, otter.LoaderFunc[policyKey, *Policy](func(ctx context.Context, at policyKey) (*Policy, error) {
+func (c *policyCache) find(ctx context.Context, at policyKey) (*SharedPolicy, error) {
+	return c.entries.Get(ctx, at, otter.LoaderFunc[policyKey, *SharedPolicy](func(ctx context.Context, at policyKey) (*SharedPolicy, error) {
 		select {
 		case c.reading <- struct{}{}:
 			defer func() { <-c.reading }()
 		case <-ctx.Done():
-			return nil, unavailable(errTimeout)
+			return nil, store.Unavailable(errTimeout)
 		}
-		read := policyRead{account: at.account, name: at.name}
-		if err := c.query(ctx, read.read()); err != nil {
-			return nil, unavailable(err)
+		p := &SharedPolicy{}
+		if err := c.query(ctx, book.ReadPolicy(at.account, at.name, &p.Policy)()); err != nil {
+			return nil, store.Unavailable(err)
 		}
-		if !read.found {
-			return nil, ErrNoPolicy
+		if p.Version == 0 {
+			return nil, book.ErrNoPolicy
 		}
-		read.accepted = new(atomic.Value)
-		return &read.Policy, nil
+		return p, nil
 	}))
 }

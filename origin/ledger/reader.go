@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -25,7 +26,7 @@ type reader struct {
 // A keyRead is one request's read: a secret and an idempotency record of its
 // account, or zeros for no record.
 type keyRead struct {
-	secret digest
+	secret book.Digest
 	record recordID
 	done   chan struct{} // closed once found and err are set
 	found  *record
@@ -43,12 +44,12 @@ var errBusy = errors.New("too many requests wait for a query")
 // read reads the rows of a secret, publishes them to the views and returns the
 // record, or nil if there is none. Its query begins after the call. It waits for
 // at most limit, which includes the queries before its own.
-func (q *reader) read(ctx context.Context, secret digest, id recordID, limit time.Duration) (*record, error) {
+func (q *reader) read(ctx context.Context, secret book.Digest, id recordID, limit time.Duration) (*record, error) {
 	kr := &keyRead{secret: secret, record: id, done: make(chan struct{})}
 	q.mu.Lock()
 	if len(q.waiting) >= maxWaitingReads {
 		q.mu.Unlock()
-		return nil, unavailable(errBusy)
+		return nil, store.Unavailable(errBusy)
 	}
 	q.waiting = append(q.waiting, kr)
 	if q.running < maxQueries {
@@ -62,7 +63,7 @@ func (q *reader) read(ctx context.Context, secret digest, id recordID, limit tim
 	case <-kr.done:
 		return kr.found, kr.err
 	case <-timer.C:
-		return nil, unavailable(errTimeout)
+		return nil, store.Unavailable(errTimeout)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -96,17 +97,17 @@ func (q *reader) load(reads []*keyRead) error {
 	defer cancel()
 	pairs := make([][2]string, len(reads))
 	for i, kr := range reads {
-		pairs[i] = [2]string{kr.secret.hex(), kr.record.hex()}
+		pairs[i] = [2]string{kr.secret.Hex(), kr.record.hex()}
 	}
 	began, instant := q.views.readStart()
-	rows := map[digest][]*viewRow{}
-	err := q.store.Query(ctx, store.Statement{Name: "read_view", Args: []any{asJSON(pairs)}, Scan: func(r store.Row) error {
+	rows := map[book.Digest][]*viewRow{}
+	err := q.store.Query(ctx, store.Statement{Name: "read_view", Args: []any{store.JSON(pairs)}, Scan: func(r store.Row) error {
 		at, row, err := scanViewRow(r)
 		rows[at] = append(rows[at], &row)
 		return err
 	}})
 	if err != nil {
-		return unavailable(err)
+		return store.Unavailable(err)
 	}
 	q.stats.count(func(s *Stats) { s.Reads++ })
 	q.views.publishReads(reads, rows, began, instant)
@@ -124,7 +125,7 @@ type viewRow struct {
 }
 
 // scanViewRow scans a row of the query read_view.
-func scanViewRow(r store.Row) (at digest, v viewRow, err error) {
+func scanViewRow(r store.Row) (at book.Digest, v viewRow, err error) {
 	var hash, id string
 	var body *string
 	var x record

@@ -8,11 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // newReplicas opens n ledgers on one database. The first is the fixture's own.
-func newReplicas(t *testing.T, url string, terms Terms, n int) (*fixture, []*fixture) {
+func newReplicas(t *testing.T, url string, terms book.Terms, n int) (*fixture, []*fixture) {
 	f := newFixture(t, url, terms)
 	list := []*fixture{f}
 	for len(list) < n {
@@ -25,7 +26,7 @@ func newReplicas(t *testing.T, url string, terms Terms, n int) (*fixture, []*fix
 func TestReplicasChargeExactly(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 300
-		f, list := newReplicas(t, url, Terms{Rate: limit(Unlimited), Points: limit(points)}, 3)
+		f, list := newReplicas(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(points)}, 3)
 		var seen sync.Map
 		var sold atomic.Int64
 		inParallel(16, func(i int) { sold.Add(f.buy(list[i%len(list)].Ledger, &seen)) })
@@ -48,9 +49,10 @@ func TestReplicasShareOneBucket(t *testing.T) {
 			list[i] = open(t, url)
 		}
 		f := &fixture{T: t, Ledger: list[0], ctx: t.Context(), url: url}
-		a, err := f.CreateAccount(f.ctx, "owner@example.com", Terms{Rate: limit(rate), Points: limit(Unlimited)})
+		a, err := f.CreateAccount(f.ctx, "owner@example.com", book.Terms{Rate: limit(rate), Points: limit(book.Unlimited)})
 		require.NoError(t, err)
-		f.secret, _, err = f.CreateKey(f.ctx, a.ID, "test", KeyTerms{})
+		f.account = a.ID
+		f.secret, _, err = f.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{})
 		require.NoError(t, err)
 
 		var mu sync.Mutex
@@ -113,12 +115,12 @@ func TestChangesByAnotherReplica(t *testing.T) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
 		f.request(1)
-		secret, key, err := other.CreateKey(f.ctx, f.account, "new", KeyTerms{})
+		secret, key, err := other.CreateKey(f.ctx, f.account, "new", book.KeyTerms{})
 		require.NoError(t, err)
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
-		require.NoError(t, other.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(2)}))
+		require.NoError(t, other.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(2)}))
 		require.Equal(t, Insufficient, f.requestWith(secret, 1, nil).Kind, "a lower limit: the transaction reads it")
-		require.NoError(t, other.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(9)}))
+		require.NoError(t, other.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(9)}))
 		f.clock.advance(maxRefuse + 1)
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind, "a higher limit: the view is read again before it refuses")
 		require.NoError(t, other.RevokeKey(f.ctx, f.account, key.ID))
@@ -131,7 +133,7 @@ func TestReplicasShareABudget(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const budget = 200
 		f, list := newReplicas(t, url, unlimitedTerms, 3)
-		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(budget)})
+		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", book.KeyTerms{Budget: limit(budget)})
 		require.NoError(t, err)
 		f.secret = secret
 		var sold atomic.Int64
@@ -158,18 +160,18 @@ func TestReplicasShareABudget(t *testing.T) {
 // The work of a request that is refused after it counts as unpaid.
 func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f, list := newReplicas(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)}, 2)
+		f, list := newReplicas(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}, 2)
 		for range 3 {
 			r := f.mustBegin()
 			d, err := r.Claim(64, nil)
 			require.NoError(t, err)
 			require.Equal(t, Good, d.Kind)
-			require.NoError(t, list[1].ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(1)}))
+			require.NoError(t, list[1].ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(1)}))
 			d, err = r.Charge(Charge{Points: 64})
 			require.NoError(t, err)
 			require.Equal(t, Insufficient, d.Kind)
 			r.End()
-			require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(64)}))
+			require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}))
 		}
 		now := f.Ledger.clock.monotonic()
 		require.Equal(t, now.Add(3*64*unpaidInterval), f.views.accounts[f.account].unpaid.full)

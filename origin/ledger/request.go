@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // A Request is one request in progress, from Begin to End. It is not safe for
@@ -25,12 +27,12 @@ var (
 // Begin judges the key, the rate and the number of the account's requests in
 // progress. origin is the request's header Origin, "" if it has none. Begin is called
 // before the request's body is read. If the decision is Good, it returns a Request,
-// which the caller must End. Its errors wrap ErrUnavailable or are ctx's.
+// which the caller must End. Its errors wrap store.ErrUnavailable or are ctx's.
 func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, Decision, error) {
-	if !WellFormed(secret) {
+	if !book.WellFormed(secret) {
 		return nil, Decision{Kind: UnknownKey}, nil
 	}
-	at := digestOf(secret)
+	at := book.DigestOf(secret)
 	waited, err := l.writer.awaitCommits(ctx, at)
 	if err != nil {
 		return nil, Decision{}, err
@@ -72,14 +74,14 @@ func (l *Ledger) Forwards(ctx context.Context, secret, origin string) bool {
 }
 
 func (l *Ledger) peek(ctx context.Context, secret, origin string, free bool) (j judgement, err error) {
-	if !WellFormed(secret) {
+	if !book.WellFormed(secret) {
 		j.Kind = UnknownKey
 		return j, nil
 	}
 	if err := l.writer.failing(); err != nil {
 		return j, err
 	}
-	at := digestOf(secret)
+	at := book.DigestOf(secret)
 	j = l.views.peek(at, origin, free, false)
 	if j.stale {
 		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
@@ -92,17 +94,17 @@ func (l *Ledger) peek(ctx context.Context, secret, origin string, free bool) (j 
 
 // Policy returns the policy of the request's account with a name, as it was when the request
 // began or later. "" is the key's default; if it has none, Policy returns nil. The error is
-// ErrNoPolicy if there is no such policy; else it wraps ErrUnavailable or is that of the
+// ErrNoPolicy if there is no such policy; else it wraps store.ErrUnavailable or is that of the
 // request's context. The policy is shared, so the caller must not change it.
-func (r *Request) Policy(name string) (*Policy, error) {
+func (r *Request) Policy(name string) (*SharedPolicy, error) {
 	if name == "" {
 		name = r.policy
 	}
 	if name == "" {
 		return nil, nil
 	}
-	if CheckPolicyName(name) != nil {
-		return nil, ErrNoPolicy
+	if book.CheckPolicyName(name) != nil {
+		return nil, book.ErrNoPolicy
 	}
 	began := time.Now()
 	defer func() { r.waited += time.Since(began) }()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/rig/storetest"
@@ -16,7 +17,7 @@ import (
 // A free account gets the common decisions one after the other.
 func TestRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(10)})
 
 		d := f.request(4)
 		require.Equal(t, Good, d.Kind)
@@ -38,15 +39,15 @@ func TestRequest(t *testing.T) {
 
 		f.clock.advance(time.Second)
 		require.Equal(t, Good, f.request(6).Kind, "the last points can be used")
-		f.requireHistory(Tally{Points: 10, Requests: 3, Errors: 1})
+		f.requireHistory(book.Tally{Points: 10, Requests: 3, Errors: 1})
 	})
 }
 
 func TestKeysAreJudgedFirst(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(0)})
 		mistyped := f.secret[:10] + "!" + f.secret[11:]
-		for name, secret := range map[string]string{"empty": "", "mistyped": mistyped, "unknown": NewSecret()} {
+		for name, secret := range map[string]string{"empty": "", "mistyped": mistyped, "unknown": book.NewSecret()} {
 			require.Equal(t, Decision{Kind: UnknownKey}, f.requestWith(secret, 1, nil), name)
 		}
 		require.Equal(t, Insufficient, f.request(1).Kind, "unknown keys take no token")
@@ -66,17 +67,17 @@ func TestSuccessWithoutChargeIsNoError(t *testing.T) {
 		r.Succeeded()
 		r.End()
 		f.mustBegin().End()
-		f.requireHistory(Tally{Requests: 2, Errors: 1})
+		f.requireHistory(book.Tally{Requests: 2, Errors: 1})
 	})
 }
 
 // A request with bad input claims no points: it takes a token and is not charged.
 func TestRequestWithoutPoints(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(0)})
 		require.Equal(t, Good, f.request(0).Kind)
 		require.Equal(t, RateLimited, f.request(0).Kind)
-		f.requireHistory(Tally{Requests: 1, Errors: 1})
+		f.requireHistory(book.Tally{Requests: 1, Errors: 1})
 	})
 }
 
@@ -109,7 +110,7 @@ func TestPointsOutOfBounds(t *testing.T) {
 // Begin and Inspect return what is left for the next request.
 func TestQuota(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(3), Points: limit(10)})
+		f := newFixture(t, url, book.Terms{Rate: limit(3), Points: limit(10)})
 		refill := clockAt("2026-12-01T00:00:00Z").wall.Sub(clockAt(startTime).wall)
 		r, d, err := f.Begin(f.ctx, f.secret, "")
 		require.NoError(t, err)
@@ -153,7 +154,7 @@ func TestInspectIsFresh(t *testing.T) {
 func TestTokensLeft(t *testing.T) {
 	now := time.Unix(1000, 0)
 	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
-	require.EqualValues(t, Unlimited, tokensLeft(0, now, Unlimited))
+	require.EqualValues(t, book.Unlimited, tokensLeft(0, now, book.Unlimited))
 	require.EqualValues(t, 4, tokensLeft(at(-time.Hour), now, 4), "full")
 	require.EqualValues(t, 3, tokensLeft(at(250*time.Millisecond), now, 4))
 	require.EqualValues(t, 2, tokensLeft(at(251*time.Millisecond), now, 4))
@@ -163,7 +164,7 @@ func TestTokensLeft(t *testing.T) {
 
 func TestPointsInOverage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10), Overage: yes()})
+		f := newFixture(t, url, book.Terms{Plan: "pro", Rate: limit(book.Unlimited), Points: limit(10), Overage: yes()})
 		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "the limit itself is not overage")
 		d := f.request(1)
 		require.Equal(t, Good, d.Kind)
@@ -175,28 +176,28 @@ func TestPointsInOverage(t *testing.T) {
 // Points of an account's own are a hard limit unless its terms allow overage.
 func TestPointsWithoutOverage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10)})
+		f := newFixture(t, url, book.Terms{Plan: "pro", Rate: limit(book.Unlimited), Points: limit(10)})
 		require.Equal(t, Insufficient, f.request(11).Kind)
-		require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Plan: "pro", Points: limit(10), Overage: yes()}))
+		require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Plan: "pro", Points: limit(10), Overage: yes()}))
 		require.Equal(t, Good, f.request(11).Kind)
 	})
 }
 
 func TestPointsUnlimited(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Plan: "enterprise"})
+		f := newFixture(t, url, book.Terms{Plan: "enterprise"})
 		for range 3 {
 			require.Equal(t, Good, f.request(maxClaim).Kind, "neither points nor rate are limited")
 		}
 		d := f.request(1)
-		require.Equal(t, &Usage{Current: 3_000_001, Limit: Unlimited}, d.Usage)
-		require.EqualValues(t, Unlimited, d.Remaining)
+		require.Equal(t, &Usage{Current: 3_000_001, Limit: book.Unlimited}, d.Usage)
+		require.EqualValues(t, book.Unlimited, d.Remaining)
 	})
 }
 
 func TestPointsRefillMonthly(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
+		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(10)})
 		f.clock.until("2026-11-30T23:59:59Z")
 		require.Equal(t, Good, f.request(9).Kind)
 		d := f.request(2)
@@ -216,7 +217,7 @@ func TestPointsRefillMonthly(t *testing.T) {
 // nor get lost.
 func TestPointsWhenTheClockIsSetBack(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
+		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(10)})
 		f.clock.until("2026-11-30T23:59:00Z")
 		f.request(7)
 		f.clock.set(clockAt("2026-12-01T00:01:00Z").wall)
@@ -231,19 +232,19 @@ func TestPointsWhenTheClockIsSetBack(t *testing.T) {
 
 		days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
 		require.NoError(t, err)
-		byMonth := map[month]int64{}
+		byMonth := map[book.Month]int64{}
 		for _, d := range days {
-			byMonth[monthOf(d.Day.Time())] += d.Points
+			byMonth[book.MonthOf(d.Day.Time())] += d.Points
 		}
-		december := monthOf(f.clock.Now())
-		require.Equal(t, map[month]int64{december - 1: 7, december: 10}, byMonth, "the history sums to each month's points")
+		december := book.MonthOf(f.clock.Now())
+		require.Equal(t, map[book.Month]int64{december - 1: 7, december: 10}, byMonth, "the history sums to each month's points")
 	})
 }
 
 func TestKeyBudgetAndRate(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(100)})
-		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(5), Rate: limit(2)})
+		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(100)})
+		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", book.KeyTerms{Budget: limit(5), Rate: limit(2)})
 		require.NoError(t, err)
 		require.Equal(t, Good, f.requestWith(secret, 3, nil).Kind)
 		d := f.requestWith(secret, 3, nil)
@@ -256,7 +257,7 @@ func TestKeyBudgetAndRate(t *testing.T) {
 		f.clock.until("2026-12-01T00:00:00Z")
 		require.Equal(t, Good, f.requestWith(secret, 5, nil).Kind, "the budget refills with the month")
 
-		_, _, err = f.CreateKey(f.ctx, f.account, "odd", KeyTerms{Rate: limit(Unlimited)})
+		_, _, err = f.CreateKey(f.ctx, f.account, "odd", book.KeyTerms{Rate: limit(book.Unlimited)})
 		require.ErrorContains(t, err, "leave it out")
 		other := f.replica()
 		require.Equal(t, Insufficient, other.requestWith(secret, 1, nil).Kind, "replicas share the budget")
@@ -266,7 +267,7 @@ func TestKeyBudgetAndRate(t *testing.T) {
 func TestKeyExpiry(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		secret, _, err := f.CreateKey(f.ctx, f.account, "short", KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
+		secret, _, err := f.CreateKey(f.ctx, f.account, "short", book.KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
 		require.NoError(t, err)
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
 		f.clock.advance(time.Hour)
@@ -278,11 +279,11 @@ func TestKeyExpiry(t *testing.T) {
 func TestKeyWithTwoSecrets(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		old, key, err := f.CreateKey(f.ctx, f.account, "rotated", KeyTerms{Budget: limit(5)})
+		old, key, err := f.CreateKey(f.ctx, f.account, "rotated", book.KeyTerms{Budget: limit(5)})
 		require.NoError(t, err)
-		fresh := NewSecret()
-		f.exec("INSERT INTO secrets (hash, key) VALUES ($1, $2)", digestOf(fresh).hex(), key.ID)
-		f.exec("UPDATE secrets SET expires_ns = $1 WHERE hash = $2", f.clock.Now().Add(time.Hour).UnixNano(), digestOf(old).hex())
+		fresh := book.NewSecret()
+		f.exec("INSERT INTO secrets (hash, key) VALUES ($1, $2)", book.DigestOf(fresh).Hex(), key.ID)
+		f.exec("UPDATE secrets SET expires_ns = $1 WHERE hash = $2", f.clock.Now().Add(time.Hour).UnixNano(), book.DigestOf(old).Hex())
 		require.Equal(t, Good, f.requestWith(old, 2, nil).Kind)
 		require.Equal(t, Good, f.requestWith(fresh, 2, nil).Kind)
 		require.Equal(t, Insufficient, f.requestWith(old, 2, nil).Kind)
@@ -309,16 +310,16 @@ func TestSuspendedAccount(t *testing.T) {
 
 func TestChangeTermsAppliesAtOnce(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(10)})
 		f.request(8)
 		require.Equal(t, RateLimited, f.request(1).Kind)
-		require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(5)}))
+		require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(5)}))
 		d := f.request(1)
 		require.Equal(t, Insufficient, d.Kind)
 		require.Equal(t, &Usage{Current: 8, Limit: 5}, d.Usage)
 		require.Zero(t, d.Remaining, "remaining is not negative")
 		require.Equal(t, Good, f.request(0).Kind, "a request for 0 points lacks none")
-		require.ErrorIs(t, f.ChangeTerms(f.ctx, 4711, Terms{}), ErrNoAccount)
+		require.ErrorIs(t, f.ChangeTerms(f.ctx, 4711, book.Terms{}), book.ErrNoAccount)
 	})
 }
 
@@ -340,10 +341,10 @@ func TestRequestsFollowPolicies(t *testing.T) {
 		defer before.End()
 		require.Empty(t, document(before, ""), "no default")
 		_, err := before.Policy("a")
-		require.ErrorIs(t, err, ErrNoPolicy)
+		require.ErrorIs(t, err, book.ErrNoPolicy)
 
 		f.mustPolicy("a", blocking)
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "a"}}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Policy: "a"}}))
 		require.Empty(t, document(before, ""), "it began without")
 		under := f.mustBegin()
 		defer under.End()
@@ -353,7 +354,7 @@ func TestRequestsFollowPolicies(t *testing.T) {
 
 		other.mustPolicy("b", allowing)
 		other.mustPolicy("a", allowing)
-		require.NoError(t, other.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "b"}}))
+		require.NoError(t, other.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Policy: "b"}}))
 		require.NoError(t, other.DeletePolicy(f.ctx, f.account, "a"))
 		require.Equal(t, blocking, document(under, ""))
 		require.Equal(t, blocking, p.Document)
@@ -365,26 +366,26 @@ func TestRequestsFollowPolicies(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "b", inspected.Quota.Policy)
 		_, err = after.Policy("a")
-		require.ErrorIs(t, err, ErrNoPolicy)
+		require.ErrorIs(t, err, book.ErrNoPolicy)
 	})
 }
 
 // Forwards takes no token, and is false for a request that Begin refuses.
 func TestForwards(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)})
 		f.mustPolicy("a", blocking)
 		shop := "https://shop.example"
-		bound, _, err := f.CreateKey(f.ctx, f.account, "bound", KeyTerms{Origins: []string{shop}, Policy: "a"})
+		bound, _, err := f.CreateKey(f.ctx, f.account, "bound", book.KeyTerms{Origins: []string{shop}, Policy: "a"})
 		require.NoError(t, err)
 		require.False(t, f.Forwards(f.ctx, f.secret, ""), "the key has no default")
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "a"}}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Policy: "a"}}))
 		for range 3 {
 			require.True(t, f.Forwards(f.ctx, f.secret, ""))
 			require.True(t, f.Forwards(f.ctx, bound, shop))
 		}
 		require.False(t, f.Forwards(f.ctx, bound, ""), "not from this page")
-		require.False(t, f.Forwards(f.ctx, NewSecret(), ""))
+		require.False(t, f.Forwards(f.ctx, book.NewSecret(), ""))
 
 		require.Equal(t, Good, f.request(1).Kind, "no token was taken")
 		require.False(t, f.Forwards(f.ctx, f.secret, ""), "the token of this second is used")
@@ -399,8 +400,8 @@ func TestForwards(t *testing.T) {
 // no token.
 func TestPeekJudgesTheKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
-		bound, _, err := f.CreateKey(f.ctx, f.account, "bound", KeyTerms{Origins: []string{"https://shop.example"}})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)})
+		bound, _, err := f.CreateKey(f.ctx, f.account, "bound", book.KeyTerms{Origins: []string{"https://shop.example"}})
 		require.NoError(t, err)
 		peek := func(secret, origin string) (int64, Decision) {
 			t.Helper()
@@ -421,13 +422,13 @@ func TestPeekJudgesTheKey(t *testing.T) {
 		account, d = peek(bound, "https://shop.example")
 		require.Equal(t, f.account, account)
 		require.Equal(t, "https://shop.example", d.AllowOrigin)
-		for origin, secret := range map[string]string{"": bound, "https://other.example": bound, "null": NewSecret(), "x": "ask_"} {
+		for origin, secret := range map[string]string{"": bound, "https://other.example": bound, "null": book.NewSecret(), "x": "ask_"} {
 			account, d = peek(secret, origin)
 			require.Zero(t, account)
 			require.NotEqual(t, Good, d.Kind)
 			require.Nil(t, d.Usage)
 		}
-		for range freeRate { // more than there are left
+		for range book.FreeRate { // more than there are left
 			account, d = peek(f.secret, "")
 		}
 		require.Zero(t, account, "what costs nothing has a rate, too")
@@ -472,7 +473,7 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 		for _, name := range []string{"A", strings.Repeat("a", 65), "a\x00"} {
 			r := f.mustBegin()
 			_, err := r.Policy(name)
-			require.ErrorIs(t, err, ErrNoPolicy)
+			require.ErrorIs(t, err, book.ErrNoPolicy)
 			r.End()
 		}
 		require.Zero(t, counter.Take().Statements["read_policy"], "a name that no policy can have")
@@ -502,4 +503,16 @@ func TestCachedPoliciesAreBounded(t *testing.T) {
 		require.LessOrEqual(t, c.entries.WeightedSize(), uint64(maxCachedBytes))
 		require.NotZero(t, c.entries.EstimatedSize())
 	}
+}
+
+const (
+	blocking = `{"block": {"reasons": ["disposable"]}}`
+	allowing = `{"allow": {"domains": ["*.example"]}}`
+)
+
+// mustPolicy sets a policy of the fixture's account.
+func (f *fixture) mustPolicy(name, document string) {
+	f.Helper()
+	_, err := f.SetPolicy(f.ctx, f.account, name, document)
+	require.NoError(f, err)
 }

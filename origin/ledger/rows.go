@@ -2,27 +2,27 @@ package ledger
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // A workingSet is the rows that a commit group concerns, as its transaction read
 // them under locks, and what the group's decisions change.
 type workingSet struct {
-	now     time.Time // by the database's clock
-	instant time.Time // the same time by the monotonic clock
-	month   month     // of now
+	now     time.Time  // by the database's clock
+	instant time.Time  // the same time by the monotonic clock
+	month   book.Month // of now
 
 	locked   map[int64]bool // accounts that another session has locked; nothing is decided about them
 	free     map[int64]bool // accounts that the transaction has locked without waiting
 	accounts map[int64]*accountState
 	keys     map[int64]*keyState
-	secrets  map[digest]int64 // expiry, Unix time in nanoseconds; 0 for never
+	secrets  map[book.Digest]int64 // expiry, Unix time in nanoseconds; 0 for never
 	records  map[recordKey]*record
-	usage    map[usageKey]Tally
+	usage    map[usageKey]book.Tally
 	writes   []store.Statement // of idempotency records, and of the probe
 	changes  bool              // the transaction wrote something
 }
@@ -36,7 +36,7 @@ type recordKey struct {
 // A usageKey identifies a row of the usage history.
 type usageKey struct {
 	account, key int64
-	day          Day
+	day          book.Day
 }
 
 // A readSet is the rows and records that the operations of a group need.
@@ -49,7 +49,7 @@ type readSet struct {
 // secrets or zeros.
 type rowKey struct {
 	account, key int64
-	secret       digest
+	secret       book.Digest
 }
 
 func readSetOf(group []operation) *readSet {
@@ -66,9 +66,9 @@ func newWorkingSet() *workingSet {
 		free:     map[int64]bool{},
 		accounts: map[int64]*accountState{},
 		keys:     map[int64]*keyState{},
-		secrets:  map[digest]int64{},
+		secrets:  map[book.Digest]int64{},
 		records:  map[recordKey]*record{},
-		usage:    map[usageKey]Tally{},
+		usage:    map[usageKey]book.Tally{},
 	}
 }
 
@@ -80,12 +80,12 @@ func (ws *workingSet) reads(rs *readSet, skip bool) (list []store.Statement) {
 		triples := make([][3]any, 0, len(rs.rows))
 		for row := range rs.rows {
 			hash := ""
-			if row.secret != (digest{}) {
-				hash = row.secret.hex()
+			if row.secret != (book.Digest{}) {
+				hash = row.secret.Hex()
 			}
 			triples = append(triples, [3]any{row.account, row.key, hash})
 		}
-		rows := []any{asJSON(triples)}
+		rows := []any{store.JSON(triples)}
 		lock := store.Statement{Name: "lock_accounts", Args: rows}
 		if skip {
 			lock = store.Statement{Name: "lock_free_accounts", Args: rows, Scan: func(r store.Row) error {
@@ -102,7 +102,7 @@ func (ws *workingSet) reads(rs *readSet, skip bool) (list []store.Statement) {
 		for at := range rs.records {
 			ids = append(ids, [2]any{at.account, at.id.hex()})
 		}
-		list = append(list, store.Statement{Name: "read_answers", Args: []any{asJSON(ids)}, Scan: ws.scanRecord})
+		list = append(list, store.Statement{Name: "read_answers", Args: []any{store.JSON(ids)}, Scan: ws.scanRecord})
 	}
 	return list
 }
@@ -148,7 +148,7 @@ func (ws *workingSet) scanRow(r store.Row) error {
 	if hash == "" {
 		return nil
 	}
-	var at digest
+	var at book.Digest
 	err := fromHex(at[:], hash)
 	ws.secrets[at] = expires
 	return err
@@ -169,7 +169,7 @@ func (ws *workingSet) scanRecord(r store.Row) error {
 }
 
 // addTally adds to the usage history.
-func (ws *workingSet) addTally(at usageKey, t Tally) { ws.usage[at] = ws.usage[at].Plus(t) }
+func (ws *workingSet) addTally(at usageKey, t book.Tally) { ws.usage[at] = ws.usage[at].Plus(t) }
 
 // putRecord stores a record, in place of an expired one if there is one.
 func (ws *workingSet) putRecord(at recordKey, x *record) {
@@ -177,7 +177,7 @@ func (ws *workingSet) putRecord(at recordKey, x *record) {
 	ws.records[at] = x
 	ws.accounts[at.account].addStored(x.size)
 	ws.writes = append(ws.writes, store.Statement{Name: "put_answer", Account: at.account,
-		Args: []any{at.account, at.id.hex(), digest(x.body).hex(), x.response, x.size, x.expires}})
+		Args: []any{at.account, at.id.hex(), book.Digest(x.body).Hex(), x.response, x.size, x.expires}})
 }
 
 // deleteRecord deletes an expired record, if it is there.
@@ -208,15 +208,6 @@ func (ws *workingSet) statements() []store.Statement {
 			f.Valid, f.Invalid, f.Disposable, f.Public, f.Relay, f.Role, f.Gibberish, f.Typo, f.LookupErrors}})
 	}
 	return list
-}
-
-// asJSON encodes a list as the argument of a query.
-func asJSON(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // numbers and strings of our own: cannot fail
-	}
-	return string(data)
 }
 
 func fromHex(dst []byte, s string) error {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 // testKey creates a test key of the fixture's account.
-func (f *fixture) testKey(terms KeyTerms) (secret string, k Key) {
+func (f *fixture) testKey(terms book.KeyTerms) (secret string, k book.Key) {
 	f.Helper()
 	secret, k, err := f.CreateTestKey(f.ctx, f.account, "ci", terms)
 	require.NoError(f, err)
@@ -38,10 +39,10 @@ func (f *fixture) test(secret string) Decision {
 func TestTestKeysCostNothing(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var counter storetest.Counter
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(1)}, WithStore(counter.Wrap))
-		secret, _ := f.testKey(KeyTerms{})
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(1)}, WithStore(counter.Wrap))
+		secret, _ := f.testKey(book.KeyTerms{})
 		counter.Take()
-		for range freeRate {
+		for range book.FreeRate {
 			d := f.test(secret)
 			require.Equal(t, Good, d.Kind)
 			require.Equal(t, Usage{Limit: 1}, *d.Usage)
@@ -54,7 +55,7 @@ func TestTestKeysCostNothing(t *testing.T) {
 		f.queryRow("SELECT (SELECT sum(used + tat_ns) FROM accounts) || ' ' || (SELECT sum(used + tat_ns) FROM keys) || ' ' || (SELECT count(*) FROM usage) || ' ' || (SELECT count(*) FROM answers)", &rows)
 		require.Equal(t, "0 0 0 0", rows)
 		require.Equal(t, Good, f.request(1).Kind, "the account's token and point are left")
-		require.Equal(t, Tally{Points: 1, Requests: 1, Found: Found{Valid: 1}}, f.history(), "only the request that was charged")
+		require.Equal(t, book.Tally{Points: 1, Requests: 1, Found: book.Found{Valid: 1}}, f.history(), "only the request that was charged")
 	})
 }
 
@@ -62,21 +63,21 @@ func TestTestKeysCostNothing(t *testing.T) {
 // and however many test keys it has.
 func TestRateOfTestKeys(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
-		first, _ := f.testKey(KeyTerms{})
-		second, _ := f.testKey(KeyTerms{})
-		for n := range freeRate {
+		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(0)})
+		first, _ := f.testKey(book.KeyTerms{})
+		second, _ := f.testKey(book.KeyTerms{})
+		for n := range book.FreeRate {
 			d := f.test([]string{first, second}[n%2])
 			require.Equal(t, Good, d.Kind)
-			require.EqualValues(t, freeRate, d.Quota.Rate)
-			require.EqualValues(t, freeRate-n-1, d.Quota.Tokens)
+			require.EqualValues(t, book.FreeRate, d.Quota.Rate)
+			require.EqualValues(t, book.FreeRate-n-1, d.Quota.Tokens)
 		}
 		d := f.test(second)
 		require.Equal(t, RateLimited, d.Kind)
-		require.Equal(t, time.Second/freeRate, d.RetryAfter)
+		require.Equal(t, time.Second/book.FreeRate, d.RetryAfter)
 		require.Equal(t, Good, f.mustBeginAndEnd(), "requests with other keys have their own tokens")
 		require.False(t, f.Forwards(f.ctx, first, ""), "Begin refuses it")
-		f.advanceBetweenGroups(time.Second / freeRate)
+		f.advanceBetweenGroups(time.Second / book.FreeRate)
 		require.True(t, f.Forwards(f.ctx, first, ""))
 		require.True(t, f.Forwards(f.ctx, first, ""), "it takes no token")
 		require.Equal(t, Good, f.test(first).Kind)
@@ -94,10 +95,10 @@ func (f *fixture) mustBeginAndEnd() Kind {
 func TestTestKeysAreRefused(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		revoked, k := f.testKey(KeyTerms{})
-		expiring, _ := f.testKey(KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
-		bound, _ := f.testKey(KeyTerms{Origins: []string{"https://shop.example"}})
-		plain, _ := f.testKey(KeyTerms{})
+		revoked, k := f.testKey(book.KeyTerms{})
+		expiring, _ := f.testKey(book.KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
+		bound, _ := f.testKey(book.KeyTerms{Origins: []string{"https://shop.example"}})
+		plain, _ := f.testKey(book.KeyTerms{})
 		require.Equal(t, Good, f.test(revoked).Kind)
 		require.Equal(t, Good, f.test(expiring).Kind)
 		require.Equal(t, WrongOrigin, f.test(bound).Kind)
@@ -117,8 +118,8 @@ func TestTestKeysAreRefused(t *testing.T) {
 
 // A request with a test key holds one of its account's slots, and cannot claim points.
 func TestTestKeysTakeSlots(t *testing.T) {
-	f := newFixture(t, emptyLike(t, "sqlite:"), Terms{Rate: limit(Unlimited), Points: limit(5)})
-	secret, _ := f.testKey(KeyTerms{})
+	f := newFixture(t, emptyLike(t, "sqlite:"), book.Terms{Rate: limit(book.Unlimited), Points: limit(5)})
+	secret, _ := f.testKey(book.KeyTerms{})
 	r, _, err := f.Begin(f.ctx, secret, "")
 	require.NoError(t, err)
 	_, err = r.Claim(1, nil)
@@ -127,7 +128,7 @@ func TestTestKeysTakeSlots(t *testing.T) {
 	require.ErrorIs(t, err, errPoints)
 	d, err := r.Inspect()
 	require.NoError(t, err)
-	require.EqualValues(t, freeRate, d.Quota.Rate)
+	require.EqualValues(t, book.FreeRate, d.Quota.Rate)
 	var open []*Request
 	for range maxInProgress - 1 {
 		open = append(open, f.mustBegin())
@@ -144,20 +145,20 @@ func TestTestKeysTakeSlots(t *testing.T) {
 func TestTestKeysRemainTestKeys(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
-		_, k := f.testKey(KeyTerms{})
+		_, k := f.testKey(book.KeyTerms{})
 		require.True(t, k.Test)
 		rotated, after, err := f.RotateKey(f.ctx, f.account, k.ID, 0)
 		require.NoError(t, err)
 		require.True(t, after.Test)
 		require.Equal(t, Good, list[1].test(rotated).Kind)
 		name := "renamed"
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Name: &name, Terms: &KeyTerms{}}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, k.ID, book.KeyChange{Name: &name, Terms: &book.KeyTerms{}}))
 		after, err = list[1].Key(f.ctx, f.account, k.ID)
 		require.NoError(t, err)
 		require.True(t, after.Test)
-		for _, terms := range []KeyTerms{{Budget: limit(5)}, {Rate: limit(5)}} {
-			var refused *FieldError
-			require.ErrorAs(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Terms: &terms}), &refused)
+		for _, terms := range []book.KeyTerms{{Budget: limit(5)}, {Rate: limit(5)}} {
+			var refused *book.FieldError
+			require.ErrorAs(t, f.ChangeKey(f.ctx, f.account, k.ID, book.KeyChange{Terms: &terms}), &refused)
 			_, _, err := f.CreateTestKey(f.ctx, f.account, "ci", terms)
 			require.ErrorAs(t, err, &refused)
 		}
@@ -166,7 +167,7 @@ func TestTestKeysRemainTestKeys(t *testing.T) {
 		require.False(t, other.Test)
 		lines, err := f.AuditLog(f.ctx, f.account, 0, 100)
 		require.NoError(t, err)
-		require.True(t, slices.ContainsFunc(lines, func(l AuditLine) bool { return l.Action == "key.create" && l.Subject == "2 ci (test)" }))
+		require.True(t, slices.ContainsFunc(lines, func(l book.AuditLine) bool { return l.Action == "key.create" && l.Subject == "2 ci (test)" }))
 	})
 }
 
@@ -175,7 +176,7 @@ func TestTestKeysRemainTestKeys(t *testing.T) {
 func TestServiceKeysAreNoTestKeys(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		_, _, err := f.CreateTestKey(f.ctx, f.account, "hook sign-up", KeyTerms{})
+		_, _, err := f.CreateTestKey(f.ctx, f.account, "hook sign-up", book.KeyTerms{})
 		require.NoError(t, err)
 		hook, _, err := f.HookSecret(f.ctx, f.account, "sign-up")
 		require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -93,7 +94,7 @@ func TestUpgrade(t *testing.T) {
 		require.Equal(t, "ok", state)
 
 		require.EqualValues(t, 7, f.used())
-		require.Equal(t, Tally{Points: 7, Requests: 5, Found: Found{Valid: 6, Invalid: 1, Role: 1}}, f.history())
+		require.Equal(t, book.Tally{Points: 7, Requests: 5, Found: book.Found{Valid: 6, Invalid: 1, Role: 1}}, f.history())
 		policies, err := f.Policies(f.ctx, 1)
 		require.NoError(t, err)
 		require.Len(t, policies, 2)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // views contains the recent state of accounts and keys, so that most requests are
@@ -17,14 +19,14 @@ import (
 type views struct {
 	mu         sync.Mutex
 	clock      *clock
-	secrets    map[digest]*secretView
+	secrets    map[book.Digest]*secretView
 	accounts   map[int64]*accountView
-	pending    map[*accountView]bool // accounts with pending tokens
-	tallies    map[usageKey]Tally    // requests that were not charged, not yet recorded
-	voids      []*chargeOp           // charges to give back with the next group
-	voided     int64                 // charges that were given back
-	commits    uint64                // number of commits published, and of calls of expire
-	expired    uint64                // commits at the last call of expire
+	pending    map[*accountView]bool   // accounts with pending tokens
+	tallies    map[usageKey]book.Tally // requests that were not charged, not yet recorded
+	voids      []*chargeOp             // charges to give back with the next group
+	voided     int64                   // charges that were given back
+	commits    uint64                  // number of commits published, and of calls of expire
+	expired    uint64                  // commits at the last call of expire
 	inProgress int
 	waiting    int // requests that wait for the database to commit again
 }
@@ -92,8 +94,8 @@ type token struct {
 }
 
 func newViews(c *clock) *views {
-	return &views{clock: c, secrets: map[digest]*secretView{}, accounts: map[int64]*accountView{},
-		pending: map[*accountView]bool{}, tallies: map[usageKey]Tally{}}
+	return &views{clock: c, secrets: map[book.Digest]*secretView{}, accounts: map[int64]*accountView{},
+		pending: map[*accountView]bool{}, tallies: map[usageKey]book.Tally{}}
 }
 
 // age returns the age of the oldest row that judges a secret.
@@ -107,7 +109,7 @@ func (f *freshness) olderThan(began uint64, instant time.Time) bool {
 
 // publish stores a row read by a query that began at instant, after commit
 // number began.
-func (v *views) publish(at digest, row *viewRow, began uint64, instant time.Time) {
+func (v *views) publish(at book.Digest, row *viewRow, began uint64, instant time.Time) {
 	fresh := freshness{began, instant}
 	if began < v.expired {
 		fresh.read = time.Time{}
@@ -230,7 +232,7 @@ func (v *views) readStart() (commits uint64, instant time.Time) {
 
 // publishReads publishes the rows of a query and sets the records that its reads
 // found. A secret without a row does not exist, so its view is removed.
-func (v *views) publishReads(reads []*keyRead, rows map[digest][]*viewRow, began uint64, instant time.Time) {
+func (v *views) publishReads(reads []*keyRead, rows map[book.Digest][]*viewRow, began uint64, instant time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, kr := range reads {
@@ -250,7 +252,7 @@ func (v *views) publishReads(reads []*keyRead, rows map[digest][]*viewRow, began
 
 // addTally adds to the tallies of requests that were not charged. Beyond maxViews
 // rows it drops them.
-func (v *views) addTally(at usageKey, t Tally) {
+func (v *views) addTally(at usageKey, t book.Tally) {
 	if _, known := v.tallies[at]; known || len(v.tallies) < maxViews {
 		v.tallies[at] = v.tallies[at].Plus(t)
 	}
@@ -262,7 +264,7 @@ const maxWaiting = 4096
 
 // beginWait returns the account of a request that may wait for the database, until endWait;
 // nil if it may not. Only a secret with a view may, so nobody without a key holds a place.
-func (v *views) beginWait(at digest) *accountView {
+func (v *views) beginWait(at book.Digest) *accountView {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.secrets[at]

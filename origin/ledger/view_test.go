@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func newTestViews() (*views, *fakeClock) {
@@ -13,8 +15,8 @@ func newTestViews() (*views, *fakeClock) {
 }
 
 func rowOf(used int64) *viewRow {
-	return &viewRow{account: accountState{id: 1, rate: Unlimited, points: 100, consumption: consumption{used: used}},
-		key: keyState{id: 1, account: 1, rate: Unlimited, budget: Unlimited}}
+	return &viewRow{account: accountState{id: 1, rate: book.Unlimited, points: 100, consumption: consumption{used: used}},
+		key: keyState{id: 1, account: 1, rate: book.Unlimited, budget: book.Unlimited}}
 }
 
 func workingSetOf(v *views, used int64) *workingSet {
@@ -29,7 +31,7 @@ func workingSetOf(v *views, used int64) *workingSet {
 // result does not replace the commit's row, however late it arrives.
 func TestPublishIgnoresStaleReads(t *testing.T) {
 	v, clock := newTestViews()
-	at := digest{1}
+	at := book.Digest{1}
 	began, instant := v.readStart()
 	v.publish(at, rowOf(1), began, instant)
 	require.EqualValues(t, 1, v.accounts[1].used)
@@ -52,8 +54,8 @@ func TestPublishReadsOutOfOrder(t *testing.T) {
 	began, early := v.readStart()
 	clock.advance(time.Millisecond)
 	_, late := v.readStart()
-	v.publish(digest{1}, rowOf(2), began, late)
-	v.publish(digest{1}, rowOf(1), began, early)
+	v.publish(book.Digest{1}, rowOf(2), began, late)
+	v.publish(book.Digest{1}, rowOf(1), began, early)
 	require.EqualValues(t, 2, v.accounts[1].used)
 }
 
@@ -61,7 +63,7 @@ func TestPublishReadsOutOfOrder(t *testing.T) {
 // after it, even if both have the same instant: a clock may be coarse.
 func TestPublishReadsOfOneInstant(t *testing.T) {
 	v, _ := newTestViews()
-	at := digest{1}
+	at := book.Digest{1}
 	early, instant := v.readStart()
 	v.publish(at, rowOf(1), early, instant)
 	v.publishGroup(workingSetOf(v, 5), nil)
@@ -78,7 +80,7 @@ func TestPublishWhileAGroupIsWritten(t *testing.T) {
 	began, instant := v.readStart()
 	row := rowOf(1)
 	row.account.rate, row.account.tat = 10, instant.UnixNano()
-	v.publish(digest{1}, row, began, instant)
+	v.publish(book.Digest{1}, row, began, instant)
 	a := v.accounts[1]
 	for range 3 {
 		a.pending = append(a.pending, &token{arrival: instant, key: a.keys[row.key.id]})
@@ -93,11 +95,11 @@ func TestPublishWhileAGroupIsWritten(t *testing.T) {
 	written.tat = v.clock.at(instant).UnixNano() + 2*interval
 	ws.accounts[1] = &written
 	group.announce(ws)
-	v.publish(digest{1}, row, began, instant)
+	v.publish(book.Digest{1}, row, began, instant)
 	require.Equal(t, three, a.bucket, "read before the commit")
 	after := *row
 	after.account.tat = written.tat
-	v.publish(digest{1}, &after, began, instant)
+	v.publish(book.Digest{1}, &after, began, instant)
 	require.Equal(t, three, a.bucket, "read after the commit")
 	v.publishGroup(ws, []operation{group})
 	require.Equal(t, three, a.bucket, "published")
@@ -109,30 +111,30 @@ func TestPublishWhileAGroupIsWritten(t *testing.T) {
 func TestExpireDuringQuery(t *testing.T) {
 	v, _ := newTestViews()
 	began, instant := v.readStart()
-	v.publish(digest{1}, rowOf(1), began, instant)
-	require.Zero(t, v.secrets[digest{1}].age(instant))
+	v.publish(book.Digest{1}, rowOf(1), began, instant)
+	require.Zero(t, v.secrets[book.Digest{1}].age(instant))
 	began, instant = v.readStart()
 	v.expire()
-	v.publish(digest{1}, rowOf(1), began, instant)
-	require.Greater(t, v.secrets[digest{1}].age(instant), maxAccept)
+	v.publish(book.Digest{1}, rowOf(1), began, instant)
+	require.Greater(t, v.secrets[book.Digest{1}].age(instant), maxAccept)
 	began, instant = v.readStart()
-	v.publish(digest{1}, rowOf(1), began, instant)
-	require.Zero(t, v.secrets[digest{1}].age(instant))
+	v.publish(book.Digest{1}, rowOf(1), began, instant)
+	require.Zero(t, v.secrets[book.Digest{1}].age(instant))
 }
 
 func TestViewsAreBounded(t *testing.T) {
 	v, _ := newTestViews()
 	busy := rowOf(1)
-	v.publish(digest{}, busy, 0, v.clock.monotonic())
+	v.publish(book.Digest{}, busy, 0, v.clock.monotonic())
 	v.accounts[1].inProgress = 1
 	for i := range maxViews + 10 {
 		row := rowOf(1)
 		row.account.id, row.key.account = int64(i+2), int64(i+2)
-		v.publish(digest{1, byte(i), byte(i >> 8), byte(i >> 16)}, row, 0, v.clock.monotonic())
+		v.publish(book.Digest{1, byte(i), byte(i >> 8), byte(i >> 16)}, row, 0, v.clock.monotonic())
 		require.LessOrEqual(t, len(v.secrets), maxViews)
 	}
 	require.LessOrEqual(t, len(v.accounts), maxViews+1)
-	require.NotNil(t, v.secrets[digest{}], "an account with requests in progress is not evicted")
+	require.NotNil(t, v.secrets[book.Digest{}], "an account with requests in progress is not evicted")
 }
 
 // Accounts without secrets, such as those deleted by another replica, do not

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -97,7 +98,7 @@ func (w *writer) enqueue(ctx context.Context, t *ticket, late <-chan time.Time) 
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-late:
-		return unavailable(errTimeout)
+		return store.Unavailable(errTimeout)
 	}
 }
 
@@ -188,7 +189,7 @@ func (w *writer) collect(first *ticket) (group []operation) {
 		switch {
 		case !t.waits():
 		case locked:
-			t.finish(Decision{}, unavailable(errLocked))
+			t.finish(Decision{}, store.Unavailable(errLocked))
 		default:
 			charges, bytes = append(charges, &chargeOp{ticket: t}), bytes+t.size
 			charged[t.request.account] = true
@@ -280,7 +281,7 @@ func (w *writer) commit(group []operation) {
 	}
 	ws, err := w.transact(group)
 	decided, locked := ws.split(group)
-	w.fail(locked, unavailable(errLocked))
+	w.fail(locked, store.Unavailable(errLocked))
 	w.stats.count(func(s *Stats) { s.transaction(decided, time.Since(begun), err, len(w.locked)) })
 	var doubt *store.InDoubt
 	_, isLock := errors.AsType[*store.Locked](err)
@@ -302,7 +303,7 @@ func (w *writer) commit(group []operation) {
 		w.retry(decided, err)
 	default:
 		w.markDown(err)
-		w.fail(decided, unavailable(err))
+		w.fail(decided, store.Unavailable(err))
 	}
 }
 
@@ -378,7 +379,7 @@ func (w *writer) tryTransact(group []operation, rs *readSet, skip bool, locked m
 			delete(ws.locked, 0)
 		}
 		at := w.views.clock.observe(now)
-		ws.now, ws.instant, ws.month = at.database, at.instant, monthOf(at.database)
+		ws.now, ws.instant, ws.month = at.database, at.instant, book.MonthOf(at.database)
 		decided, _ := ws.split(group)
 		for _, op := range decided {
 			op.decide(ws)
@@ -432,7 +433,7 @@ func (w *writer) retry(group []operation, err error) {
 	if w.down.Load() == nil {
 		w.commit(group[half:])
 	} else {
-		w.fail(group[half:], unavailable(err))
+		w.fail(group[half:], store.Unavailable(err))
 	}
 }
 
@@ -454,7 +455,7 @@ func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation
 		}
 		w.markDown(err)
 		if errors.Is(err, doubt) || w.isClosed() && time.Now().After(deadline) {
-			w.fail(group, unavailable(err))
+			w.fail(group, store.Unavailable(err))
 			return
 		}
 	}

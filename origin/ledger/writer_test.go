@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -25,7 +26,7 @@ func TestDataErrorFailsOneAccount(t *testing.T) {
 		for n := range 16 {
 			a, err := f.CreateAccount(f.ctx, fmt.Sprintf("a%d@example.com", n), unlimitedTerms)
 			require.NoError(t, err)
-			secret, _, err := f.CreateKey(f.ctx, a.ID, "test", KeyTerms{})
+			secret, _, err := f.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{})
 			require.NoError(t, err)
 			secrets = append(secrets, secret)
 			f.requestWith(secret, 1, nil)
@@ -59,7 +60,7 @@ func TestDataErrorFailsOneAccount(t *testing.T) {
 func TestKeyDeletedDuringRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		doomed, key, err := f.CreateKey(f.ctx, f.account, "doomed", KeyTerms{})
+		doomed, key, err := f.CreateKey(f.ctx, f.account, "doomed", book.KeyTerms{})
 		require.NoError(t, err)
 		under, d, err := f.Begin(f.ctx, doomed, "")
 		require.NoError(t, err)
@@ -99,12 +100,12 @@ func TestReadOnlyDatabase(t *testing.T) {
 		reopen := f.blockWrites()
 		f.inHurry()
 		_, err = under.Charge(Charge{Points: 5})
-		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, err, store.ErrUnavailable)
 		under.End()
 		f.awaitDown()
 		_, _, err = f.Begin(f.ctx, f.secret, "")
-		require.ErrorIs(t, err, ErrUnavailable)
-		require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+		require.ErrorIs(t, err, store.ErrUnavailable)
+		require.ErrorIs(t, f.Ready(f.ctx), store.ErrUnavailable)
 		require.EqualValues(t, 10, f.used())
 
 		reopen()
@@ -117,7 +118,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 // Tokens taken before an outage are written after it, and requests that were not
 // charged are recorded.
 func TestOutageKeepsTokens(t *testing.T) {
-	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), Terms{Rate: limit(5), Points: limit(Unlimited)})
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), book.Terms{Rate: limit(5), Points: limit(book.Unlimited)})
 	f.request(1)
 	reopen := f.blockWrites()
 	for range 4 {
@@ -134,7 +135,7 @@ func TestOutageKeepsTokens(t *testing.T) {
 		return tat >= f.clock.Now().Add(time.Second).UnixNano()
 	}, hung, tickEvery)
 	require.Equal(t, RateLimited, other.request(0).Kind)
-	f.requireHistory(Tally{Points: 1, Requests: 5, Errors: 4})
+	f.requireHistory(book.Tally{Points: 1, Requests: 5, Errors: 4})
 }
 
 // Close commits the tickets in the queue; later ones get ErrClosed.
@@ -194,7 +195,7 @@ func TestCommitTimeout(t *testing.T) {
 			require.ErrorIs(t, f.chargeInHurry(points, key), ErrUndecided)
 			f.awaitDown()
 			_, _, err := f.Begin(f.ctx, f.secret, "")
-			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
+			require.ErrorIs(t, err, store.ErrUnavailable, "no request is admitted meanwhile")
 			stall.Store(nil)
 			close(flush)
 			f.awaitReady()
@@ -205,7 +206,7 @@ func TestCommitTimeout(t *testing.T) {
 		require.Equal(t, Replayed, f.retryable(1, 1).Kind)
 		f.awaitUsed(5)
 		require.EqualValues(t, 1, f.Stats().Voided)
-		f.requireHistory(Tally{Points: 5, Requests: 3, Errors: 2})
+		f.requireHistory(book.Tally{Points: 5, Requests: 3, Errors: 2})
 	})
 }
 
@@ -222,7 +223,7 @@ func TestCancelWhileDatabaseIsLocked(t *testing.T) {
 	})
 	reopen()
 	f.awaitReady()
-	f.requireHistory(Tally{Requests: 21, Errors: 21})
+	f.requireHistory(book.Tally{Requests: 21, Errors: 21})
 }
 
 // A brokenStore fails all transactions once it is broken.
@@ -284,7 +285,7 @@ func TestInDoubtCommitIsResolved(t *testing.T) {
 			require.Equal(t, Good, f.retryable(1, 1).Kind)
 			require.EqualValues(t, 2, p.Cuts())
 			require.Equal(t, Replayed, f.retryable(1, 1).Kind)
-			f.requireHistory(Tally{Points: 125, Requests: 4})
+			f.requireHistory(book.Tally{Points: 125, Requests: 4})
 		})
 	}
 }
@@ -301,7 +302,7 @@ func (f *fixture) chargeInDoubt(p *pgtest.Proxy, cut pgtest.Moment, points int64
 		if errors.Is(err, ErrUndecided) {
 			return
 		}
-		require.ErrorIs(f, err, ErrUnavailable)
+		require.ErrorIs(f, err, store.ErrUnavailable)
 		p.Shut(false)
 		f.awaitReady()
 	}
@@ -319,8 +320,8 @@ func TestInDoubtTimeout(t *testing.T) {
 			f, p := newProxiedFixture(t)
 			f.chargeInDoubt(p, c.cut, 20, nil)
 			_, _, err := f.Begin(f.ctx, f.secret, "")
-			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
-			require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+			require.ErrorIs(t, err, store.ErrUnavailable, "no request is admitted meanwhile")
+			require.ErrorIs(t, f.Ready(f.ctx), store.ErrUnavailable)
 			p.Shut(false)
 			f.awaitReady()
 			f.awaitUsed(100 + c.plain)

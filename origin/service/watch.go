@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/signuphook"
 )
 
@@ -128,7 +129,7 @@ func StorePlans(ctx context.Context, l *ledger.Ledger, path string) error {
 		return fmt.Errorf("plans: %w", err)
 	}
 	defer file.Close()
-	plans, err := ledger.ParsePlans(file)
+	plans, err := book.ParsePlans(file)
 	if err != nil {
 		return fmt.Errorf("plans of %s: %w", path, err)
 	}

@@ -28,6 +28,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // A Hook is one entry of the file.
@@ -229,11 +230,11 @@ func (p *Payers) renew(ctx context.Context, of payer) (string, error) {
 // no email.
 func cannotPay(err error) error {
 	switch {
-	case errors.Is(err, ledger.ErrNoAccount):
+	case errors.Is(err, book.ErrNoAccount):
 		return fmt.Errorf("%w: there is no such account", ErrPayer)
-	case errors.Is(err, ledger.ErrRevoked):
+	case errors.Is(err, book.ErrRevoked):
 		return fmt.Errorf("%w: its owner revoked the hook's key; give the hook another name, or another account", ErrPayer)
-	case errors.Is(err, ledger.ErrTooManyKeys), errors.Is(err, ledger.ErrTooManyActiveKeys):
+	case errors.Is(err, book.ErrTooManyKeys), errors.Is(err, book.ErrTooManyActiveKeys):
 		return fmt.Errorf("%w: it has too many keys to get one for the hook", ErrPayer)
 	}
 	return err

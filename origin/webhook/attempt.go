@@ -19,7 +19,7 @@ import (
 	"code.dny.dev/ssrf"
 	"github.com/dustin/go-humanize/english"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -344,7 +344,7 @@ func disable(ctx context.Context, account int64, now time.Time) []store.Statemen
 		{Name: "disable_webhook", Args: []any{account, now.UnixNano()}},
 		{Name: "end_deliveries", Args: []any{account, now.UnixNano(), "abandoned: the webhook is disabled"}},
 	}
-	return append(list, ledger.Audit(ledger.WithActor(ctx, ledger.Service), account, now, "webhook.disable", "the receiver responded with HTTP 410")...)
+	return append(list, book.Audit(book.WithActor(ctx, book.Service), account, now, "webhook.disable", "the receiver responded with HTTP 410")...)
 }
 
 // count counts and logs the outcome, without the URL.

@@ -12,7 +12,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -43,7 +43,7 @@ func newMessage(now time.Time, account, percent, used, limit int64) string {
 	now = now.UTC()
 	data := usage{Account: account, Percent: percent, Used: used, Month: now.Format("2006-01")}
 	data.Refill = time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-	if limit != int64(ledger.Unlimited) {
+	if limit != int64(book.Unlimited) {
 		data.Limit = &limit
 	}
 	body, err := json.Marshal(message{"usage.threshold", now.Truncate(time.Millisecond), data})

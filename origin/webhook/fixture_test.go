@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -114,12 +116,12 @@ func (f *fixture) awaitScans() {
 }
 
 // account creates an account with a limit, a webhook at the receiver and a key.
-func (f *fixture) account(name string, limit ledger.Limit) *customer {
+func (f *fixture) account(name string, limit book.Limit) *customer {
 	f.Helper()
-	unlimited := ledger.Limit(ledger.Unlimited)
-	a, err := f.ledger.CreateAccount(f.ctx, name+"@owner.example", ledger.Terms{Rate: &unlimited, Points: &limit})
+	unlimited := book.Limit(book.Unlimited)
+	a, err := f.ledger.CreateAccount(f.ctx, name+"@owner.example", book.Terms{Rate: &unlimited, Points: &limit})
 	require.NoError(f, err)
-	key, _, err := f.ledger.CreateKey(f.ctx, a.ID, "test", ledger.KeyTerms{})
+	key, _, err := f.ledger.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{})
 	require.NoError(f, err)
 	c := &customer{fixture: f, id: a.ID, key: key}
 	c.secret, err = f.Set(f.ctx, a.ID, f.receiver.URL+"/"+name+"?token=hidden")
@@ -146,7 +148,7 @@ func (c *customer) use(points int64) {
 }
 
 func isStall(err error) bool {
-	return errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrUndecided)
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, ledger.ErrUndecided)
 }
 
 // tryUse charges points, as a request does.
@@ -163,7 +165,7 @@ func (c *customer) tryUse(points int64) error {
 		return err
 	}
 	require.Equal(c, ledger.Good, d.Kind)
-	_, err = r.Charge(ledger.Charge{Points: points, Found: ledger.Found{Valid: points}})
+	_, err = r.Charge(ledger.Charge{Points: points, Found: book.Found{Valid: points}})
 	return err
 }
 

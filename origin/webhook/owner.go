@@ -9,7 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -51,7 +51,7 @@ func (s *Sender) Set(ctx context.Context, account int64, address string) (secret
 	secret = newSecret()
 	err = s.change(ctx, account, func(_ *hook, now time.Time) ([]store.Statement, error) {
 		put := store.Statement{Name: "put_webhook", Args: []any{account, address, s.seal(account, secret), now.UnixNano()}}
-		return append([]store.Statement{put}, ledger.Audit(ctx, account, now, "webhook.set", hostOf(address))...), nil
+		return append([]store.Statement{put}, book.Audit(ctx, account, now, "webhook.set", hostOf(address))...), nil
 	})
 	return shownIf(err, secret)
 }
@@ -79,7 +79,7 @@ func (s *Sender) Rotate(ctx context.Context, account int64) (secret string, err 
 			return nil, ErrNone
 		}
 		rotate := store.Statement{Name: "rotate_webhook", Args: []any{account, s.seal(account, secret), now.UnixNano()}}
-		return append([]store.Statement{rotate}, ledger.Audit(ctx, account, now, "webhook.rotate", hostOf(h.url))...), nil
+		return append([]store.Statement{rotate}, book.Audit(ctx, account, now, "webhook.rotate", hostOf(h.url))...), nil
 	})
 	return shownIf(err, secret)
 }
@@ -102,7 +102,7 @@ func (s *Sender) Remove(ctx context.Context, account int64) error {
 			{Name: "delete_webhook", Args: []any{account}},
 			{Name: "end_deliveries", Args: []any{account, now.UnixNano(), "abandoned: the webhook was removed"}},
 		}
-		return append(list, ledger.Audit(ctx, account, now, "webhook.remove", hostOf(h.url))...), nil
+		return append(list, book.Audit(ctx, account, now, "webhook.remove", hostOf(h.url))...), nil
 	})
 }
 
@@ -121,7 +121,7 @@ func (s *Sender) change(ctx context.Context, account int64, decide func(*hook, t
 	}
 	return s.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
 		if !exists {
-			return nil, ledger.ErrNoAccount
+			return nil, book.ErrNoAccount
 		}
 		return decide(&h, now)
 	})
@@ -197,7 +197,7 @@ func (t *test) refuse(now time.Time) error {
 	next := time.Unix(0, t.last).Add(testEvery)
 	switch {
 	case !t.exists:
-		return ledger.ErrNoAccount
+		return book.ErrNoAccount
 	case t.url == "":
 		return ErrNone
 	case t.disabled != 0:

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -25,11 +26,11 @@ func TestOwner(t *testing.T) {
 		_, err := f.Get(f.ctx, c.id+1)
 		require.ErrorIs(t, err, ErrNone)
 		_, err = f.Rotate(f.ctx, c.id+1)
-		require.ErrorIs(t, err, ledger.ErrNoAccount)
+		require.ErrorIs(t, err, book.ErrNoAccount)
 		_, err = f.Set(f.ctx, c.id+1, "https://hooks.example.com/")
-		require.ErrorIs(t, err, ledger.ErrNoAccount)
+		require.ErrorIs(t, err, book.ErrNoAccount)
 
-		asOwner := ledger.WithActor(f.ctx, ledger.Owner)
+		asOwner := book.WithActor(f.ctx, book.Owner)
 		secret, err := f.Set(asOwner, c.id, "https://HOOKS.example.com:443/t0ken")
 		require.NoError(t, err)
 		require.NotEqual(t, c.secret, secret)
@@ -50,7 +51,7 @@ func TestOwner(t *testing.T) {
 		require.NoError(t, err)
 		for i, action := range []string{"webhook.remove", "webhook.rotate", "webhook.set"} {
 			require.Equal(t, action, audit[i].Action)
-			require.Equal(t, ledger.Owner, audit[i].Actor)
+			require.Equal(t, book.Owner, audit[i].Actor)
 			require.Equal(t, "hooks.example.com", audit[i].Subject)
 		}
 	})
@@ -124,7 +125,7 @@ func TestTest(t *testing.T) {
 		require.Len(t, f.receiver.requests(), 2, "a test is sent once")
 		require.Len(t, c.list(), 1, "one row")
 
-		free := f.account("unlimited", ledger.Unlimited)
+		free := f.account("unlimited", book.Unlimited)
 		f.receiver.respond = nil
 		_, err = f.Test(f.ctx, free.id)
 		require.NoError(t, err)
@@ -187,7 +188,7 @@ func TestHangingTests(t *testing.T) {
 		_, err := f.Test(f.ctx, hanging[0].id)
 		require.ErrorIs(t, err, ErrTooSoon)
 		_, err = f.Test(f.ctx, hanging[0].id+1000)
-		require.ErrorIs(t, err, ledger.ErrNoAccount)
+		require.ErrorIs(t, err, book.ErrNoAccount)
 		f.run()
 		for _, name := range names(2 * maxAttempts) {
 			c := f.account(name, 10)
@@ -257,9 +258,9 @@ func TestUnavailable(t *testing.T) {
 	other := f.replica(nil)
 	require.NoError(t, other.ledger.Close())
 	_, err := other.Set(f.ctx, c.id, "https://hooks.example.com/s3cret")
-	require.ErrorIs(t, err, ledger.ErrUnavailable)
+	require.ErrorIs(t, err, store.ErrUnavailable)
 	require.False(t, strings.Contains(err.Error(), "s3cret"))
-	require.ErrorIs(t, other.scan(f.ctx), ledger.ErrUnavailable)
+	require.ErrorIs(t, other.scan(f.ctx), store.ErrUnavailable)
 }
 
 // stored returns the secret of a customer as the database has it.

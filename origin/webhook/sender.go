@@ -25,7 +25,6 @@ package webhook
 import (
 	"context"
 	"crypto/x509"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -36,7 +35,6 @@ import (
 
 	"code.dny.dev/ssrf"
 
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -360,5 +358,5 @@ func unavailable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
+	return store.Unavailable(err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -80,7 +81,7 @@ func TestMonthsAndLimits(t *testing.T) {
 		f := newFixture(t, url, ledger.WithClock(func() time.Time { return *now.Load() }))
 		c := f.account("customer", 100)
 		f.account("none", 0)
-		f.account("unlimited", ledger.Unlimited).use(64)
+		f.account("unlimited", book.Unlimited).use(64)
 		c.use(85)
 		require.NoError(t, f.scan(f.ctx))
 		require.Len(t, c.list(), 1)
@@ -229,7 +230,7 @@ func TestGone(t *testing.T) {
 		audit, err := f.ledger.AuditLog(f.ctx, c.id, 0, 1)
 		require.NoError(t, err)
 		require.Equal(t, "webhook.disable", audit[0].Action)
-		require.Equal(t, ledger.Service, audit[0].Actor)
+		require.Equal(t, book.Service, audit[0].Actor)
 
 		_, err = f.Set(f.ctx, c.id, f.receiver.URL)
 		require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // ReadKey returns the API key of X-API-Key or, if that is empty, of Authorization: Bearer. It returns
@@ -30,7 +30,7 @@ func ReadKey(h http.Header) (key string, p *Problem) {
 		return "", InvalidKey.With(TextManyKeys(name))
 	case key == "":
 		return "", InvalidKey.With(TextNoKey)
-	case !ledger.WellFormed(key):
+	case !book.WellFormed(key):
 		return "", InvalidKey.With(TextMalformedKey)
 	}
 	return key, nil
@@ -110,7 +110,7 @@ func ReadOptions(query string) (o Options, p *Problem) {
 		o.Details = details[0] == "true"
 	}
 	switch policy := given["policy"]; {
-	case len(policy) > 1, len(policy) == 1 && ledger.CheckPolicyName(policy[0]) != nil:
+	case len(policy) > 1, len(policy) == 1 && book.CheckPolicyName(policy[0]) != nil:
 		return o, InvalidRequest.With("The query parameter policy must be the name of one of the account's policies, " +
 			"given once: 1 to 64 of a-z, 0-9, - and _.")
 	case len(policy) == 1:

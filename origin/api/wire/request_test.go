@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func TestReadKey(t *testing.T) {
-	key := ledger.NewSecret()
+	key := book.NewSecret()
 	for name, c := range map[string]struct {
 		header, value string
 		ok            bool

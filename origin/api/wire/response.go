@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // JSON is the media type of all responses but a few.
@@ -82,7 +83,7 @@ func (r *Response) setUsage(h http.Header) {
 	u, q := r.Usage, r.Quota
 	h.Set("X-Usage-Current", strconv.FormatInt(u.Current, 10))
 	limit := "unlimited"
-	if u.Limit != ledger.Unlimited {
+	if u.Limit != book.Unlimited {
 		limit = strconv.FormatInt(u.Limit, 10)
 	}
 	h.Set("X-Usage-Limit", limit)
@@ -95,11 +96,11 @@ func (r *Response) setUsage(h http.Header) {
 	// The largest Integer of a structured field (RFC 9651 section 3.3.1).
 	integer := func(n int64) string { return strconv.FormatInt(min(n, 999_999_999_999_999), 10) }
 	var policy, left string
-	if q.Rate != ledger.Unlimited {
+	if q.Rate != book.Unlimited {
 		policy = `"rate";q=` + integer(q.Rate) + `;w=1`
 		left = `"rate";r=` + integer(q.Tokens) + `;t=1`
 	}
-	if u.Limit != ledger.Unlimited && !q.Overage {
+	if u.Limit != book.Unlimited && !q.Overage {
 		if policy != "" {
 			policy, left = policy+", ", left+", "
 		}

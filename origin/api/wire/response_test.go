@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // sent returns the header of a response.
@@ -84,14 +85,14 @@ func TestRateLimitHeaders(t *testing.T) {
 	}{
 		"both limits": {ledger.Usage{Current: 12, Limit: 1000}, ledger.Quota{Rate: 5, Tokens: 4, Refill: 10*day - time.Millisecond},
 			`"rate";q=5;w=1, "points";q=1000;qu="points"`, `"rate";r=4;t=1, "points";r=988;t=864000`},
-		"no rate": {ledger.Usage{Current: 10, Limit: 10}, ledger.Quota{Rate: ledger.Unlimited, Refill: day},
+		"no rate": {ledger.Usage{Current: 10, Limit: 10}, ledger.Quota{Rate: book.Unlimited, Refill: day},
 			`"points";q=10;qu="points"`, `"points";r=0;t=86400`},
-		"no points":            {ledger.Usage{Limit: ledger.Unlimited}, ledger.Quota{Rate: 1}, `"rate";q=1;w=1`, `"rate";r=0;t=1`},
+		"no points":            {ledger.Usage{Limit: book.Unlimited}, ledger.Quota{Rate: 1}, `"rate";q=1;w=1`, `"rate";r=0;t=1`},
 		"points may be passed": {ledger.Usage{Limit: 10}, ledger.Quota{Rate: 1, Overage: true}, `"rate";q=1;w=1`, `"rate";r=0;t=1`},
-		"a limit lowered": {ledger.Usage{Current: 20, Limit: 10}, ledger.Quota{Rate: ledger.Unlimited},
+		"a limit lowered": {ledger.Usage{Current: 20, Limit: 10}, ledger.Quota{Rate: book.Unlimited},
 			`"points";q=10;qu="points"`, `"points";r=0;t=1`},
-		"no limits": {ledger.Usage{Limit: ledger.Unlimited}, ledger.Quota{Rate: ledger.Unlimited}, "", ""},
-		"beyond an Integer": {ledger.Usage{Limit: math.MaxInt64}, ledger.Quota{Rate: ledger.Unlimited, Refill: day},
+		"no limits": {ledger.Usage{Limit: book.Unlimited}, ledger.Quota{Rate: book.Unlimited}, "", ""},
+		"beyond an Integer": {ledger.Usage{Limit: math.MaxInt64}, ledger.Quota{Rate: book.Unlimited, Refill: day},
 			`"points";q=999999999999999;qu="points"`, `"points";r=999999999999999;t=86400`},
 	} {
 		h := sent(Response{Status: 200, Usage: &c.usage, Quota: &c.quota})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -81,7 +82,7 @@ func (s *service) read(t testing.TB, out io.Reader, link bool) {
 func (s *service) account(t testing.TB, email string, operator bool) (link string) {
 	t.Helper()
 	l := ledgertest.Open(t, s.database)
-	a, err := l.CreateAccount(t.Context(), email, ledger.Terms{Plan: "pro"})
+	a, err := l.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"})
 	require.NoError(t, err)
 	require.NoError(t, identity.New(l).SetOperator(t.Context(), a.ID, operator))
 	return s.linkTo(t, l, a.ID)

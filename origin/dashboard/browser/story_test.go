@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -82,7 +82,7 @@ func TestPointsRunOutOnAList(t *testing.T) {
 	endpoint(t)
 	s := serve(t, origintest.NewDatabase(t))
 	l := ledgertest.Open(t, s.database)
-	_, account := ledgertest.NewAccountOn(t, l, "few@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
+	_, account := ledgertest.NewAccountOn(t, l, "few@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
 	script(t, "stories/list-points.mjs", s.linkTo(t, l, account))
 	require.EqualValues(t, 64, ledgertest.Used(t, l, "few@example.com"))
 }
@@ -95,8 +95,8 @@ func TestOneLayoutOfLists(t *testing.T) {
 	endpoint(t)
 	s := serve(t, origintest.NewDatabase(t))
 	l := ledgertest.Open(t, s.database)
-	_, account := ledgertest.NewAccountOn(t, l, "lists@example.com", ledger.Terms{Plan: "enterprise"})
-	key, _, err := l.CreateKey(t.Context(), account, "lists", ledger.KeyTerms{})
+	_, account := ledgertest.NewAccountOn(t, l, "lists@example.com", book.Terms{Plan: "enterprise"})
+	key, _, err := l.CreateKey(t.Context(), account, "lists", book.KeyTerms{})
 	require.NoError(t, err)
 	lists, results := origintest.Lists(t, "../../check/input/testdata/crossing.json"), t.TempDir()
 	var files []string
@@ -135,8 +135,8 @@ func TestExampleOfABrowserKey(t *testing.T) {
 	defer page.Close()
 	ours := strings.Replace(page.URL, "127.0.0.1", "localhost", 1) // http is for localhost only
 	l := ledgertest.Open(t, s.database)
-	_, account := ledgertest.NewAccountOn(t, l, "page@example.com", ledger.Terms{Plan: "pro"})
-	key, _, err := l.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{ours}})
+	_, account := ledgertest.NewAccountOn(t, l, "page@example.com", book.Terms{Plan: "pro"})
+	key, _, err := l.CreateKey(t.Context(), account, "page", book.KeyTerms{Origins: []string{ours}})
 	require.NoError(t, err)
 	require.Equal(t, "Did you mean hotmail.com?\n", script(t, "stories/example.mjs", ours, "info@hotmial.com"))
 	require.Equal(t, "\n", script(t, "stories/example.mjs", page.URL, "info@hotmial.com"), "another origin")

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func readFile(t *testing.T, name string) []byte {
@@ -197,13 +197,13 @@ func TestClientCommands(t *testing.T) {
 // The guide has the plans that the program comes with.
 func TestPlansOfTheGuide(t *testing.T) {
 	guide := string(readFile(t, "guides/plans.md"))
-	for _, p := range ledger.DefaultPlans() {
+	for _, p := range book.DefaultPlans() {
 		require.Contains(t, guide, fmt.Sprintf("| %s | %s | %s |", p.Name, inTable(p.Rate), inTable(p.Points)))
 	}
 }
 
-func inTable(l ledger.Limit) string {
-	if l == ledger.Unlimited {
+func inTable(l book.Limit) string {
+	if l == book.Unlimited {
 		return "unlimited"
 	}
 	return humanize.Comma(int64(l))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -46,10 +47,10 @@ func TestImportedLedgerWorks(t *testing.T) {
 		l, err := ledger.Open(t.Context(), url)
 		require.NoError(t, err)
 		defer l.Close()
-		a, err := l.CreateAccount(t.Context(), "new@example.org", ledger.Terms{Plan: "free"})
+		a, err := l.CreateAccount(t.Context(), "new@example.org", book.Terms{Plan: "free"})
 		require.NoError(t, err)
 		require.EqualValues(t, 9, a.ID, "IDs up to 8 were given out")
-		_, key, err := l.CreateKey(t.Context(), a.ID, "new", ledger.KeyTerms{})
+		_, key, err := l.CreateKey(t.Context(), a.ID, "new", book.KeyTerms{})
 		require.NoError(t, err)
 		require.EqualValues(t, 5, key.ID)
 	})

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // A test that needs a server's ledger in another process starts the test binary with
@@ -66,7 +68,7 @@ func charge(l *ledger.Ledger, secret string) error {
 	if d, err = r.Claim(1, nil); err != nil || d.Kind != ledger.Good {
 		return fmt.Errorf("claim: %v: %w", d.Kind, err)
 	}
-	d, err = r.Charge(ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}})
+	d, err = r.Charge(ledger.Charge{Points: 1, Found: book.Found{Valid: 1}})
 	if err != nil || d.Kind != ledger.Good {
 		return fmt.Errorf("charge: %v: %w", d.Kind, err)
 	}
@@ -86,7 +88,7 @@ func (m *meter) add(err error, d time.Duration) {
 	switch {
 	case err == nil:
 		m.times = append(m.times, d)
-	case errors.Is(err, ledger.ErrUndecided), errors.Is(err, ledger.ErrUnavailable):
+	case errors.Is(err, ledger.ErrUndecided), errors.Is(err, store.ErrUnavailable):
 		m.failed++
 	default:
 		must(err)
@@ -141,10 +143,10 @@ func newLedger(t testing.TB, url string) (secret string) {
 	l, err := ledger.Open(t.Context(), url)
 	require.NoError(t, err)
 	defer l.Close()
-	unlimited := ledger.Limit(ledger.Unlimited)
-	a, err := l.CreateAccount(t.Context(), "load@example.org", ledger.Terms{Rate: &unlimited, Points: &unlimited})
+	unlimited := book.Limit(book.Unlimited)
+	a, err := l.CreateAccount(t.Context(), "load@example.org", book.Terms{Rate: &unlimited, Points: &unlimited})
 	require.NoError(t, err)
-	secret, _, err = l.CreateKey(t.Context(), a.ID, "load", ledger.KeyTerms{})
+	secret, _, err = l.CreateKey(t.Context(), a.ID, "load", book.KeyTerms{})
 	require.NoError(t, err)
 	return secret
 }

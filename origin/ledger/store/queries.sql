@@ -55,10 +55,9 @@ UPDATE accounts SET plan = $2, rate = $3, points = $4, overage = $5 WHERE id = $
 -- name: suspend_account
 UPDATE accounts SET suspended_ns = CAST($2 AS BIGINT) WHERE id = $1;
 
-
 -- Keys. The key of the dashboard does not count.
 -- name: count_keys
-SELECT a.suspended_ns IS NOT NULL, (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard),
+SELECT (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard),
        (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard AND k.revoked_ns IS NULL)
   FROM accounts a WHERE a.id = $1;
 
@@ -86,8 +85,7 @@ SELECT name, version, changed_ns, octet_length(document) FROM policies WHERE acc
 
 -- The number of the account's changes comes with it, from the same snapshot.
 -- name: read_policy
-SELECT a.policies, p.document, p.version, p.changed_ns
-  FROM policies p JOIN accounts a ON a.id = p.account WHERE p.account = $1 AND p.name = $2;
+SELECT document, version, changed_ns FROM policies WHERE account = $1 AND name = $2;
 
 -- A key that is not revoked with the policy as its default.
 -- name: find_policy_key

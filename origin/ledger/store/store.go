@@ -13,6 +13,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,8 +58,24 @@ type Statement struct {
 	Scan    func(Row) error
 }
 
+// JSON encodes a list as the argument of a query.
+func JSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // numbers and strings of our own: cannot fail
+	}
+	return string(data)
+}
+
 // A Row is one row of a result.
 type Row interface{ Scan(...any) error }
+
+// ErrUnavailable means that the database did not commit, or did not respond; nothing was changed.
+// The error that wraps it gives the cause.
+var ErrUnavailable = errors.New("the ledger's database is unavailable")
+
+// Unavailable returns an error that wraps ErrUnavailable and err.
+func Unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // ErrData is the error of a transaction whose data the database rejects: a
 // constraint violated, a value out of range. The same transaction fails again;

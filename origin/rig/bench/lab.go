@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -335,13 +336,13 @@ func createAll(ctx context.Context, books *ledger.Ledger, accounts, keysOf int) 
 }
 
 func createAccount(ctx context.Context, books *ledger.Ledger, n, keysOf int) (keys []string, err error) {
-	none := ledger.Limit(ledger.Unlimited)
-	a, err := books.CreateAccount(ctx, fmt.Sprintf("account%d@bench.test", n), ledger.Terms{Rate: &none, Points: &none})
+	none := book.Limit(book.Unlimited)
+	a, err := books.CreateAccount(ctx, fmt.Sprintf("account%d@bench.test", n), book.Terms{Rate: &none, Points: &none})
 	if err != nil {
 		return nil, err
 	}
 	for k := range keysOf {
-		secret, _, err := books.CreateKey(ctx, a.ID, fmt.Sprint("key", k), ledger.KeyTerms{})
+		secret, _, err := books.CreateKey(ctx, a.ID, fmt.Sprint("key", k), book.KeyTerms{})
 		if err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -88,7 +89,7 @@ type Case struct {
 
 // Terms are the limits of the case's account. A nil limit means unlimited.
 type Terms struct {
-	Rate, Points *ledger.Limit
+	Rate, Points *book.Limit
 	Overage      *bool // whether points beyond the limit may be used
 }
 
@@ -177,7 +178,7 @@ func (c *Case) exchange(t *testing.T, hostPort string, l *ledger.Ledger, n int) 
 
 // open creates the case's account and key.
 func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string) {
-	terms := ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited(), Overage: c.Account.Overage}
+	terms := book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited(), Overage: c.Account.Overage}
 	if c.Account.Rate != nil {
 		terms.Rate = c.Account.Rate
 	}
@@ -188,18 +189,18 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 	key, id := ledgertest.NewAccountOn(t, l, account, terms)
 	ctx := context.Background()
 	if c.Test {
-		secret, _, err := l.CreateTestKey(ctx, id, "test key", ledger.KeyTerms{})
+		secret, _, err := l.CreateTestKey(ctx, id, "test key", book.KeyTerms{})
 		require.NoError(t, err)
 		key = secret
 	}
-	keys, err := l.ListKeys(ctx, id, ledger.KeyPage{}) // the newest first
+	keys, err := l.ListKeys(ctx, id, book.KeyPage{}) // the newest first
 	require.NoError(t, err)
 	for name, document := range c.Policies {
 		_, err := l.SetPolicy(ctx, id, name, string(document))
 		require.NoError(t, err)
 	}
 	if c.Origins != nil || c.Policy != "" {
-		require.NoError(t, l.ChangeKey(ctx, id, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Origins: c.Origins, Policy: c.Policy}}))
+		require.NoError(t, l.ChangeKey(ctx, id, keys[0].ID, book.KeyChange{Terms: &book.KeyTerms{Origins: c.Origins, Policy: c.Policy}}))
 	}
 	if c.Revoked {
 		require.NoError(t, l.RevokeKey(ctx, id, keys[0].ID))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 )
@@ -23,20 +24,20 @@ func Open(t testing.TB, database string) *ledger.Ledger {
 }
 
 // Unlimited returns a rate or a number of points without a limit.
-func Unlimited() *ledger.Limit { return Limit(ledger.Unlimited) }
+func Unlimited() *book.Limit { return Limit(book.Unlimited) }
 
 // Limit returns a rate or a number of points for [ledger.Terms].
-func Limit(n ledger.Limit) *ledger.Limit { return &n }
+func Limit(n book.Limit) *book.Limit { return &n }
 
 // NewAccount creates an account without limits and returns a key for it.
 func NewAccount(t testing.TB, l *ledger.Ledger, email string) (key string) {
 	t.Helper()
-	key, _ = NewAccountOn(t, l, email, ledger.Terms{Rate: Unlimited(), Points: Unlimited()})
+	key, _ = NewAccountOn(t, l, email, book.Terms{Rate: Unlimited(), Points: Unlimited()})
 	return key
 }
 
 // NewAccountOn creates an account on the given terms and returns a key for it.
-func NewAccountOn(t testing.TB, l *ledger.Ledger, email string, terms ledger.Terms) (key string, account int64) {
+func NewAccountOn(t testing.TB, l *ledger.Ledger, email string, terms book.Terms) (key string, account int64) {
 	t.Helper()
 	a, err := l.CreateAccount(context.Background(), email, terms)
 	check(t, err)
@@ -46,7 +47,7 @@ func NewAccountOn(t testing.TB, l *ledger.Ledger, email string, terms ledger.Ter
 // NewKey creates a key for an account.
 func NewKey(t testing.TB, l *ledger.Ledger, account int64) (key string) {
 	t.Helper()
-	key, _, err := l.CreateKey(context.Background(), account, "test", ledger.KeyTerms{})
+	key, _, err := l.CreateKey(context.Background(), account, "test", book.KeyTerms{})
 	check(t, err)
 	return key
 }
@@ -58,9 +59,9 @@ func Used(t testing.TB, l *ledger.Ledger, email string) int64 {
 }
 
 // Usage returns the points and the counts of facts in the account's usage history.
-func Usage(t testing.TB, l *ledger.Ledger, email string) (points int64, found ledger.Found) {
+func Usage(t testing.TB, l *ledger.Ledger, email string) (points int64, found book.Found) {
 	t.Helper()
-	today := ledger.DayOf(time.Now()) // which may end before the history is read
+	today := book.DayOf(time.Now()) // which may end before the history is read
 	days, err := l.UsageHistory(context.Background(), find(t, l, email).ID, today-1, today+1)
 	check(t, err)
 	for _, d := range days {
@@ -78,7 +79,7 @@ func Usage(t testing.TB, l *ledger.Ledger, email string) (points int64, found le
 	return points, found
 }
 
-func find(t testing.TB, l *ledger.Ledger, email string) ledger.Account {
+func find(t testing.TB, l *ledger.Ledger, email string) book.Account {
 	t.Helper()
 	a, err := l.AccountByEmail(context.Background(), email)
 	check(t, err)

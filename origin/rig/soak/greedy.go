@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // bodies has many clients send long bodies at once, in four ways, and measures the
@@ -35,7 +35,7 @@ func bodies(s *session) error {
 	} {
 		senders := &senders{slow: way.slow}
 		for n := range max(way.accounts, 1) {
-			key := ledger.NewSecret()
+			key := book.NewSecret()
 			if way.accounts > 0 {
 				sender, err := s.newAccount(fmt.Sprintf("sender%d-%d-%t", n, way.accounts, way.slow), unlimited, unlimited)
 				if err != nil {

@@ -79,7 +79,7 @@ SELECT a.id, CAST($2 AS TEXT), '', CAST($3 AS BIGINT), 1
 -- listed, $7 whether the dashboard's is.
 -- name: list_keys
 SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0), k.dashboard,
-       coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.policy, k.test, k.month, k.used,
+       coalesce(k.expires_ns, 0), k.budget, k.rate, k.origins, k.policy, k.test, k.month, k.used,
        coalesce((SELECT max(s.expires_ns) FROM secrets s WHERE s.key = k.id), 0),
        coalesce((SELECT max(u.day) FROM usage u WHERE u.key = k.id), 0)
   FROM keys k

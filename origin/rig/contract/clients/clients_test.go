@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -72,7 +73,7 @@ func start(t *testing.T) service {
 // environment returns the variables of a program that uses a client: the address
 // of the service, a key, and a key without points.
 func (s service) environment(t *testing.T) []string {
-	none := ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)}
+	none := book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)}
 	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test", none)
 	return []string{"ADDRSPEC_URL=" + s.url, "ADDRSPEC_KEY=" + ledgertest.NewAccount(t, s.ledger, "a@contract.test"),
 		"ADDRSPEC_POOR_KEY=" + poor}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -24,7 +25,7 @@ type seeder struct {
 	context.Context
 	ledger *ledger.Ledger
 	users  *identity.Identity
-	today  ledger.Day
+	today  book.Day
 }
 
 // Fill creates the accounts in a ledger without any, and returns who can sign in.
@@ -33,7 +34,7 @@ func Fill(ctx context.Context, l *ledger.Ledger) ([]Person, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seeder{ctx, l, identity.New(l), ledger.DayOf(now)}
+	s := &seeder{ctx, l, identity.New(l), book.DayOf(now)}
 	people := []Person{{Name: "visitor", Pages: []string{"/", "/docs", "/docs/all", "/docs/check-emails", "/docs/result", "/docs/errors", "/sign-in", "/sign-up", "/no-such-page"}}}
 	for _, create := range []func() (Person, error){s.owner, s.newcomer, s.signedUp, s.operator} {
 		person, err := create()
@@ -47,8 +48,8 @@ func Fill(ctx context.Context, l *ledger.Ledger) ([]Person, error) {
 
 // owner has keys of every kind, a month of usage and most of the points used.
 func (s *seeder) owner() (p Person, err error) {
-	points := ledger.Limit(100_000)
-	a, err := s.ledger.CreateAccount(s, "owner@shop.example", ledger.Terms{Plan: "pro", Points: &points})
+	points := book.Limit(100_000)
+	a, err := s.ledger.CreateAccount(s, "owner@shop.example", book.Terms{Plan: "pro", Points: &points})
 	if err != nil {
 		return p, err
 	}
@@ -70,7 +71,7 @@ func (s *seeder) owner() (p Person, err error) {
 }
 
 // person sets the password and the name of an account's user.
-func (s *seeder) person(account ledger.Account, name string) error {
+func (s *seeder) person(account book.Account, name string) error {
 	user := identity.User{Account: account.ID, Email: account.Email}
 	if err := s.users.SetPassword(s, user, "correct horse battery", identity.Session{}); err != nil {
 		return err
@@ -98,10 +99,10 @@ func (s *seeder) policies(account int64) error {
 
 // keys creates the keys of the owner and their usage. It returns the busiest.
 func (s *seeder) keys(account int64) (shop int64, err error) {
-	budget, rate := ledger.Limit(90_000), ledger.Limit(20)
-	busy := ledger.KeyTerms{Budget: &budget, Rate: &rate, Expires: time.Now().AddDate(1, 0, 0), Policy: "sign-up"}
+	budget, rate := book.Limit(90_000), book.Limit(20)
+	busy := book.KeyTerms{Budget: &budget, Rate: &rate, Expires: time.Now().AddDate(1, 0, 0), Policy: "sign-up"}
 	for n, name := range []string{"warehouse", "<b>old</b> été", "a key whose name has all sixty-four characters that are allowed.", "sign-up form", "shop"} {
-		terms := ledger.KeyTerms{}
+		terms := book.KeyTerms{}
 		if name == "shop" {
 			terms = busy
 		}
@@ -150,13 +151,13 @@ func (s *seeder) charge(secret string, points int64) error {
 	if _, err := r.Claim(points, nil); err != nil {
 		return err
 	}
-	_, err = r.Charge(ledger.Charge{Points: points, Found: ledger.Found{Valid: points}})
+	_, err = r.Charge(ledger.Charge{Points: points, Found: book.Found{Valid: points}})
 	return err
 }
 
 // newcomer has an account and nothing else.
 func (s *seeder) newcomer() (Person, error) {
-	a, err := s.ledger.CreateAccount(s, "newcomer@a-domain-of-some-length.example", ledger.Terms{Plan: "free"})
+	a, err := s.ledger.CreateAccount(s, "newcomer@a-domain-of-some-length.example", book.Terms{Plan: "free"})
 	return Person{"newcomer", a.ID, []string{"/dashboard", "/dashboard/keys", "/dashboard/policies", "/dashboard/usage", "/dashboard/try", "/dashboard/settings", "/dashboard/settings/password"}}, err
 }
 
@@ -164,21 +165,21 @@ func (s *seeder) newcomer() (Person, error) {
 func (s *seeder) signedUp() (Person, error) {
 	u, err := s.users.SignUp(s, "signed-up@shop.example", "correct horse battery")
 	if err == nil {
-		_, _, err = s.ledger.CreateKey(s, u.Account, "made before", ledger.KeyTerms{})
+		_, _, err = s.ledger.CreateKey(s, u.Account, "made before", book.KeyTerms{})
 	}
 	return Person{"signed-up", u.Account, []string{"/dashboard/settings/proved"}}, err
 }
 
 // operator looks after the accounts.
 func (s *seeder) operator() (p Person, err error) {
-	former, err := s.ledger.CreateAccount(s, "former@shop.example", ledger.Terms{Plan: "free"})
+	former, err := s.ledger.CreateAccount(s, "former@shop.example", book.Terms{Plan: "free"})
 	if err != nil {
 		return p, err
 	}
 	if err := s.ledger.SuspendAccount(s, former.ID); err != nil {
 		return p, err
 	}
-	a, err := s.ledger.CreateAccount(s, "operator@addrspec.example", ledger.Terms{Plan: "enterprise"})
+	a, err := s.ledger.CreateAccount(s, "operator@addrspec.example", book.Terms{Plan: "enterprise"})
 	if err != nil {
 		return p, err
 	}

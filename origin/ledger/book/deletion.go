@@ -1,4 +1,4 @@
-package ledger
+package book
 
 import (
 	"context"
@@ -21,12 +21,12 @@ const (
 // The first transaction suspends the account and deletes its secrets, its user and its webhook:
 // no request gets a 200 and nobody signs in from then on, even if the rest fails. Another call
 // then goes on with the rows that are left; the owner must ask an operator for it.
-func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
+func (b *Book) DeleteAccount(ctx context.Context, account int64) error {
 	statement := func(name string, more ...any) store.Statement {
 		return store.Statement{Name: name, Args: append([]any{account}, more...)}
 	}
-	err := l.changeAccount(ctx, account, func(a Account, now time.Time) (change, error) {
-		return changed("account.delete", "", statement("suspend_account", now.UnixNano()), statement("drop_secrets"),
+	err := b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+		return Audit(ctx, account, now, "account.delete", "", statement("suspend_account", now.UnixNano()), statement("drop_secrets"),
 			statement("drop_user"), statement("delete_webhook")), ownerMay(ctx, !a.Suspended.IsZero())
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
 		more := true
 		slice.Scan = func(store.Row) error { more = true; return nil }
 		for more {
-			err := l.transact(ctx, lock, func(time.Time) ([]store.Statement, error) {
+			err := b.transact(ctx, lock, func(time.Time) ([]store.Statement, error) {
 				more = false
 				return []store.Statement{slice}, nil
 			})
@@ -49,6 +49,6 @@ func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
 			}
 		}
 	}
-	l.log.Info("an account was deleted", "account", account, "actor", string(actorOf(ctx)))
+	b.log.Info("an account was deleted", "account", account, "actor", string(actorOf(ctx)))
 	return nil
 }

@@ -1,7 +1,8 @@
-package ledger
+package book
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,11 +56,7 @@ func (l *Limit) UnmarshalText(text []byte) (err error) {
 
 // UnmarshalJSON parses a number or the string "unlimited".
 func (l *Limit) UnmarshalJSON(data []byte) error {
-	var word string
-	if json.Unmarshal(data, &word) != nil {
-		word = string(data)
-	}
-	return l.UnmarshalText([]byte(word))
+	return l.UnmarshalText(bytes.Trim(data, `"`))
 }
 
 // MarshalJSON returns a number or the string "unlimited".
@@ -68,22 +65,6 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 		return []byte(`"unlimited"`), nil
 	}
 	return []byte(l.String()), nil
-}
-
-// orNull returns the limit as an argument of a statement; nil is NULL.
-func (l *Limit) orNull() any {
-	if l == nil {
-		return nil
-	}
-	return int64(*l)
-}
-
-// orNil returns nil for Unlimited.
-func (l Limit) orNil() *Limit {
-	if l == Unlimited {
-		return nil
-	}
-	return &l
 }
 
 // A Plan is the limits that accounts share.
@@ -124,68 +105,57 @@ func DefaultPlans() []Plan {
 //
 //	{"name": "pro", "rate": 5, "points": 200000, "overage": true}
 //
-// rate and points are numbers or "unlimited". overage is false by default, and
-// stored, the bytes of idempotency records for an account, is DefaultStored.
+// rate and points are numbers or "unlimited", and both are required, because a forgotten limit
+// must not become 0. overage is false by default, and stored, the bytes of idempotency records
+// for an account, is DefaultStored.
 func ParsePlans(r io.Reader) ([]Plan, error) {
-	var raw []json.RawMessage
+	var given []struct {
+		Plan
+		Rate   *Limit `json:"rate"`
+		Points *Limit `json:"points"`
+		Stored *int64 `json:"stored"`
+	}
 	d := json.NewDecoder(r)
-	if err := d.Decode(&raw); err != nil {
-		return nil, fmt.Errorf("plans: not a JSON array: %w", err)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&given); err != nil {
+		return nil, fmt.Errorf("plans: not a JSON array of plans: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("plans: data after the array")
 	}
-	if len(raw) > maxPlans {
-		return nil, fmt.Errorf("plans: there are %d, more than the limit of %d", len(raw), maxPlans)
+	if len(given) > maxPlans {
+		return nil, fmt.Errorf("plans: there are %d, more than the limit of %d", len(given), maxPlans)
 	}
-	plans := make([]Plan, len(raw))
+	plans := make([]Plan, len(given))
 	seen := map[string]bool{}
-	for i := range raw {
-		var err error
-		if plans[i], err = parsePlan(raw[i]); err != nil {
+	for i, g := range given {
+		if g.Rate == nil || g.Points == nil {
+			return nil, fmt.Errorf("plan %d: rate and points must both be given", i+1)
+		}
+		p := Plan{Name: g.Name, Rate: *g.Rate, Points: *g.Points, Overage: g.Overage, Stored: DefaultStored}
+		if g.Stored != nil {
+			p.Stored = *g.Stored
+		}
+		if err := CheckPlan(p); err != nil {
 			return nil, fmt.Errorf("plan %d: %w", i+1, err)
 		}
-		if seen[plans[i].Name] {
-			return nil, fmt.Errorf("plan %d: an earlier plan has the name %q too", i+1, plans[i].Name)
+		if seen[p.Name] {
+			return nil, fmt.Errorf("plan %d: an earlier plan has the name %q too", i+1, p.Name)
 		}
-		seen[plans[i].Name] = true
+		plans[i], seen[p.Name] = p, true
 	}
 	return plans, nil
 }
 
-// parsePlan parses a plan. Both rate and points are required: a forgotten limit
-// must not become 0.
-func parsePlan(data []byte) (Plan, error) {
-	p := struct {
-		Name    string `json:"name"`
-		Rate    *Limit `json:"rate"`
-		Points  *Limit `json:"points"`
-		Overage bool   `json:"overage"`
-		Stored  int64  `json:"stored"`
-	}{Stored: DefaultStored}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
-		return Plan{}, err
-	}
-	if p.Rate == nil || p.Points == nil {
-		return Plan{}, errors.New("rate and points must both be given")
-	}
-	plan := Plan{Name: p.Name, Rate: *p.Rate, Points: *p.Points, Overage: p.Overage, Stored: p.Stored}
-	return plan, plan.check()
-}
-
-func (p Plan) check() error {
-	if err := checkName("a plan", p.Name); err != nil {
-		return err
-	}
-	if err := checkRate(p.Rate); err != nil {
+// CheckPlan returns an error if StorePlans would refuse p.
+func CheckPlan(p Plan) error {
+	if err := cmp.Or(checkName("a plan", p.Name), checkRate(p.Rate), checkPoints(p.Points)); err != nil {
 		return err
 	}
 	if p.Stored < 0 || p.Stored > maxStored {
 		return fmt.Errorf("%d stored bytes are outside 0 to %s", p.Stored, humanize.IBytes(maxStored))
 	}
-	return checkPoints(p.Points)
+	return nil
 }
 
 func checkRate(rate Limit) error {
@@ -213,29 +183,24 @@ func checkName(of, name string) error {
 
 // StorePlans adds plans to the database and replaces those with the same name.
 // Other plans remain, because accounts may be on them.
-func (l *Ledger) StorePlans(ctx context.Context, plans []Plan) error {
+func (b *Book) StorePlans(ctx context.Context, plans []Plan) error {
 	rows := make([][]any, len(plans))
 	for i, p := range plans {
-		if err := p.check(); err != nil {
+		if err := CheckPlan(p); err != nil {
 			return fmt.Errorf("plan %q: %w", p.Name, err)
 		}
 		rows[i] = []any{p.Name, int64(p.Rate), int64(p.Points), p.Overage, p.Stored}
 	}
-	return l.transact(ctx, nil, func(time.Time) ([]store.Statement, error) {
-		return []store.Statement{{Name: "put_plans", Args: []any{asJSON(rows)}}}, nil
+	return b.transact(ctx, nil, func(time.Time) ([]store.Statement, error) {
+		return []store.Statement{{Name: "put_plans", Args: []any{store.JSON(rows)}}}, nil
 	})
 }
 
 // Plans returns the plans, sorted by name.
-func (l *Ledger) Plans(ctx context.Context) ([]Plan, error) {
-	var list []Plan
-	err := l.query(ctx, store.Statement{Name: "list_plans", Scan: func(r store.Row) error {
-		var p Plan
-		err := r.Scan(&p.Name, &p.Rate, &p.Points, &p.Overage, &p.Stored)
-		list = append(list, p)
-		return err
-	}})
-	return list, err
+func (b *Book) Plans(ctx context.Context) ([]Plan, error) {
+	return list(ctx, b.query, "list_plans", nil, func(p *Plan) []any {
+		return []any{&p.Name, &p.Rate, &p.Points, &p.Overage, &p.Stored}
+	})
 }
 
 // Terms are what an account may use: its plan, and limits of its own that
@@ -249,22 +214,23 @@ type Terms struct {
 	Overage *bool
 }
 
-func (l *Ledger) checkTerms(ctx context.Context, t Terms) (Terms, error) {
+func (b *Book) checkTerms(ctx context.Context, t Terms) (Terms, error) {
 	if t.Plan == "" {
 		t.Plan = DefaultPlan
 	}
 	if t.Points != nil && t.Overage == nil {
 		t.Overage = new(bool)
 	}
-	plans, err := l.Plans(ctx)
+	plans, err := b.Plans(ctx)
 	if err != nil {
 		return t, err
 	}
 	var names []string
 	for _, p := range plans {
-		if names = append(names, p.Name); p.Name == t.Plan {
+		if p.Name == t.Plan {
 			return t, errors.Join(checkOptional(t.Rate, checkRate), checkOptional(t.Points, checkPoints))
 		}
+		names = append(names, p.Name)
 	}
 	return t, fmt.Errorf("%w %q; the plans are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
 }
@@ -292,10 +258,4 @@ func (t *Terms) describe() string {
 }
 
 // args returns the terms as arguments of a statement.
-func (t *Terms) args() []any {
-	args := []any{t.Plan, t.Rate.orNull(), t.Points.orNull(), nil}
-	if t.Overage != nil {
-		args[3] = *t.Overage
-	}
-	return args
-}
+func (t *Terms) args() []any { return []any{t.Plan, t.Rate, t.Points, t.Overage} }

@@ -1,0 +1,230 @@
+package book
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// Errors of the operator's commands.
+var (
+	ErrNoAccount     = errors.New("there is no such account")
+	ErrAccountExists = errors.New("an account with this email exists already")
+	ErrNoPlan        = errors.New("there is no such plan")
+	ErrNoKey         = errors.New("the account has no such key")
+	ErrSuspended     = errors.New("the account is suspended: its owner can neither change nor delete it, and may revoke keys only")
+)
+
+var errEmail = errors.New("the account's email needs an @, at most 254 bytes and no spaces or control characters")
+
+// An Account is a customer.
+type Account struct {
+	ID        int64
+	Email     string // in lower case
+	Plan      string
+	Rate      Limit // the account's own, or the plan's; so are Points and Overage
+	Points    Limit
+	Overage   bool
+	Used      int64 // points used this month
+	Created   time.Time
+	Suspended time.Time // zero if it is not suspended
+	Own       Terms     // the plan, and limits of the account's own
+
+	month Month // of Used in the row
+}
+
+// CreateAccount creates an account. It returns ErrAccountExists if there is one
+// with the email, and an error that wraps ErrNoPlan if there is no such plan. The
+// statements of also belong to the same transaction.
+func (b *Book) CreateAccount(ctx context.Context, email string, t Terms, also ...func(account int64, now time.Time) []store.Statement) (Account, error) {
+	email, err := cleanEmail(email)
+	if err != nil {
+		return Account{}, err
+	}
+	t, err = b.checkTerms(ctx, t)
+	if err != nil {
+		return Account{}, err
+	}
+	var id int64
+	reads := func() []store.Statement {
+		id = 0
+		args := append(append([]any{email}, t.args()...), b.now().UnixNano())
+		return []store.Statement{{Name: "create_account", Args: args, Scan: func(r store.Row) error { return r.Scan(&id) }}}
+	}
+	err = b.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
+		if id == 0 {
+			return nil, ErrAccountExists
+		}
+		list := Audit(ctx, id, now, "account.create", t.describe())
+		for _, more := range also {
+			list = append(list, more(id, now)...)
+		}
+		return list, nil
+	})
+	if err != nil {
+		return Account{}, err
+	}
+	return b.Account(ctx, id)
+}
+
+// Account returns the account with an ID, or ErrNoAccount.
+func (b *Book) Account(ctx context.Context, id int64) (Account, error) {
+	return b.findAccount(ctx, accountWith(id))
+}
+
+// AccountByEmail returns the account with an email, in upper or lower case, or
+// ErrNoAccount.
+func (b *Book) AccountByEmail(ctx context.Context, email string) (Account, error) {
+	email, err := cleanEmail(email)
+	if err != nil {
+		return Account{}, err
+	}
+	return b.findAccount(ctx, accountQuery{email: email})
+}
+
+func (b *Book) findAccount(ctx context.Context, q accountQuery) (a Account, err error) {
+	err = b.query(ctx, b.readAccounts(q, func(found Account) { a = found }))
+	if err == nil && a.ID == 0 {
+		err = ErrNoAccount
+	}
+	return a, err
+}
+
+// An AccountPage is a part of the list of accounts.
+type AccountPage struct {
+	After  int64  // the last ID of the page before; 0 for the first page
+	Limit  int    // how many, at most MaxPage; 0 is MaxPage
+	Search string // a part of the email; "" for all
+}
+
+// MaxPage is the most accounts, keys or lines that one page has.
+const MaxPage = 1000
+
+// pageLimit returns how many rows a page has.
+func pageLimit(limit int) int {
+	if limit <= 0 {
+		return MaxPage
+	}
+	return min(limit, MaxPage)
+}
+
+// Accounts returns a page of the accounts, sorted by ID.
+func (b *Book) Accounts(ctx context.Context, p AccountPage) (list []Account, err error) {
+	q := accountQuery{part: strings.ToLower(strings.TrimSpace(p.Search)), after: p.After, limit: p.Limit}
+	err = b.query(ctx, b.readAccounts(q, func(a Account) { list = append(list, a) }))
+	return list, err
+}
+
+// An accountQuery selects accounts. A zero value selects all.
+type accountQuery struct {
+	id          int64
+	email, part string
+	after       int64
+	limit       int
+}
+
+// accountWith selects the account with an ID, none for 0.
+func accountWith(id int64) accountQuery { return accountQuery{id: cmp.Or(id, -1)} }
+
+// readAccounts returns the statement that reads accounts and calls visit for each.
+func (b *Book) readAccounts(q accountQuery, visit func(Account)) store.Statement {
+	now := MonthOf(b.now())
+	args := []any{q.id, q.email, q.part, q.after, pageLimit(q.limit)}
+	return store.Statement{Name: "list_accounts", Args: args, Scan: func(r store.Row) error {
+		var a Account
+		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used,
+			unixTime{&a.Created}, unixTime{&a.Suspended}, &a.Own.Rate, &a.Own.Points, &a.Own.Overage)
+		a.Own.Plan = a.Plan
+		if a.month < now {
+			a.Used = 0 // the row rolls with the first charge of the month
+		}
+		visit(a)
+		return err
+	}}
+}
+
+// A unixTime scans a Unix time in nanoseconds. 0 is the zero time.
+type unixTime struct{ to *time.Time }
+
+func (t unixTime) Scan(value any) error {
+	*t.to = time.Time{}
+	if ns, _ := value.(int64); ns != 0 {
+		*t.to = time.Unix(0, ns).UTC()
+	}
+	return nil
+}
+
+// cleanEmail returns the form of an account's email that is unique: trimmed and
+// in lower case. It does not check whether the address can receive mail.
+func cleanEmail(email string) (string, error) {
+	email = strings.TrimSpace(email)
+	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
+	if len(email) > 254 || !utf8.ValidString(email) || !strings.Contains(email, "@") || strings.ContainsFunc(email, odd) {
+		return "", errEmail
+	}
+	return strings.ToLower(email), nil
+}
+
+// CheckEmail returns an error if no account can have the email.
+func CheckEmail(email string) error {
+	_, err := cleanEmail(email)
+	return err
+}
+
+// ownerMay returns ErrSuspended if the owner asks for a change of a suspended account. The
+// operator, the command line and the service may make it.
+func ownerMay(ctx context.Context, suspended bool) error {
+	if suspended && actorOf(ctx) == Owner {
+		return ErrSuspended
+	}
+	return nil
+}
+
+// ChangeTerms replaces an account's terms, from its next request on. The same terms change
+// nothing. It returns ErrNoAccount if there is no such account, and an error that wraps
+// ErrNoPlan if there is no such plan.
+func (b *Book) ChangeTerms(ctx context.Context, account int64, t Terms) error {
+	t, err := b.checkTerms(ctx, t)
+	if err != nil {
+		return err
+	}
+	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+		if reflect.DeepEqual(a.Own, t) {
+			return nil, nil
+		}
+		change := store.Statement{Name: "change_account", Args: append([]any{account}, t.args()...)}
+		return Audit(ctx, account, now, "account.change", t.describe(), change), nil
+	})
+}
+
+// SuspendAccount refuses all keys of an account on every replica, from the next
+// request on, and its owner's changes. Suspending it again changes nothing. It returns
+// ErrNoAccount if there is no such account.
+func (b *Book) SuspendAccount(ctx context.Context, account int64) error {
+	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+		if !a.Suspended.IsZero() {
+			return nil, nil
+		}
+		suspend := store.Statement{Name: "suspend_account", Args: []any{account, now.UnixNano()}}
+		return Audit(ctx, account, now, "account.suspend", "", suspend), nil
+	})
+}
+
+// ResumeAccount ends a suspension; without one it changes nothing. It returns
+// ErrNoAccount if there is no such account.
+func (b *Book) ResumeAccount(ctx context.Context, account int64) error {
+	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+		if a.Suspended.IsZero() {
+			return nil, nil
+		}
+		resume := store.Statement{Name: "suspend_account", Args: []any{account, nil}}
+		return Audit(ctx, account, now, "account.resume", "", resume), nil
+	})
+}

@@ -1,0 +1,103 @@
+package book
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+)
+
+func TestAccounts(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		free, err := f.AccountByEmail(f.ctx, "OWNER@example.com")
+		require.NoError(t, err)
+		require.Equal(t, Account{ID: f.account, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Own: Terms{Plan: "free"}, Created: f.clock.Now()}, free)
+		custom, err := f.CreateAccount(f.ctx, " Other@Example.COM ", Terms{Plan: "pro", Points: limit(Unlimited)})
+		require.NoError(t, err)
+		require.Equal(t, []Limit{5, Unlimited}, []Limit{custom.Rate, custom.Points}, "limits that are not given are the plan's")
+		found, err := f.Account(f.ctx, custom.ID)
+		require.NoError(t, err)
+		require.Equal(t, custom, found)
+		for name, c := range map[string]struct {
+			page AccountPage
+			want []Account
+		}{
+			"all":                  {AccountPage{}, []Account{free, custom}},
+			"the next page":        {AccountPage{After: free.ID}, []Account{custom}},
+			"one":                  {AccountPage{Limit: 1}, []Account{free}},
+			"a part":               {AccountPage{Search: "OTHER@"}, []Account{custom}},
+			"a part of all":        {AccountPage{Search: "example"}, []Account{free, custom}},
+			"no pattern of SQL's":  {AccountPage{Search: "%"}, nil},
+			"no account after all": {AccountPage{After: custom.ID}, nil},
+		} {
+			list, err := f.Accounts(f.ctx, c.page)
+			require.NoError(t, err)
+			require.Equal(t, c.want, list, name)
+		}
+		for _, id := range []int64{0, -1, 4711} {
+			_, err = f.Account(f.ctx, id)
+			require.ErrorIs(t, err, ErrNoAccount, id)
+			require.ErrorIs(t, f.SuspendAccount(f.ctx, id), ErrNoAccount, id)
+		}
+	})
+}
+
+func TestAccountErrors(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		create := func(email string, terms Terms) error {
+			_, err := f.CreateAccount(f.ctx, email, terms)
+			return err
+		}
+		require.ErrorIs(t, create("OWNER@example.com", Terms{}), ErrAccountExists)
+		err := create("b@example.com", Terms{Plan: "gold"})
+		require.ErrorIs(t, err, ErrNoPlan)
+		require.ErrorContains(t, err, `"gold"; the plans are enterprise, free, pro`)
+		require.ErrorContains(t, create("b@example.com", Terms{Rate: limit(0)}), "the rate 0")
+		require.ErrorContains(t, create("b@example.com", Terms{Points: limit(-2)}), "points a month")
+		for _, email := range []string{"", "nobody", "a b@example.com", "a\n@example.com", "\xff@example.com", strings.Repeat("a", 251) + "@b.c"} {
+			require.ErrorIs(t, create(email, Terms{}), errEmail, "%q", email)
+		}
+		_, err = f.AccountByEmail(f.ctx, "nobody@example.com")
+		require.ErrorIs(t, err, ErrNoAccount)
+		_, _, err = f.CreateKey(f.ctx, 4711, "test", KeyTerms{})
+		require.ErrorIs(t, err, ErrNoAccount)
+	})
+}
+
+// The owner of a suspended account can revoke keys, and neither change nor delete the
+// account; its email is not free. Operators can.
+func TestSuspendedOwnerChangesNothing(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		owner, operator := WithActor(f.ctx, Owner), WithActor(f.ctx, Operator)
+		_, leaked, err := f.CreateKey(owner, f.account, "leaked", KeyTerms{})
+		require.NoError(t, err)
+		require.NoError(t, f.SuspendAccount(operator, f.account))
+		name := "renamed"
+		for what, change := range map[string]func(context.Context) error{
+			"create": func(ctx context.Context) error {
+				_, _, err := f.CreateKey(ctx, f.account, "late", KeyTerms{})
+				return err
+			},
+			"rename": func(ctx context.Context) error {
+				return f.ChangeKey(ctx, f.account, f.key.ID, KeyChange{Name: &name})
+			},
+			"rotate": func(ctx context.Context) error {
+				_, _, err := f.RotateKey(ctx, f.account, f.key.ID, 0)
+				return err
+			},
+		} {
+			require.ErrorIs(t, change(owner), ErrSuspended, what)
+			require.NoError(t, change(operator), what)
+		}
+		require.ErrorIs(t, f.DeleteAccount(owner, f.account), ErrSuspended)
+		require.NoError(t, f.RevokeKey(owner, f.account, leaked.ID))
+		_, err = f.CreateAccount(f.ctx, "Owner@Example.com", Terms{})
+		require.ErrorIs(t, err, ErrAccountExists)
+	})
+}

@@ -1,0 +1,90 @@
+package book
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
+)
+
+// A fakeClock advances only when a test moves it.
+type fakeClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *fakeClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *fakeClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// A fixture is a book with one account and one key.
+type fixture struct {
+	*testing.T
+	*Book
+	ctx     context.Context
+	url     string
+	clock   *fakeClock
+	account int64
+	key     Key
+}
+
+// newFixture opens a book and creates an account with the terms. wrap returns the store that the
+// book uses.
+func newFixture(t *testing.T, url string, terms Terms, wrap ...func(store.Store) store.Store) *fixture {
+	f := &fixture{T: t, ctx: t.Context(), url: url, clock: &fakeClock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}}
+	f.Book = f.open(wrap...)
+	account, err := f.CreateAccount(f.ctx, "owner@example.com", terms)
+	require.NoError(t, err)
+	f.account = account.ID
+	_, f.key, err = f.CreateKey(f.ctx, account.ID, "test", KeyTerms{})
+	require.NoError(t, err)
+	return f
+}
+
+// open opens another book in the same database.
+func (f *fixture) open(wrap ...func(store.Store) store.Store) *Book {
+	f.Helper()
+	s, err := store.Open(f.ctx, f.url, f.clock.Now)
+	require.NoError(f, err)
+	f.Cleanup(func() { require.NoError(f, s.Close()) })
+	for _, w := range wrap {
+		s = w(s)
+	}
+	return New(s, f.clock.Now, func() {}, slog.New(slog.DiscardHandler))
+}
+
+// exec runs a statement outside the book, as an operator could.
+func (f *fixture) exec(query string, args ...any) {
+	f.Helper()
+	driver, source := "pgx", f.url
+	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
+		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)&_pragma=foreign_keys(0)"
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(f, err)
+	defer db.Close()
+	_, err = db.ExecContext(f.ctx, query, args...)
+	require.NoError(f, err)
+}
+
+func limit(n int64) *Limit { l := Limit(n); return &l }
+
+var unlimitedTerms = Terms{Rate: limit(Unlimited), Points: limit(Unlimited)}

@@ -1,0 +1,188 @@
+package book
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// A UsageDay is a row of the usage history: what one key did on one day (UTC).
+// The points of a month's days sum to the account's points of that month.
+type UsageDay struct {
+	Account int64
+	Email   string // of the account; "" while the account is being deleted
+	Key     int64
+	KeyName string // likewise
+	Day     Day
+	Tally
+}
+
+// A Tally counts what a key did on a day, or what a request adds to that.
+type Tally struct {
+	Points   int64 // charged
+	Requests int64 // admitted
+	Errors   int64 // requests that did not get a 2xx
+	Found
+}
+
+// Plus returns the sum of two tallies.
+func (t Tally) Plus(u Tally) Tally {
+	t.Points, t.Requests, t.Errors = t.Points+u.Points, t.Requests+u.Requests, t.Errors+u.Errors
+	t.Found = t.Found.Plus(u.Found, 1)
+	return t
+}
+
+// Found counts the results of the addresses charged.
+type Found struct {
+	Valid, Invalid            int64
+	Disposable, Public, Relay int64
+	Role, Gibberish, Typo     int64 // of the valid ones
+	LookupErrors              int64 // MX lookups that failed; these addresses are neither valid nor invalid
+}
+
+// Plus returns f + sign*g.
+func (f Found) Plus(g Found, sign int64) Found {
+	return Found{
+		Valid: f.Valid + sign*g.Valid, Invalid: f.Invalid + sign*g.Invalid,
+		Disposable: f.Disposable + sign*g.Disposable, Public: f.Public + sign*g.Public, Relay: f.Relay + sign*g.Relay,
+		Role: f.Role + sign*g.Role, Gibberish: f.Gibberish + sign*g.Gibberish, Typo: f.Typo + sign*g.Typo,
+		LookupErrors: f.LookupErrors + sign*g.LookupErrors,
+	}
+}
+
+// UsageHistory returns the usage from first to last, inclusive, sorted by
+// account, day and key. The account 0 means all accounts.
+func (b *Book) UsageHistory(ctx context.Context, account int64, first, last Day) ([]UsageDay, error) {
+	return list(ctx, b.query, "read_usage", []any{account, int64(first), int64(last)}, func(d *UsageDay) []any {
+		return append([]any{&d.Account, &d.Email, &d.Key, &d.KeyName, &d.Day}, d.fields()...)
+	})
+}
+
+// A KeyDay is what a key did on one day (UTC).
+type KeyDay struct {
+	Key              int64
+	Day              Day
+	Points, Requests int64
+}
+
+// UsageOfKeys returns what some of an account's keys did from first to last,
+// inclusive, in no order. Days without a request are left out.
+func (b *Book) UsageOfKeys(ctx context.Context, account int64, keys []int64, first, last Day) ([]KeyDay, error) {
+	return list(ctx, b.report, "read_usage_of_keys", []any{account, int64(first), int64(last), store.JSON(keys)}, func(d *KeyDay) []any {
+		return []any{&d.Key, &d.Day, &d.Points, &d.Requests}
+	})
+}
+
+// A UsageQuery selects rows of the usage history of one account.
+type UsageQuery struct {
+	Account     int64
+	Key         int64 // 0 for all keys
+	First, Last Day   // inclusive
+}
+
+func (q *UsageQuery) args(more ...any) []any {
+	return append([]any{q.Account, int64(q.First), int64(q.Last)}, more...)
+}
+
+// A UsedKey names a key in the usage history.
+type UsedKey struct {
+	ID        int64
+	Name      string
+	Hint      string // the first characters of the secret
+	Dashboard bool   // the key of checks made in the dashboard
+	Test      bool   // a test key, whose use leaves no rows
+	Revoked   bool
+}
+
+// A UsageRow is what one key did on one day.
+type UsageRow struct {
+	Key UsedKey
+	Day Day
+	Tally
+}
+
+// A UsagePosition is a row's place in the order of UsageRows. The zero value is
+// before the first row.
+type UsagePosition struct {
+	Day Day
+	Key int64
+}
+
+// Position returns the row's place.
+func (r *UsageRow) Position() UsagePosition { return UsagePosition{r.Day, r.Key.ID} }
+
+// UsageRows returns at most limit rows that follow after, the newest day first and
+// each day's newest key first. That is the reverse order of the primary key, so a
+// page of millions of rows costs no more than its own.
+func (b *Book) UsageRows(ctx context.Context, q UsageQuery, after UsagePosition, limit int) ([]UsageRow, error) {
+	if after == (UsagePosition{}) {
+		after.Day = math.MaxInt64
+	}
+	q.Last = min(q.Last, after.Day) // SQLite seeks by this, not by the pair
+	args := q.args(q.Key, int64(after.Day), after.Key, pageLimit(limit))
+	return list(ctx, b.report, "read_usage_rows", args, func(u *UsageRow) []any {
+		key := append([]any{&u.Key.ID, &u.Day}, u.fields()...)
+		return append(key, &u.Key.Name, &u.Key.Hint, &u.Key.Dashboard, &u.Key.Revoked)
+	})
+}
+
+// fields returns where a query scans a tally to.
+func (t *Tally) fields() []any {
+	f := &t.Found
+	return []any{&t.Points, &t.Requests, &t.Errors,
+		&f.Valid, &f.Invalid, &f.Disposable, &f.Public, &f.Relay, &f.Role, &f.Gibberish, &f.Typo, &f.LookupErrors}
+}
+
+// UsageSum returns the sum of the rows that q selects, and their number.
+func (b *Book) UsageSum(ctx context.Context, q UsageQuery) (sum Tally, rows int64, err error) {
+	err = b.report(ctx, store.Statement{Name: "sum_usage", Args: q.args(q.Key), Scan: func(r store.Row) error {
+		return r.Scan(append([]any{&rows}, sum.fields()...)...)
+	}})
+	return sum, rows, err
+}
+
+// UsedKeys returns the keys with the most points in the days that q selects, at
+// most limit of them.
+func (b *Book) UsedKeys(ctx context.Context, q UsageQuery, limit int) ([]UsedKey, error) {
+	return list(ctx, b.report, "list_used_keys", q.args(pageLimit(limit)), func(k *UsedKey) []any {
+		return []any{&k.ID, &k.Name, &k.Hint, &k.Dashboard, &k.Revoked, new(int64)} // the last are the points
+	})
+}
+
+// PointsOfDay are the points that a key used on a day. The key 0 is all keys that
+// are not listed by name.
+type PointsOfDay struct {
+	Day    Day
+	Key    int64
+	Points int64
+}
+
+// PointsByDay returns the points of each day that q selects, for each of keys by
+// itself and for all others together.
+func (b *Book) PointsByDay(ctx context.Context, q UsageQuery, keys []int64) ([]PointsOfDay, error) {
+	return list(ctx, b.report, "sum_usage_days", q.args(store.JSON(append([]int64{}, keys...))), func(p *PointsOfDay) []any {
+		return []any{&p.Day, &p.Key, &p.Points}
+	})
+}
+
+// An AccountUsage is what an account has used this month and may still use.
+type AccountUsage struct {
+	Used    int64     // points
+	Limit   Limit     // points a month
+	Overage bool      // points beyond the limit are allowed
+	Rate    Limit     // requests a second
+	Refill  time.Time // when the points refill
+}
+
+// AccountUsage reads an account's usage. Unlike GET /v1/usage it takes no token. It
+// returns ErrNoAccount if there is no such account.
+func (b *Book) AccountUsage(ctx context.Context, account int64) (AccountUsage, error) {
+	a, err := b.Account(ctx, account)
+	if err != nil {
+		return AccountUsage{}, err
+	}
+	m := max(a.month, MonthOf(b.now()))
+	return AccountUsage{Used: a.Used, Limit: a.Points, Overage: a.Overage, Rate: a.Rate, Refill: (m + 1).Begin()}, nil
+}

@@ -1,0 +1,151 @@
+package book
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
+)
+
+// fillUsage gives the account more keys, named k1 to kN, and each of them a row of
+// usage on every day from first to last: as many points as the key's number.
+func (f *fixture) fillUsage(keys int, first, last Day) {
+	f.Helper()
+	f.exec(`INSERT INTO keys (account, name, hint, created_ns)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < `+Limit(keys).String()+`)
+		SELECT CAST($1 AS BIGINT), 'k' || CAST(i AS TEXT), 'ask_', 0 FROM n`, f.account)
+	f.exec(`INSERT INTO usage (account, key, day, points, requests, errors, valid, invalid, disposable, public, relay, role, gibberish, typo, lookup_errors)
+		WITH RECURSIVE n(i) AS (SELECT CAST($2 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $3)
+		SELECT k.account, k.id, n.i, CAST(substr(k.name, 2) AS BIGINT), 2, 1, 7, 3, 1, 0, 0, 1, 0, 1, 0
+		  FROM n, keys k WHERE k.account = $1 AND k.name LIKE 'k%'`, f.account, int64(first), int64(last))
+}
+
+func TestUsageRows(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		f.fillUsage(3, 100, 103)
+		all := UsageQuery{Account: f.account, First: 101, Last: 103}
+
+		var pages [][]UsageRow
+		after := UsagePosition{}
+		for {
+			page, err := f.UsageRows(f.ctx, all, after, 2)
+			require.NoError(t, err)
+			if len(page) == 0 {
+				break
+			}
+			pages, after = append(pages, page), page[len(page)-1].Position()
+		}
+		require.Len(t, pages, 5, "nine rows in pages of two")
+		require.Equal(t, "k3", pages[0][0].Key.Name)
+		require.Equal(t, Day(103), pages[0][0].Day)
+		require.Equal(t, Tally{Points: 3, Requests: 2, Errors: 1, Found: Found{Valid: 7, Invalid: 3, Disposable: 1, Role: 1, Typo: 1}}, pages[0][0].Tally)
+		require.Equal(t, Day(101), pages[4][0].Day)
+		require.Equal(t, "k1", pages[4][0].Key.Name)
+
+		sum, rows, err := f.UsageSum(f.ctx, all)
+		require.NoError(t, err)
+		require.Equal(t, int64(9), rows)
+		require.Equal(t, Tally{Points: 18, Requests: 18, Errors: 9, Found: Found{Valid: 63, Invalid: 27, Disposable: 9, Role: 9, Typo: 9}}, sum)
+
+		top, err := f.UsedKeys(f.ctx, all, 2)
+		require.NoError(t, err)
+		require.Len(t, top, 2)
+		require.Equal(t, []string{"k3", "k2"}, []string{top[0].Name, top[1].Name})
+		days, err := f.PointsByDay(f.ctx, all, []int64{top[0].ID})
+		require.NoError(t, err)
+		require.Equal(t, []PointsOfDay{{101, 0, 3}, {101, top[0].ID, 3}, {102, 0, 3}, {102, top[0].ID, 3}, {103, 0, 3}, {103, top[0].ID, 3}}, days)
+
+		one := all
+		one.Key = top[1].ID
+		sum, rows, err = f.UsageSum(f.ctx, one)
+		require.NoError(t, err)
+		require.Equal(t, []int64{3, 6}, []int64{rows, sum.Points})
+		list, err := f.UsageRows(f.ctx, one, UsagePosition{}, 0)
+		require.NoError(t, err)
+		require.Len(t, list, 3)
+		require.Equal(t, "k2", list[0].Key.Name)
+	})
+}
+
+// Another account's rows are never read, whatever key is named.
+func TestUsageRowsOfAnotherAccount(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		f.fillUsage(1, 100, 100)
+		other, err := f.CreateAccount(f.ctx, "other@example.com", Terms{})
+		require.NoError(t, err)
+		rows, err := f.UsageRows(f.ctx, UsageQuery{Account: f.account, Last: 200}, UsagePosition{}, 0)
+		require.NoError(t, err)
+		require.Len(t, rows, 1)
+		for _, key := range []int64{0, rows[0].Key.ID} {
+			q := UsageQuery{Account: other.ID, Key: key, Last: 200}
+			none, err := f.UsageRows(f.ctx, q, UsagePosition{}, 0)
+			require.NoError(t, err)
+			require.Empty(t, none)
+			sum, n, err := f.UsageSum(f.ctx, q)
+			require.NoError(t, err)
+			require.Zero(t, sum)
+			require.Zero(t, n)
+		}
+	})
+}
+
+// An account with many keys has as many rows a day. The database sums them, and a
+// page gets its own rows only.
+func TestUsageOfManyKeys(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		const keys = 200
+		var counter storetest.Counter
+		f := newFixture(t, url, unlimitedTerms, counter.Wrap)
+		f.fillUsage(keys, 101, 130)
+		q := UsageQuery{Account: f.account, First: 101, Last: 130}
+		counted := func(statement string, rows int, query func() error) {
+			counter.Take()
+			require.NoError(t, query())
+			work := counter.Take()
+			delete(work.Statements, "list_expired_answers") // of the writer, at its start
+			require.Equal(t, map[string]int{statement: 1}, work.Statements)
+			require.Equal(t, rows, work.Rows[statement], statement)
+		}
+		var top []UsedKey
+		var days []PointsOfDay
+		var sum Tally
+		counted("list_used_keys", 5, func() (err error) { top, err = f.UsedKeys(f.ctx, q, 5); return err })
+		counted("sum_usage_days", 30*6, func() (err error) {
+			days, err = f.PointsByDay(f.ctx, q, []int64{top[0].ID, top[1].ID, top[2].ID, top[3].ID, top[4].ID})
+			return err
+		})
+		counted("sum_usage", 1, func() (err error) { sum, _, err = f.UsageSum(f.ctx, q); return err })
+		require.Len(t, days, 30*6)
+		require.Equal(t, int64(30*keys*(keys+1)/2), sum.Points)
+		rows, err := f.UsageRows(f.ctx, q, UsagePosition{}, 100)
+		require.NoError(t, err)
+		counted("read_usage_rows", 100, func() (err error) {
+			rows, err = f.UsageRows(f.ctx, q, UsagePosition{Day: 110, Key: rows[99].Key.ID}, 100)
+			return err
+		})
+		require.Len(t, rows, 100)
+		q.Key = rows[50].Key.ID
+		counted("sum_usage", 1, func() (err error) { sum, _, err = f.UsageSum(f.ctx, q); return err })
+		counted("read_usage_rows", 30, func() (err error) { rows, err = f.UsageRows(f.ctx, q, UsagePosition{}, 100); return err })
+		require.Len(t, rows, 30)
+	})
+}
+
+func TestReportWaitsForItsTurn(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms)
+	f.reports <- struct{}{} // another report runs
+	ctx, cancel := context.WithTimeout(f.ctx, 50*time.Millisecond)
+	defer cancel()
+	_, _, err := f.UsageSum(ctx, UsageQuery{Account: f.account})
+	require.ErrorIs(t, err, store.ErrUnavailable)
+	<-f.reports
+	_, _, err = f.UsageSum(f.ctx, UsageQuery{Account: f.account})
+	require.NoError(t, err)
+}

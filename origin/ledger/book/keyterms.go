@@ -1,0 +1,176 @@
+package book
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/idna" // browsers send the A-label form of a host, by UTS #46
+)
+
+// KeyTerms are limits of a key within those of its account. The zero value sets
+// none.
+type KeyTerms struct {
+	Expires time.Time // from then on the key is refused
+	Budget  *Limit    // points a calendar month
+	Rate    *Limit    // requests a second
+	Origins []string  // of browser pages that alone may use the key, see parseOrigin
+	Policy  string    // the name of the policy of requests that name none; "" for none
+}
+
+// lastYear is before the last time that has a Unix time in nanoseconds.
+const lastYear = 2200
+
+// check checks the terms and replaces each origin by its serialisation.
+func (t *KeyTerms) check() error {
+	if t.Expires.Year() > lastYear {
+		return wrong("expires", fmt.Errorf("a key must expire by the year %d; leave the expiry out for a key that does not expire", lastYear))
+	}
+	t.Expires = t.Expires.UTC().Round(0) // without the monotonic clock
+	origins, err := parseOrigins(t.Origins)
+	t.Origins = origins
+	var policy error
+	if t.Policy != "" {
+		policy = CheckPolicyName(t.Policy)
+	}
+	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate), wrong("origins", err), wrong("policy", policy))
+}
+
+func checkKeyLimit(field string, l *Limit, check func(Limit) error) error {
+	if l != nil && *l == Unlimited {
+		return wrong(field, fmt.Errorf("a key's %s must be a number; leave it out to use the account's", field))
+	}
+	return wrong(field, checkOptional(l, check))
+}
+
+// checkExpiry returns an error for an expiry that is over.
+func (t *KeyTerms) checkExpiry(now time.Time) error {
+	if !t.Expires.IsZero() && !t.Expires.After(now) {
+		return wrong("expires", fmt.Errorf("the expiry %s is over; give a later one, or revoke the key", t.Expires.UTC().Format(time.RFC3339)))
+	}
+	return nil
+}
+
+// checkPolicy returns an error if the account has no policy with the name of the default; p is
+// what it has.
+func (t *KeyTerms) checkPolicy(p Policy) error {
+	if t.Policy != "" && p.Version == 0 {
+		return wrong("policy", fmt.Errorf("the account has no policy %q", t.Policy))
+	}
+	return nil
+}
+
+// args returns the terms as arguments of a statement.
+func (t *KeyTerms) args() []any {
+	expires := any(nil)
+	if !t.Expires.IsZero() {
+		expires = t.Expires.UnixNano()
+	}
+	return []any{expires, t.Budget, t.Rate, strings.Join(t.Origins, " "), t.Policy}
+}
+
+// A FieldError says which part of a key that a person gave is wrong.
+type FieldError struct {
+	Field string // name, expires, budget, rate, origins, policy or grace
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// wrong returns err as the error of a field, nil for nil.
+func wrong(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FieldError{field, err}
+}
+
+// Bounds of the origins of a key.
+const (
+	maxOrigins      = 20
+	maxOriginLength = 300 // bytes: scheme, a host of at most 253, port
+)
+
+// originNames converts the host of an origin as browsers do for a lookup.
+var originNames = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true))
+
+// parseOrigin returns the serialisation of a browser origin (RFC 6454 section 6.2),
+// as browsers send it in the header Origin: scheme, host and port, in lower case,
+// without the scheme's default port. A slash may follow. The scheme is https, or
+// http for a page on the developer's own machine.
+func parseOrigin(text string) (string, error) {
+	refuse := func(why string) (string, error) {
+		shown := text
+		if len(text) > 80 {
+			shown = strings.ToValidUTF8(text[:80], "") + "..."
+		}
+		return "", fmt.Errorf("%q is not an origin such as https://shop.example: %s", shown, why)
+	}
+	switch {
+	case text == "null":
+		return refuse("null is the origin of every sandboxed page and local file, so it identifies none")
+	case strings.Contains(text, "*"):
+		return refuse("there are no wildcards; list each origin")
+	case len(text) > maxOriginLength:
+		return refuse(fmt.Sprintf("it is over %d bytes", maxOriginLength))
+	}
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http":
+		return refuse("it must begin with https:// (or http:// for localhost)")
+	case u.Opaque != "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
+		return refuse("it has only scheme, host and port: no user, path, query or fragment")
+	case u.Hostname() == "":
+		return refuse("the host is missing")
+	}
+	host, odd := u.Hostname(), false
+	ip, err := netip.ParseAddr(host)
+	local := ip.IsLoopback()
+	switch {
+	case err != nil:
+		name, err := originNames.ToASCII(host)
+		last := name[strings.LastIndexByte(name, '.')+1:]
+		// The URL standard reads a name as an IPv4 address if its last label is a number.
+		odd = err != nil || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x")
+		host, local = name, name == "localhost" || strings.HasSuffix(name, ".localhost")
+	case ip.Is6():
+		host, odd = "["+ip.String()+"]", ip.Zone() != "" || ip.Is4In6()
+	}
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), "443"), 10, 16)
+	switch {
+	case odd:
+		return refuse("the host is neither a domain name nor an IP address")
+	case u.Scheme == "http" && !local:
+		return refuse("http is for localhost only; a page elsewhere must be loaded by https, or the key crosses networks unencrypted")
+	case err != nil || port == 0 || strings.HasSuffix(u.Host, ":"):
+		return refuse("the port must be 1 to 65535")
+	case u.Port() == "", u.Scheme == "https" && port == 443, u.Scheme == "http" && port == 80:
+		return u.Scheme + "://" + host, nil
+	}
+	return fmt.Sprintf("%s://%s:%d", u.Scheme, host, port), nil
+}
+
+// parseOrigins returns the serialisations of origins, each once; nil for none.
+func parseOrigins(texts []string) (list []string, err error) {
+	for _, text := range texts {
+		origin, err := parseOrigin(text)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(list, origin) {
+			list = append(list, origin)
+		}
+		if len(list) > maxOrigins {
+			return nil, fmt.Errorf("a key may be bound to %d origins at most; create another key for the rest", maxOrigins)
+		}
+	}
+	return list, nil
+}
