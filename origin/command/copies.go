@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/archive"
-	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
@@ -30,7 +28,9 @@ type forceFlag struct {
 	Force bool `env:"-" help:"Replace the file if it exists."`
 }
 
-const backupHelp = `Copies the ledger's SQLite database while the service runs, checks the copy and
+// Help returns the text that --help prints after the flags' summary.
+func (backupCmd) Help() string {
+	return `Copies the ledger's SQLite database while the service runs, checks the copy and
 then puts it at FILE: an interrupted backup leaves nothing there, or the file of
 before. The copy is one moment of the ledger. It has mode 0600: it contains emails
 of customers, hashes of keys and passwords, and the secrets of authenticator apps and
@@ -38,9 +38,7 @@ webhooks: sealed with the --secret-key of serve, which is not in the copy and ha
 kept apart from it, or as they are without one.
 
 For PostgreSQL use pg_dump. origin/deploy/backup.md has both by cron and systemd.`
-
-// Help returns the text that --help prints after the flags' summary.
-func (backupCmd) Help() string { return backupHelp }
+}
 
 // Run makes the backup and prints what it contains.
 func (c *backupCmd) Run(ctx context.Context, std streams) error {
@@ -49,7 +47,7 @@ func (c *backupCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	line := newProgressLine(std.err, "backup")
-	s, err := archive.Backup(ctx, path, c.File, c.Force, line.pages)
+	s, err := archive.Backup(ctx, path, c.File, c.Force, line.copied)
 	line.clear()
 	if err != nil {
 		return interrupted(err)
@@ -59,20 +57,15 @@ func (c *backupCmd) Run(ctx context.Context, std streams) error {
 }
 
 func describeSummary(s archive.Summary) string {
-	last := "no usage"
+	last, sealed := "no usage", ""
 	if !s.LastDay.IsZero() {
 		last = "usage until " + s.LastDay.Format("2006-01-02")
 	}
-	return fmt.Sprintf("schema %d, %s, %s, %s%s", s.Schema, output.Quantity(int64(s.Accounts), "account", "accounts"),
-		output.Quantity(int64(s.Keys), "key", "keys"), last, describeKeys(s.SealedBy))
-}
-
-// describeKeys names the keys that a copy needs.
-func describeKeys(ids []string) string {
-	if len(ids) == 0 {
-		return ""
+	if len(s.SealedBy) > 0 {
+		sealed = ", secrets sealed with the key whose ID is " + strings.Join(s.SealedBy, " or ")
 	}
-	return ", secrets sealed with the key whose ID is " + strings.Join(ids, " or ")
+	return fmt.Sprintf("schema %d, %s, %s, %s%s", s.Schema, output.Quantity(int64(s.Accounts), "account", "accounts"),
+		output.Quantity(int64(s.Keys), "key", "keys"), last, sealed)
 }
 
 // interrupted replaces the error of a command that a signal ended.
@@ -93,20 +86,6 @@ type restoreCmd struct {
 	KeepSessions bool `env:"-" name:"keep-sessions" help:"Keep sessions and one-time links. Use it to move a stopped service to another machine."`
 }
 
-const restoreHelp = `Checks the backup and puts a copy of it at the path of --database. Stop the service
-first: restore refuses to replace a database that a process has open, which it sees
-by SQLite's locks. A restore that is interrupted leaves the database of before.
-If secrets in the backup are sealed, it prints the ID of the key that serve needs, and
-whether it is the one of --secret-key.
-
-  systemctl stop addrspec
-  addrspec restore /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db
-  systemctl start addrspec
-
-` + restoreLoss + `
-
-For PostgreSQL use pg_restore.`
-
 // restoreLoss is printed after a restore as well.
 const restoreLoss = `What was done after the backup is lost:
 - Charges: their points can be spent again, and the usage history lacks them.
@@ -121,7 +100,21 @@ Sessions and one-time links are removed unless --keep-sessions is given, since s
 were ended or used since: people sign in again, and unused links are made again.`
 
 // Help returns the text that --help prints after the flags' summary.
-func (restoreCmd) Help() string { return restoreHelp }
+func (restoreCmd) Help() string {
+	return `Checks the backup and puts a copy of it at the path of --database. Stop the service
+first: restore refuses to replace a database that a process has open, which it sees
+by SQLite's locks. A restore that is interrupted leaves the database of before.
+If secrets in the backup are sealed, it prints the ID of the key that serve needs, and
+whether it is the one of --secret-key.
+
+  systemctl stop addrspec
+  addrspec restore /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db
+  systemctl start addrspec
+
+` + restoreLoss + `
+
+For PostgreSQL use pg_restore.`
+}
 
 // Run restores the backup and prints what it contains and what is lost.
 func (c *restoreCmd) Run(ctx context.Context, std streams) error {
@@ -134,7 +127,7 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	line := newProgressLine(std.err, "restore")
-	r, err := archive.Restore(ctx, c.File, path, archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.pages})
+	r, err := archive.Restore(ctx, c.File, path, archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.copied})
 	line.clear()
 	if err != nil {
 		return interrupted(err)
@@ -143,22 +136,16 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 	if r.Kept != "" {
 		fmt.Fprintf(std.out, "The old database is %s; remove it when you no longer need it.\n", r.Kept)
 	}
-	fmt.Fprint(std.out, keyOfRestored(sealer, r.SealedBy))
+	for _, id := range r.SealedBy {
+		given := "is not given: serve does not start without it (--secret-key or --secret-key-file)"
+		if slices.Contains(sealer.IDs(), id) {
+			given = "is given"
+		}
+		fmt.Fprintf(std.out, "Secrets of authenticator apps and webhooks in it are sealed with the key whose ID is %s, which %s.\n",
+			id, given)
+	}
 	_, err = fmt.Fprintf(std.out, "\n%s\n", restoreLoss)
 	return err
-}
-
-// keyOfRestored says which key the restored ledger needs.
-func keyOfRestored(sealer *store.Sealer, ids []string) (lines string) {
-	for _, id := range ids {
-		lines += fmt.Sprintf("Secrets of authenticator apps and webhooks in it are sealed with the key whose ID is %s", id)
-		if slices.Contains(sealer.IDs(), id) {
-			lines += ", which is given.\n"
-		} else {
-			lines += ", which is not given: serve does not start without it (--secret-key or --secret-key-file).\n"
-		}
-	}
-	return lines
 }
 
 // exportCmd writes a ledger as text that either database can read.
@@ -168,64 +155,52 @@ type exportCmd struct {
 	File string `arg:"" help:"The file to write, compressed if its name ends in .gz; - for standard output."`
 }
 
-const exportHelp = `Writes the whole ledger, from one moment and while the service runs, as text that
+// Help returns the text that --help prints after the flags' summary.
+func (exportCmd) Help() string {
+	return `Writes the whole ledger, from one moment and while the service runs, as text that
 'addrspec import' reads into SQLite or PostgreSQL. The text is JSON lines, which
 'go doc ./origin/ledger/archive' describes; its last line has a checksum.
 
-` + exportSecrets
-
-const exportSecrets = `The file has mode 0600, and must be kept like a password. It contains as they are:
+The file has mode 0600, and must be kept like a password. It contains as they are:
 emails and names of customers, addresses of webhooks and, unless serve seals them with a
---secret-key, secrets of authenticator apps (TOTP) and webhooks. It contains as hashes: API keys, passwords (Argon2id),
-recovery codes, sessions and one-time links. Responses stored for Idempotency-Keys are
-encrypted under them.`
-
-// Help returns the text that --help prints after the flags' summary.
-func (exportCmd) Help() string { return exportHelp }
+--secret-key, secrets of authenticator apps (TOTP) and webhooks. It contains as hashes:
+API keys, passwords (Argon2id), recovery codes, sessions and one-time links. Responses
+stored for Idempotency-Keys are encrypted under them.`
+}
 
 // Run exports the ledger and prints what was written.
 func (c *exportCmd) Run(ctx context.Context, std streams) error {
+	out, finish := std.out, func() error { return nil }
+	if c.File != "-" {
+		file, err := archive.CreateFile(c.File, c.Force)
+		if err != nil {
+			return err
+		}
+		defer file.Discard()
+		out, finish = file, file.Finish
+	} else if prompt.IsTerminal(std.out) {
+		return service.UsageError{Err: errors.New("an export contains secrets: give the name of a file, or pipe it to another program")}
+	}
 	line := newProgressLine(std.err, "export")
-	counts, err := c.export(ctx, std, line)
+	to, complete := line.counting(out), func() error { return nil }
+	if strings.HasSuffix(c.File, ".gz") {
+		buffer := bufio.NewWriter(to)
+		z := gzip.NewWriter(buffer)
+		to, complete = z, func() error { return errors.Join(z.Close(), buffer.Flush()) }
+	}
+	counts, err := archive.Export(ctx, c.Database, to)
 	line.clear()
+	if err == nil {
+		err = complete()
+	}
+	if err == nil {
+		err = finish()
+	}
 	if err != nil {
 		return interrupted(err)
 	}
 	_, err = fmt.Fprintf(std.err, "exported %s\n", describeCounts(counts))
 	return err
-}
-
-func (c *exportCmd) export(ctx context.Context, std streams, line *progressLine) (archive.Counts, error) {
-	if c.File == "-" {
-		if prompt.IsTerminal(std.out) {
-			return nil, service.UsageError{Err: errors.New("an export contains secrets: give the name of a file, or pipe it to another program")}
-		}
-		return archive.Export(ctx, c.Database, line.counting(std.out))
-	}
-	file, err := archive.CreateFile(c.File, c.Force)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Discard()
-	counts, err := writeExport(ctx, c.Database, strings.HasSuffix(c.File, ".gz"), line.counting(file))
-	if err != nil {
-		return nil, err
-	}
-	return counts, file.Finish()
-}
-
-// writeExport compresses an export if asked to.
-func writeExport(ctx context.Context, database string, compress bool, to io.Writer) (archive.Counts, error) {
-	if !compress {
-		return archive.Export(ctx, database, to)
-	}
-	buffer := bufio.NewWriter(to)
-	z := gzip.NewWriter(buffer)
-	counts, err := archive.Export(ctx, database, z)
-	if err == nil {
-		err = errors.Join(z.Close(), buffer.Flush())
-	}
-	return counts, err
 }
 
 func describeCounts(counts archive.Counts) string {
@@ -240,13 +215,17 @@ func describeCounts(counts archive.Counts) string {
 // importCmd reads an export into an empty ledger.
 type importCmd struct {
 	service.DatabaseFlag
+	service.ModuleFlags
 	File string `arg:"" help:"The export, compressed or not; - for standard input."`
 }
 
-const importHelp = `Reads what 'addrspec export' wrote into a new database, or into a ledger that has no
+// Help returns the text that --help prints after the flags' summary.
+func (importCmd) Help() string {
+	return `Reads what 'addrspec export' wrote into a new database, or into a ledger that has no
 account, whose plans are replaced. It is one transaction: an import that fails or is
 killed leaves the ledger without rows, and can be repeated. A damaged or truncated
-file is refused with the number of the line.
+file is refused, and so is a value that the commands would refuse, with the table, the
+number of the line and the column.
 
   createdb addrspec
   addrspec import ledger.ndjson.gz --database postgres://addrspec@db.example/addrspec
@@ -254,30 +233,33 @@ file is refused with the number of the line.
 Points, keys, sessions and IDs are those of the ledger that was exported. Stop its
 service before the export, and let only one of the two ledgers serve: each counts
 points by itself.`
-
-// Help returns the text that --help prints after the flags' summary.
-func (importCmd) Help() string { return importHelp }
+}
 
 // Run imports the ledger and prints what was read.
 func (c *importCmd) Run(ctx context.Context, std streams) error {
-	line := newProgressLine(std.err, "import")
-	in, err := c.open(std)
+	in := std.in
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	engine, err := c.Engine(ctx)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	counts, err := archive.Import(ctx, c.Database, line.countingReads(in))
+	defer engine.Close(context.WithoutCancel(ctx))
+	line := newProgressLine(std.err, "import")
+	counts, err := archive.Import(ctx, c.Database, line.countingReads(in), func(document string) error {
+		_, err := engine.NewPolicy(ctx, document)
+		return err
+	})
 	line.clear()
 	if err != nil {
 		return interrupted(fmt.Errorf("%s: %w", c.File, err))
 	}
 	_, err = fmt.Fprintf(std.out, "imported %s into %s\n", describeCounts(counts), c.Redacted())
 	return err
-}
-
-func (c *importCmd) open(std streams) (io.ReadCloser, error) {
-	if c.File == "-" {
-		return io.NopCloser(std.in), nil
-	}
-	return os.Open(c.File)
 }

@@ -2,21 +2,17 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/ledger/archive"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -60,71 +56,6 @@ func exported(t *testing.T, database string) string {
 	_, err := archive.Export(t.Context(), database, &out)
 	require.NoError(t, err)
 	return out.String()
-}
-
-// usedIn returns the points of testAccount, which must be the sum of its usage.
-func usedIn(t *testing.T, database string) int64 {
-	t.Helper()
-	l := ledgertest.Open(t, database)
-	defer l.Close()
-	used := ledgertest.Used(t, l, testAccount)
-	history, _ := ledgertest.Usage(t, l, testAccount)
-	require.Equal(t, used, history, "the points are the sum of the usage history")
-	return used
-}
-
-// While a service charges, a backup and an export contain every charge that was
-// served before they began, none that was sent after they ended, and add up.
-func TestCopiesBesideTheService(t *testing.T) {
-	t.Parallel()
-	s := launch(t, nil)
-	l := ledgertest.Open(t, s.database)
-	key := ledgertest.NewAccount(t, l, testAccount)
-	require.NoError(t, l.Close())
-	grow(t, s.database, shorter(30_000, 5000))
-	var sent, succeeded atomic.Int64
-	ctx, stop := context.WithCancel(t.Context())
-	var clients errgroup.Group
-	for range 8 {
-		clients.Go(func() error {
-			for ctx.Err() == nil {
-				sent.Add(2)
-				status, e, err := s.post(key, []string{"jane.@1.example", "jane.@2.example"})
-				if err != nil || status != 200 {
-					return fmt.Errorf("status %d: %w", status, err)
-				}
-				succeeded.Add(int64(e.Points))
-			}
-			return nil
-		})
-	}
-	directory := t.TempDir()
-	for i := range shorter(3, 1) {
-		backup, export := filepath.Join(directory, strconv.Itoa(i)+".db"), filepath.Join(directory, strconv.Itoa(i)+".ndjson.gz")
-		before := succeeded.Load()
-		out, err := ownProcess("backup", backup, "--database", s.database).CombinedOutput()
-		require.NoError(t, err, string(out))
-		after := sent.Load()
-		used := usedIn(t, "sqlite:"+backup)
-		require.GreaterOrEqual(t, used, before)
-		require.LessOrEqual(t, used, after)
-
-		before = succeeded.Load()
-		out, err = ownProcess("export", export, "--database", s.database).CombinedOutput()
-		require.NoError(t, err, string(out))
-		after = sent.Load()
-		copied := "sqlite:" + filepath.Join(directory, strconv.Itoa(i)+"-import.db")
-		out, err = ownProcess("import", export, "--database", copied).CombinedOutput()
-		require.NoError(t, err, string(out))
-		used = usedIn(t, copied)
-		require.GreaterOrEqual(t, used, before)
-		require.LessOrEqual(t, used, after)
-	}
-	stop()
-	require.NoError(t, clients.Wait())
-	_, problem, code := operator(t, "restore", filepath.Join(directory, "0.db"), "--force", "--database", s.database)
-	require.Equal(t, 1, code)
-	require.Contains(t, problem, "stop the service first")
 }
 
 // A backup and a restore that are killed at any moment leave the file of before or
@@ -206,9 +137,9 @@ func TestCopyCommandErrors(t *testing.T) {
 		{"backup x.db --database data/addrspec.db", 2, "sqlite:PATH"},
 		{"export DIRECTORY/x --database data/addrspec.db", 1, "sqlite:PATH"},
 		{"backup - --database DB", 1, "give the name of a file"},
-		{"backup DIRECTORY/x --database sqlite:DIRECTORY/none.db", 1, "there is no such file"},
-		{"export DIRECTORY/x --database sqlite:DIRECTORY/none.db", 1, "there is no such file"},
-		{"restore DIRECTORY/none --database DB --force", 1, "there is no such file"},
+		{"backup DIRECTORY/x --database sqlite:DIRECTORY/none.db", 1, "no such file"},
+		{"export DIRECTORY/x --database sqlite:DIRECTORY/none.db", 1, "there is no ledger"},
+		{"restore DIRECTORY/none --database DB --force", 1, "no such file"},
 		{"import DIRECTORY/none --database DB", 1, "no such file"},
 		{"backup", 2, "<file>"},
 	} {

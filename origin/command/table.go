@@ -181,14 +181,10 @@ func (p *progressLine) clear() {
 	}
 }
 
-// pages shows how many of an SQLite file's pages are copied. The check that follows
-// has no steps to show.
-func (p *progressLine) pages(done, all int) {
-	share := "checking the copy"
-	if done < all {
-		share = fmt.Sprintf("%d %%", done*100/max(all, 1))
-	}
-	p.share.Store(share)
+// copied shows how much of an SQLite file is copied. A copy may be smaller than the file,
+// and the check that follows has no steps to show.
+func (p *progressLine) copied(done, all int64) {
+	p.share.Store(fmt.Sprintf("%d %%", done*100/max(all, 1)))
 }
 
 // Write counts bytes.

@@ -145,7 +145,7 @@ func (i *Identity) passkeyUser(ctx context.Context, u User) (*passkeyUser, error
 // FinishRegister stores a new passkey. response is what the browser's
 // navigator.credentials.create returned, as JSON.
 func (p *Passkeys) FinishRegister(ctx context.Context, browser string, u User, state, name, response string) error {
-	if err := checkPasskeyName(name); err != nil {
+	if err := CheckPasskeyName(name); err != nil {
 		return err
 	}
 	var session webauthn.SessionData
@@ -163,7 +163,8 @@ func (p *Passkeys) FinishRegister(ctx context.Context, browser string, u User, s
 	return p.add(ctx, u.Account, name, *credential)
 }
 
-func checkPasskeyName(name string) error {
+// CheckPasskeyName returns an *InputError if no passkey can have the name.
+func CheckPasskeyName(name string) error {
 	if name == "" {
 		return &InputError{"name", "The passkey needs a name, such as that of the device."}
 	}

@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/alexedwards/argon2id"
+
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -117,6 +119,20 @@ func (i *Identity) SetName(ctx context.Context, account int64, name string) erro
 	return i.writeIf(ctx, nil, put, func(now time.Time) []store.Statement {
 		return book.Audit(ctx, account, now, "user.rename", "")
 	})
+}
+
+// CheckUser returns an *InputError if no user can have the name, or a password with the
+// hash: "" for none. A hash must be no dearer than this program's own, because a sign-in
+// computes it.
+func CheckUser(name, hash string) error {
+	if err := checkName("name", name, maxName); err != nil || hash == "" {
+		return err
+	}
+	p, _, _, err := argon2id.DecodeHash(hash)
+	if err != nil || p.Memory > hashing.Memory || p.Iterations > hashing.Iterations || p.Parallelism != hashing.Parallelism {
+		return &InputError{"password", "The password's hash is not one of Argon2id with the cost that this program uses."}
+	}
+	return nil
 }
 
 // checkName refuses a name that is too long, or that a page or a terminal cannot

@@ -25,6 +25,16 @@ const (
 	maxHost = 253  // bytes of a name (RFC 1035 section 2.3.4, without the final dot)
 )
 
+// CheckURL returns an error that wraps ErrURL unless url is the canonical form of a URL that
+// an account can have as its webhook.
+func CheckURL(url string) error {
+	canonical, err := acceptURL(url, newGuard(nil))
+	if err == nil && canonical != url {
+		err = fmt.Errorf("%w: it is not in its canonical form", ErrURL)
+	}
+	return err
+}
+
 // acceptURL returns the canonical form of a webhook's URL, or an error that wraps
 // ErrURL. It does not look up the name: the client checks the addresses whenever
 // it connects.

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"bytes"
-	"compress/gzip"
 	"slices"
 	"strings"
 	"testing"
@@ -17,13 +16,15 @@ import (
 
 // SQLite to PostgreSQL to SQLite gives the same export, byte for byte.
 func TestRoundTrip(t *testing.T) {
-	want := string(sample(t))
+	want := rowsOf(string(sample(t)))
 	first, second, third := newSQLite(t), pgtest.NeedDatabase(t), newSQLite(t)
+	export := sample(t)
 	for _, url := range []string{first, second, third} {
-		requireImport(t, url, []byte(want))
+		requireImport(t, url, export)
 		got := requireExport(t, url)
-		require.Equal(t, want, got)
-		want = got
+		require.Equal(t, want, rowsOf(got))
+		require.True(t, url == first || got == string(export), "two exports of one schema are equal byte for byte")
+		export = []byte(got)
 	}
 }
 
@@ -36,8 +37,8 @@ func TestOrderDoesNotDependOnTheLocale(t *testing.T) {
 		t.Skip("this PostgreSQL has no ICU")
 	}
 	s := pgtest.Need(t)
-	require.NoError(t, s.Exec(t.Context(), url, `ALTER TABLE secrets ALTER COLUMN hash TYPE TEXT COLLATE "en-x-icu"`))
-	require.Equal(t, string(sample(t)), requireExport(t, url))
+	require.NoError(t, s.Exec(t.Context(), url, `ALTER TABLE identities ALTER COLUMN subject TYPE TEXT COLLATE "en-x-icu"`))
+	require.Equal(t, rowsOf(string(sample(t))), rowsOf(requireExport(t, url)))
 }
 
 // After an import the ledger works, and gives out IDs after the last one.
@@ -56,40 +57,27 @@ func TestImportedLedgerWorks(t *testing.T) {
 	})
 }
 
-func TestCompressed(t *testing.T) {
-	var file bytes.Buffer
-	z := gzip.NewWriter(&file)
-	_, err := z.Write(sample(t))
-	require.NoError(t, err)
-	require.NoError(t, z.Close())
-	url := newSQLite(t)
-	counts, err := Import(t.Context(), url, bytes.NewReader(file.Bytes()))
-	require.NoError(t, err)
-	require.EqualValues(t, 2, counts["accounts"])
-	require.Equal(t, string(sample(t)), requireExport(t, url))
-}
-
 // Only an empty ledger is a target, and what a new one has is replaced.
 func TestImportNeedsAnEmptyLedger(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		requireImport(t, url, encodeAll(t, map[string][][]any{"plans": sampleRows["plans"], "attempts": sampleRows["attempts"]}, nil))
+		requireImport(t, url, encode(t, map[string][]string{"plans": sampleRows["plans"], "attempts": sampleRows["attempts"]}, nil))
 		requireImport(t, url, sample(t))
-		_, err := Import(t.Context(), url, bytes.NewReader(sample(t)))
+		_, err := Import(t.Context(), url, bytes.NewReader(sample(t)), parsePolicy)
 		require.ErrorIs(t, err, errNotEmpty)
-		require.Equal(t, string(sample(t)), requireExport(t, url))
+		require.Equal(t, rowsOf(string(sample(t))), rowsOf(requireExport(t, url)))
 	})
 }
 
 // The names and types of all columns, of the primary keys and of the tables that
 // give out IDs, by dialect. The types are those of the catalogue.
 const (
-	sqliteColumns = `SELECT t.Name || ' ' || c.Name || ' ' || lower(c.type) FROM pragma_table_list t, pragma_table_info(t.Name) c
-		WHERE t.schema = 'main' AND t.Name NOT LIKE 'sqlite_%'`
+	sqliteColumns = `SELECT t.name || ' ' || c.name || ' ' || lower(c.type) FROM pragma_table_list t, pragma_table_info(t.name) c
+		WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'`
 	postgresColumns = `SELECT table_name || ' ' || column_name || ' ' ||
 		CASE data_type WHEN 'bigint' THEN 'integer' WHEN 'bytea' THEN 'blob' ELSE data_type END
 		FROM information_schema.columns WHERE table_schema = current_schema() AND table_name NOT IN ('schema_version', 'writers')`
-	sqliteKeys = `SELECT t.Name || ' ' || group_concat(c.Name, ' ' ORDER BY c.pk) FROM pragma_table_list t, pragma_table_info(t.Name) c
-		WHERE t.schema = 'main' AND t.Name NOT LIKE 'sqlite_%' AND c.pk > 0 GROUP BY t.Name`
+	sqliteKeys = `SELECT t.name || ' ' || group_concat(c.name, ' ' ORDER BY c.pk) FROM pragma_table_list t, pragma_table_info(t.name) c
+		WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%' AND c.pk > 0 GROUP BY t.name`
 	postgresKeys = `SELECT table_name || ' ' || string_agg(column_name, ' ' ORDER BY ordinal_position)
 		FROM information_schema.key_column_usage JOIN information_schema.table_constraints USING (constraint_schema, constraint_name, table_name)
 		WHERE constraint_schema = current_schema() AND constraint_type = 'PRIMARY KEY' AND table_name NOT IN ('schema_version', 'writers') GROUP BY table_name`
@@ -100,14 +88,15 @@ const (
 // A migration that adds a table, a column or a type must change the catalogue: an
 // export would leave it out.
 func TestCatalogueHasTheWholeSchema(t *testing.T) {
+	types := map[kind]string{integer: "integer", text: "text", boolean: "boolean", blob: "blob"}
 	var columns, keys, numbered []string
 	for _, table := range tables {
-		keys = append(keys, table.Name+" "+strings.Join(table.Key, " "))
-		for _, c := range table.Columns {
-			columns = append(columns, table.Name+" "+c.Name+" "+string(c.Kind))
+		keys = append(keys, table.name+" "+strings.Join(table.key, " "))
+		for _, c := range table.columns {
+			columns = append(columns, table.name+" "+c.name+" "+types[c.kind])
 		}
-		if table.Numbered {
-			numbered = append(numbered, table.Name)
+		if table.numbered {
+			numbered = append(numbered, table.name)
 		}
 	}
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
@@ -130,9 +119,6 @@ func TestCatalogueHasTheWholeSchema(t *testing.T) {
 		require.ElementsMatch(t, want, list(sqliteColumns, postgresColumns))
 		require.ElementsMatch(t, keys, list(sqliteKeys, postgresKeys))
 		require.ElementsMatch(t, numbered, list(sqliteNumbered, postgresNumbered))
-		version := list("PRAGMA user_version", "SELECT max(version) FROM schema_version")
-		require.Equal(t, []string{"7"}, version, "the constant schema")
-		require.EqualValues(t, 7, schemaVersion)
 	})
 }
 
@@ -140,9 +126,9 @@ func TestCatalogueHasTheWholeSchema(t *testing.T) {
 func TestBooleansAreBooleansInBothDatabases(t *testing.T) {
 	url := imported(t)
 	for _, table := range tables {
-		for _, c := range table.Columns {
-			if c.Kind == boolean {
-				require.Empty(t, query(t, url, "SELECT "+c.Name+" FROM "+table.Name+" WHERE "+c.Name+" NOT IN (0, 1)"), table.Name)
+		for _, c := range table.columns {
+			if c.kind == boolean {
+				require.Empty(t, query(t, url, "SELECT "+c.name+" FROM "+table.name+" WHERE "+c.name+" NOT IN (0, 1)"), table.name)
 			}
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core/policy"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -38,7 +38,7 @@ func imported(t testing.TB) string {
 
 func requireImport(t testing.TB, url string, export []byte) {
 	t.Helper()
-	_, err := Import(t.Context(), url, bytes.NewReader(export))
+	_, err := Import(t.Context(), url, bytes.NewReader(export), parsePolicy)
 	require.NoError(t, err)
 }
 
@@ -53,12 +53,7 @@ func requireExport(t testing.TB, url string) string {
 // query returns the rows of one column.
 func query(t testing.TB, url, statement string) (list []string) {
 	t.Helper()
-	driver, source := "pgx", url
-	if path, ok := sqlitePath(url); ok {
-		driver, source = "sqlite", fileURL(path, "mode=rw", "busy_timeout(5000)")
-	}
-	db, err := sql.Open(driver, source)
-	require.NoError(t, err)
+	db := openAny(t, url)
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), statement)
 	require.NoError(t, err)
@@ -72,15 +67,31 @@ func query(t testing.TB, url, statement string) (list []string) {
 	return list
 }
 
+// openAny opens a database without the ledger.
+func openAny(t testing.TB, url string) *sql.DB {
+	t.Helper()
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		db, err := openFile(path, "rwc")
+		require.NoError(t, err)
+		return db
+	}
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	return db
+}
+
 // execSQLite runs a statement on an SQLite file.
 func execSQLite(t testing.TB, url, statement string) {
 	t.Helper()
-	path, _ := sqlitePath(url)
-	db, err := sql.Open("sqlite", fileURL(path, "mode=rw", "busy_timeout(5000)"))
-	require.NoError(t, err)
+	db := openAny(t, url)
 	defer db.Close()
-	_, err = db.ExecContext(t.Context(), statement)
+	_, err := db.ExecContext(t.Context(), statement)
 	require.NoError(t, err)
 }
 
 func pathOf(url string) string { return strings.TrimPrefix(url, "sqlite:") }
+
+func parsePolicy(document string) error {
+	_, err := policy.Parse([]byte(document))
+	return err
+}

@@ -1,0 +1,117 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// errExists is the error of a copy to a file that exists.
+var errExists = errors.New("it exists already; give another name, or --force to replace it")
+
+// A NewFile is written beside its final place, with mode 0600, and moved there when
+// it is whole: the place has the old file or the new one, never a part.
+type NewFile struct {
+	*os.File
+	place string
+	force bool
+}
+
+// part is in the names of files that are being written. Those of processes that were
+// killed are removed by the next copy after staleAfter.
+const (
+	part       = ".part-"
+	staleAfter = 24 * time.Hour
+)
+
+// besideDatabase are the ends of the names of SQLite's files beside a database that is open.
+var besideDatabase = []string{"-wal", "-shm", "-journal"}
+
+// CreateFile starts a file. Unless force is set, place must not exist.
+func CreateFile(place string, force bool) (*NewFile, error) {
+	if place == "" || place == "-" {
+		return nil, errors.New("give the name of a file")
+	}
+	file := &NewFile{place: place, force: force}
+	if err := file.requirePlace(); err != nil {
+		return nil, err
+	}
+	return file, file.create()
+}
+
+func (n *NewFile) create() (err error) {
+	left, _ := filepath.Glob(n.place + part + "*")
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = os.Remove(name)
+		}
+	}
+	n.File, err = os.CreateTemp(filepath.Dir(n.place), filepath.Base(n.place)+part+"*") // mode 0600
+	return err
+}
+
+// requirePlace returns an error if the file may not be put there. It keeps --force from
+// replacing a database that a service uses.
+func (n *NewFile) requirePlace() error {
+	info, err := os.Lstat(n.place)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; give the name of a file in it", n.place)
+	case !n.force:
+		return fmt.Errorf("%s: %w", n.place, errExists)
+	}
+	for _, beside := range besideDatabase {
+		if _, err := os.Lstat(n.place + beside); err == nil {
+			return fmt.Errorf("%s is a database that is in use: %s exists; give another name", n.place, n.place+beside)
+		}
+	}
+	return nil
+}
+
+// Finish moves the file to its place. The file and the directory's entry are on disk then.
+func (n *NewFile) Finish() error {
+	if err := n.requirePlace(); err != nil {
+		return err
+	}
+	return n.move()
+}
+
+func (n *NewFile) move() error {
+	if err := errors.Join(n.Sync(), n.File.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(n.Name(), n.place); err != nil {
+		return err
+	}
+	directory, err := os.Open(filepath.Dir(n.place))
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// Discard closes and removes the file, unless it was finished.
+func (n *NewFile) Discard() {
+	_ = n.File.Close()
+	_ = os.Remove(n.Name())
+	_ = os.Remove(n.Name() + "-journal") // of a restore
+}
+
+// requireOther returns an error if place is the file at path itself.
+func requireOther(path, place string) error {
+	a, err := os.Stat(path)
+	if err != nil {
+		return nil // opening it explains more
+	}
+	if b, err := os.Stat(place); err == nil && os.SameFile(a, b) {
+		return fmt.Errorf("%s is the database itself; give another name", place)
+	}
+	return nil
+}
