@@ -278,7 +278,8 @@ func (v *views) lateRefusal(r *admission) (refusal Decision, refused bool) {
 func (v *views) end(r *admission, succeeded, wasted bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	a := r.account
+	a, now := r.account, v.clock.now()
+	a.roll(book.MonthOf(now)) // a row that a query has just published may be of an earlier month
 	a.inProgress--
 	v.inProgress--
 	r.ended = true
@@ -287,7 +288,7 @@ func (v *views) end(r *admission, succeeded, wasted bool) {
 		if !succeeded {
 			t.Errors = 1
 		}
-		v.addTally(usageKey{r.accountID, r.keyID, a.day(v.clock.now())}, t)
+		v.addTally(usageKey{r.accountID, r.keyID, a.day(now)}, t)
 		if wasted {
 			a.unpaid.add(r.work, v.clock.monotonic())
 		}
