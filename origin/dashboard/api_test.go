@@ -99,9 +99,9 @@ func (s *apiSite) accountOn(t *testing.T, email string, terms book.Terms) (int64
 var noLimits = book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()}
 
 func (s *apiSite) used(t *testing.T, account int64) int64 {
-	u, err := s.Ledger.AccountUsage(t.Context(), account)
+	a, err := s.Ledger.Account(t.Context(), account)
 	require.NoError(t, err)
-	return u.Used
+	return a.Used
 }
 
 // check sends a batch as the page Lists does.

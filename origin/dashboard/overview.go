@@ -131,20 +131,20 @@ type pointsView struct {
 }
 
 func (v *visit) points() (pointsView, error) {
-	u, err := v.Ledger.AccountUsage(v.r.Context(), v.user.Account)
+	a, err := v.Ledger.Account(v.r.Context(), v.user.Account)
 	if err != nil {
 		return pointsView{}, err
 	}
-	view := viewOfPoints(u)
+	view := viewOfPoints(a)
 	view.InProgress = v.Ledger.InProgress(v.user.Account)
 	return view, nil
 }
 
-func viewOfPoints(u book.AccountUsage) pointsView {
-	view := pointsView{Used: u.Used, Limit: limited(u.Limit), Overage: u.Overage, Refill: u.Refill, Rate: limited(u.Rate)}
+func viewOfPoints(a book.Account) pointsView {
+	view := pointsView{Used: a.Used, Limit: limited(a.Points), Overage: a.Overage, Refill: a.Refill, Rate: limited(a.Rate)}
 	if view.Limit != nil {
-		left := max(*view.Limit-u.Used, 0)
-		view.Left, view.Percent = &left, percentOf(u.Used, *view.Limit)
+		left := max(*view.Limit-a.Used, 0)
+		view.Left, view.Percent = &left, percentOf(a.Used, *view.Limit)
 	}
 	return view
 }

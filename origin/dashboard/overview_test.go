@@ -49,7 +49,7 @@ func TestOverview(t *testing.T) {
 func TestBanner(t *testing.T) {
 	refill := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	banner := func(used int64, limit book.Limit, overage bool) *bannerView {
-		view := viewOfPoints(book.AccountUsage{Used: used, Limit: limit, Overage: overage, Refill: refill})
+		view := viewOfPoints(book.Account{Used: used, Points: limit, Overage: overage, Refill: refill})
 		return view.banner()
 	}
 	require.Nil(t, banner(799, 1000, false))

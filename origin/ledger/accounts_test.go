@@ -75,7 +75,7 @@ func TestSuspendAndResume(t *testing.T) {
 	})
 }
 
-func TestAccountUsage(t *testing.T) {
+func TestUsedAndRefill(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, book.Terms{Rate: limit(7), Points: limit(20)})
 		require.Equal(t, Good, f.request(3).Kind)
@@ -84,15 +84,16 @@ func TestAccountUsage(t *testing.T) {
 		require.Zero(t, f.InProgress(4711))
 		under.End()
 		require.Zero(t, f.InProgress(f.account))
-		u, err := f.AccountUsage(f.ctx, f.account)
-		require.NoError(t, err)
-		require.Equal(t, book.AccountUsage{Used: 3, Limit: 20, Rate: 7, Refill: midnight("2026-12-01")}, u)
-		f.clock.until("2026-12-31T12:00:00Z")
-		u, err = f.AccountUsage(f.ctx, f.account)
-		require.NoError(t, err)
-		require.Equal(t, book.AccountUsage{Limit: 20, Rate: 7, Refill: midnight("2027-01-01")}, u)
-		_, err = f.AccountUsage(f.ctx, 4711)
-		require.ErrorIs(t, err, book.ErrNoAccount)
+		for _, c := range []struct {
+			at     string
+			used   int64
+			refill string
+		}{{startTime, 3, "2026-12-01"}, {"2026-12-31T12:00:00Z", 0, "2027-01-01"}} {
+			f.clock.until(c.at)
+			a, err := f.Account(f.ctx, f.account)
+			require.NoError(t, err)
+			require.Equal(t, []any{c.used, midnight(c.refill)}, []any{a.Used, a.Refill})
+		}
 	})
 }
 

@@ -484,7 +484,7 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 type policyRow struct{ document string }
 
 func (r policyRow) Scan(into ...any) error {
-	*into[1].(*string) = r.document
+	*into[0].(*string), *into[1].(*int64) = r.document, 1
 	return nil
 }
 

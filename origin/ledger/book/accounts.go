@@ -32,7 +32,8 @@ type Account struct {
 	Rate      Limit // the account's own, or the plan's; so are Points and Overage
 	Points    Limit
 	Overage   bool
-	Used      int64 // points used this month
+	Used      int64     // points used this month
+	Refill    time.Time // when the points refill
 	Created   time.Time
 	Suspended time.Time // zero if it is not suspended
 	Own       Terms     // the plan, and limits of the account's own
@@ -56,7 +57,7 @@ func (b *Book) CreateAccount(ctx context.Context, email string, t Terms, also ..
 	reads := func() []store.Statement {
 		id = 0
 		args := append(append([]any{email}, t.args()...), b.now().UnixNano())
-		return []store.Statement{{Name: "create_account", Args: args, Scan: func(r store.Row) error { return r.Scan(&id) }}}
+		return []store.Statement{readRow("create_account", args, &id)}
 	}
 	err = b.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
 		if id == 0 {
@@ -141,7 +142,7 @@ func (b *Book) readAccounts(q accountQuery, visit func(Account)) store.Statement
 		var a Account
 		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used,
 			unixTime{&a.Created}, unixTime{&a.Suspended}, &a.Own.Rate, &a.Own.Points, &a.Own.Overage)
-		a.Own.Plan = a.Plan
+		a.Own.Plan, a.Refill = a.Plan, (max(a.month, now) + 1).Begin()
 		if a.month < now {
 			a.Used = 0 // the row rolls with the first charge of the month
 		}
@@ -199,8 +200,7 @@ func (b *Book) ChangeTerms(ctx context.Context, account int64, t Terms) error {
 		if reflect.DeepEqual(a.Own, t) {
 			return nil, nil
 		}
-		change := store.Statement{Name: "change_account", Args: append([]any{account}, t.args()...)}
-		return Audit(ctx, account, now, "account.change", t.describe(), change), nil
+		return Audit(ctx, account, now, "account.change", t.describe(), statement("change_account", append([]any{account}, t.args()...)...)), nil
 	})
 }
 
@@ -212,8 +212,7 @@ func (b *Book) SuspendAccount(ctx context.Context, account int64) error {
 		if !a.Suspended.IsZero() {
 			return nil, nil
 		}
-		suspend := store.Statement{Name: "suspend_account", Args: []any{account, now.UnixNano()}}
-		return Audit(ctx, account, now, "account.suspend", "", suspend), nil
+		return Audit(ctx, account, now, "account.suspend", "", statement("suspend_account", account, now.UnixNano())), nil
 	})
 }
 
@@ -224,7 +223,6 @@ func (b *Book) ResumeAccount(ctx context.Context, account int64) error {
 		if a.Suspended.IsZero() {
 			return nil, nil
 		}
-		resume := store.Statement{Name: "suspend_account", Args: []any{account, nil}}
-		return Audit(ctx, account, now, "account.resume", "", resume), nil
+		return Audit(ctx, account, now, "account.resume", "", statement("suspend_account", account, nil)), nil
 	})
 }

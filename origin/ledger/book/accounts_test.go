@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +16,7 @@ func TestAccounts(t *testing.T) {
 		f := newFixture(t, url, Terms{})
 		free, err := f.AccountByEmail(f.ctx, "OWNER@example.com")
 		require.NoError(t, err)
-		require.Equal(t, Account{ID: f.account, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Own: Terms{Plan: "free"}, Created: f.clock.Now()}, free)
+		require.Equal(t, Account{ID: f.account, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Refill: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Own: Terms{Plan: "free"}, Created: f.clock.Now()}, free)
 		custom, err := f.CreateAccount(f.ctx, " Other@Example.COM ", Terms{Plan: "pro", Points: limit(Unlimited)})
 		require.NoError(t, err)
 		require.Equal(t, []Limit{5, Unlimited}, []Limit{custom.Rate, custom.Points}, "limits that are not given are the plan's")

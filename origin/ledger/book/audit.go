@@ -45,8 +45,8 @@ const maxAudit = 100
 // changed, and is never a secret.
 func Audit(ctx context.Context, account int64, now time.Time, action, subject string, writes ...store.Statement) []store.Statement {
 	return append(writes,
-		store.Statement{Name: "add_audit", Args: []any{account, now.UnixNano(), string(actorOf(ctx)), action, subject}},
-		store.Statement{Name: "trim_audit", Args: []any{account, action, maxAudit}})
+		statement("add_audit", account, now.UnixNano(), string(actorOf(ctx)), action, subject),
+		statement("trim_audit", account, action, maxAudit))
 }
 
 // An AuditLine is one change of an account.

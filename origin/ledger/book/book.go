@@ -75,6 +75,15 @@ func lockAccount(account int64) store.Statement {
 	return store.Statement{Name: "lock_accounts", Args: []any{store.JSON([][]any{{account, 0, ""}})}}
 }
 
+func statement(name string, args ...any) store.Statement {
+	return store.Statement{Name: name, Args: args}
+}
+
+// readRow returns a statement that scans its row to the destinations. Without a row they remain.
+func readRow(name string, args []any, to ...any) store.Statement {
+	return store.Statement{Name: name, Args: args, Scan: func(r store.Row) error { return r.Scan(to...) }}
+}
+
 // query runs a read-only statement, concurrently with the charges of the ledger.
 func (b *Book) query(ctx context.Context, st store.Statement) error {
 	if err := b.store.Query(ctx, st); err != nil {

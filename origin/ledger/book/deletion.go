@@ -22,20 +22,18 @@ const (
 // no request gets a 200 and nobody signs in from then on, even if the rest fails. Another call
 // then goes on with the rows that are left; the owner must ask an operator for it.
 func (b *Book) DeleteAccount(ctx context.Context, account int64) error {
-	statement := func(name string, more ...any) store.Statement {
-		return store.Statement{Name: name, Args: append([]any{account}, more...)}
-	}
 	err := b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
-		return Audit(ctx, account, now, "account.delete", "", statement("suspend_account", now.UnixNano()), statement("drop_secrets"),
-			statement("drop_user"), statement("delete_webhook")), ownerMay(ctx, !a.Suspended.IsZero())
+		return Audit(ctx, account, now, "account.delete", "",
+			statement("suspend_account", account, now.UnixNano()), statement("drop_secrets", account),
+			statement("drop_user", account), statement("delete_webhook", account)), ownerMay(ctx, !a.Suspended.IsZero())
 	})
 	if err != nil {
 		return err
 	}
 	lock := func() []store.Statement { return []store.Statement{lockAccount(account)} }
 	for _, slice := range []store.Statement{
-		statement("drop_answers", deleteRows), statement("drop_usage", deleteRows),
-		statement("drop_keys", deleteKeys), statement("drop_account"),
+		statement("drop_answers", account, deleteRows), statement("drop_usage", account, deleteRows),
+		statement("drop_keys", account, deleteKeys), statement("drop_account", account),
 	} {
 		more := true
 		slice.Scan = func(store.Row) error { more = true; return nil }

@@ -3,7 +3,6 @@ package book
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -137,9 +136,7 @@ func (t *Tally) fields() []any {
 
 // UsageSum returns the sum of the rows that q selects, and their number.
 func (b *Book) UsageSum(ctx context.Context, q UsageQuery) (sum Tally, rows int64, err error) {
-	err = b.report(ctx, store.Statement{Name: "sum_usage", Args: q.args(q.Key), Scan: func(r store.Row) error {
-		return r.Scan(append([]any{&rows}, sum.fields()...)...)
-	}})
+	err = b.report(ctx, readRow("sum_usage", q.args(q.Key), append([]any{&rows}, sum.fields()...)...))
 	return sum, rows, err
 }
 
@@ -165,24 +162,4 @@ func (b *Book) PointsByDay(ctx context.Context, q UsageQuery, keys []int64) ([]P
 	return list(ctx, b.report, "sum_usage_days", q.args(store.JSON(append([]int64{}, keys...))), func(p *PointsOfDay) []any {
 		return []any{&p.Day, &p.Key, &p.Points}
 	})
-}
-
-// An AccountUsage is what an account has used this month and may still use.
-type AccountUsage struct {
-	Used    int64     // points
-	Limit   Limit     // points a month
-	Overage bool      // points beyond the limit are allowed
-	Rate    Limit     // requests a second
-	Refill  time.Time // when the points refill
-}
-
-// AccountUsage reads an account's usage. Unlike GET /v1/usage it takes no token. It
-// returns ErrNoAccount if there is no such account.
-func (b *Book) AccountUsage(ctx context.Context, account int64) (AccountUsage, error) {
-	a, err := b.Account(ctx, account)
-	if err != nil {
-		return AccountUsage{}, err
-	}
-	m := max(a.month, MonthOf(b.now()))
-	return AccountUsage{Used: a.Used, Limit: a.Points, Overage: a.Overage, Rate: a.Rate, Refill: (m + 1).Begin()}, nil
 }

@@ -65,19 +65,19 @@ func (b *Book) createKey(ctx context.Context, k Key) (secret string, _ Key, err 
 	k.Hint = hint(secret)
 	var keys, active int
 	count := func() store.Statement {
-		return store.Statement{Name: "count_keys", Args: []any{k.Account}, Scan: func(r store.Row) error { return r.Scan(&keys, &active) }}
+		return readRow("count_keys", []any{k.Account}, &keys, &active)
 	}
 	create := func() store.Statement {
 		args := append(append([]any{k.Account, k.Name, k.Hint, k.Created.UnixNano()}, k.args()...), k.Test)
-		return store.Statement{Name: "create_key", Args: args, Scan: func(r store.Row) error { return r.Scan(&k.ID) }}
+		return readRow("create_key", args, &k.ID)
 	}
 	var p Policy
 	err = b.changeAccount(ctx, k.Account, func(a Account, now time.Time) ([]store.Statement, error) {
 		if err := cmp.Or(CheckKeyCount(keys, active), ownerMay(ctx, !a.Suspended.IsZero()), k.checkPolicy(p)); err != nil {
 			return nil, err
 		}
-		put := store.Statement{Name: "create_secret", Args: []any{DigestOf(secret).Hex(), k.ID, nil}}
-		return Audit(ctx, k.Account, now, "key.create", k.subject(), put), nil
+		return Audit(ctx, k.Account, now, "key.create", k.subject(),
+			statement("create_secret", DigestOf(secret).Hex(), k.ID, nil)), nil
 	}, count, ReadPolicy(k.Account, k.Policy, &p), create)
 	if err != nil {
 		return "", Key{}, err
@@ -262,7 +262,7 @@ func (b *Book) ChangeKey(ctx context.Context, account, key int64, c KeyChange) e
 		}
 		m := max(a.month, MonthOf(now)) // the account's may be later, after a clock was ahead
 		args := append(append([]any{k.ID, k.Name}, k.args()...), int64(m), int64(DayOf(m.Begin())))
-		return Audit(ctx, account, now, action, subject, store.Statement{Name: "change_key", Args: args}), nil
+		return Audit(ctx, account, now, action, subject, statement("change_key", args...)), nil
 	}, read...)
 }
 
@@ -274,8 +274,7 @@ func (b *Book) RevokeKey(ctx context.Context, account, key int64) error {
 		if !k.Revoked.IsZero() {
 			return nil, nil
 		}
-		revoke := store.Statement{Name: "revoke_key", Args: []any{key, now.UnixNano()}}
-		return Audit(ctx, account, now, "key.revoke", k.subject(), revoke), nil
+		return Audit(ctx, account, now, "key.revoke", k.subject(), statement("revoke_key", key, now.UnixNano())), nil
 	})
 }
 
@@ -283,8 +282,8 @@ func (b *Book) RevokeKey(ctx context.Context, account, key int64) error {
 // does, and records it in one line.
 func (b *Book) RevokeKeysBefore(ctx context.Context, account int64, before time.Time) error {
 	return b.changeAccount(ctx, account, func(_ Account, now time.Time) ([]store.Statement, error) {
-		revoke := store.Statement{Name: "revoke_keys_before", Args: []any{account, before.UnixNano(), now.UnixNano()}}
-		return Audit(ctx, account, now, "key.revoke", "all made before "+before.UTC().Format(time.RFC3339), revoke), nil
+		return Audit(ctx, account, now, "key.revoke", "all made before "+before.UTC().Format(time.RFC3339),
+			statement("revoke_keys_before", account, before.UnixNano(), now.UnixNano())), nil
 	})
 }
 
@@ -311,17 +310,17 @@ func (b *Book) RotateKey(ctx context.Context, account, key int64, grace time.Dur
 			return nil, err
 		}
 		k.Hint, k.Replaced = hint(secret), time.Time{}
-		list := []store.Statement{{Name: "delete_secrets", Args: []any{k.ID}}}
+		list := []store.Statement{statement("delete_secrets", k.ID)}
 		if grace > 0 {
 			k.Replaced = now.Add(grace).UTC()
 			list = []store.Statement{
-				{Name: "delete_replaced_secrets", Args: []any{k.ID}},
-				{Name: "replace_secrets", Args: []any{k.ID, k.Replaced.UnixNano()}},
+				statement("delete_replaced_secrets", k.ID),
+				statement("replace_secrets", k.ID, k.Replaced.UnixNano()),
 			}
 		}
 		list = append(list,
-			store.Statement{Name: "create_secret", Args: []any{DigestOf(secret).Hex(), k.ID, nil}},
-			store.Statement{Name: "put_hint", Args: []any{k.ID, k.Hint}})
+			statement("create_secret", DigestOf(secret).Hex(), k.ID, nil),
+			statement("put_hint", k.ID, k.Hint))
 		return Audit(ctx, account, now, "key.rotate", k.subject(), list...), nil
 	})
 	if err != nil {
@@ -351,10 +350,10 @@ const (
 func (b *Book) DashboardSecret(ctx context.Context, account int64) (secret string, expires time.Time, err error) {
 	var k Key
 	create := func() store.Statement {
-		return store.Statement{Name: "create_dashboard_key", Args: []any{account, dashboardKeyName, b.now().UnixNano()}}
+		return statement("create_dashboard_key", account, dashboardKeyName, b.now().UnixNano())
 	}
 	read := func() store.Statement {
-		return store.Statement{Name: "read_dashboard_key", Args: []any{account}, Scan: func(r store.Row) error { return r.Scan(&k.ID) }}
+		return readRow("read_dashboard_key", []any{account}, &k.ID)
 	}
 	return b.serviceSecret(ctx, account, &k, create, read)
 }
@@ -396,9 +395,9 @@ func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key, reads .
 		}
 		expires = now.Add(serviceSecretLife).UTC()
 		return []store.Statement{
-			{Name: "delete_expired_secrets", Args: []any{k.ID, now.UnixNano()}},
-			{Name: "trim_secrets", Args: []any{k.ID, maxServiceSecrets - 1}},
-			{Name: "create_secret", Args: []any{DigestOf(secret).Hex(), k.ID, expires.UnixNano()}},
+			statement("delete_expired_secrets", k.ID, now.UnixNano()),
+			statement("trim_secrets", k.ID, maxServiceSecrets-1),
+			statement("create_secret", DigestOf(secret).Hex(), k.ID, expires.UnixNano()),
 		}, nil
 	}, reads...)
 	if err != nil {

@@ -192,7 +192,7 @@ func (b *Book) StorePlans(ctx context.Context, plans []Plan) error {
 		rows[i] = []any{p.Name, int64(p.Rate), int64(p.Points), p.Overage, p.Stored}
 	}
 	return b.transact(ctx, nil, func(time.Time) ([]store.Statement, error) {
-		return []store.Statement{{Name: "put_plans", Args: []any{store.JSON(rows)}}}, nil
+		return []store.Statement{statement("put_plans", store.JSON(rows))}, nil
 	})
 }
 

@@ -101,7 +101,7 @@ func (b *Book) putPolicy(ctx context.Context, account int64, name, document stri
 			return nil, ErrPolicyStorage
 		}
 		return Audit(ctx, account, now, "policy.set", name, countPolicyChange(account),
-			store.Statement{Name: "put_policy", Args: []any{account, name, document, now.UnixNano()}}), nil
+			statement("put_policy", account, name, document, now.UnixNano())), nil
 	}
 	if err := b.changeAccount(ctx, account, decide, ReadPolicy(account, name, &old), listPolicies(account, &all)); err != nil {
 		return Policy{}, err
@@ -112,7 +112,7 @@ func (b *Book) putPolicy(ctx context.Context, account int64, name, document stri
 // countPolicyChange returns the statement that makes every replica read the account's
 // policies again.
 func countPolicyChange(account int64) store.Statement {
-	return store.Statement{Name: "count_policy_change", Args: []any{account}}
+	return statement("count_policy_change", account)
 }
 
 // DeletePolicy deletes a policy. Requests in progress go on with it. It returns ErrNoPolicy
@@ -123,7 +123,7 @@ func (b *Book) DeletePolicy(ctx context.Context, account int64, name string) err
 	var key int64
 	findKey := func() store.Statement {
 		key = 0
-		return store.Statement{Name: "find_policy_key", Args: []any{account, name}, Scan: func(r store.Row) error { return r.Scan(&key) }}
+		return readRow("find_policy_key", []any{account, name}, &key)
 	}
 	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
 		err := ownerMay(ctx, !a.Suspended.IsZero())
@@ -136,7 +136,7 @@ func (b *Book) DeletePolicy(ctx context.Context, account int64, name string) err
 			return nil, fmt.Errorf("key %d: %w", key, ErrPolicyInUse)
 		}
 		return Audit(ctx, account, now, "policy.delete", name, countPolicyChange(account),
-			store.Statement{Name: "delete_policy", Args: []any{account, name}}), nil
+			statement("delete_policy", account, name)), nil
 	}, ReadPolicy(account, name, &old), findKey)
 }
 
