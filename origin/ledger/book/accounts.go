@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -44,7 +45,8 @@ type Account struct {
 // CreateAccount creates an account. It returns ErrAccountExists if there is one
 // with the email, and an error that wraps ErrNoPlan if there is no such plan. The
 // statements of also belong to the same transaction.
-func (b *Book) CreateAccount(ctx context.Context, email string, t Terms, also ...func(account int64, now time.Time) []store.Statement) (Account, error) {
+func (b *Book) CreateAccount(ctx context.Context, email string, t Terms,
+	also ...func(account int64, now time.Time) []store.Statement) (Account, error) {
 	email, err := cleanEmail(email)
 	if err != nil {
 		return Account{}, err
@@ -118,17 +120,16 @@ func pageLimit(limit int) int {
 
 // Accounts returns a page of the accounts, sorted by ID.
 func (b *Book) Accounts(ctx context.Context, p AccountPage) (list []Account, err error) {
-	q := accountQuery{part: strings.ToLower(strings.TrimSpace(p.Search)), after: p.After, limit: p.Limit}
-	err = b.query(ctx, b.readAccounts(q, func(a Account) { list = append(list, a) }))
+	p.Search = strings.ToLower(strings.TrimSpace(p.Search))
+	err = b.query(ctx, b.readAccounts(accountQuery{AccountPage: p}, func(a Account) { list = append(list, a) }))
 	return list, err
 }
 
 // An accountQuery selects accounts. A zero value selects all.
 type accountQuery struct {
-	id          int64
-	email, part string
-	after       int64
-	limit       int
+	id    int64
+	email string
+	AccountPage
 }
 
 // accountWith selects the account with an ID, none for 0.
@@ -137,7 +138,7 @@ func accountWith(id int64) accountQuery { return accountQuery{id: cmp.Or(id, -1)
 // readAccounts returns the statement that reads accounts and calls visit for each.
 func (b *Book) readAccounts(q accountQuery, visit func(Account)) store.Statement {
 	now := MonthOf(b.now())
-	args := []any{q.id, q.email, q.part, q.after, pageLimit(q.limit)}
+	args := []any{q.id, q.email, q.Search, q.After, pageLimit(q.Limit)}
 	return store.Statement{Name: "list_accounts", Args: args, Scan: func(r store.Row) error {
 		var a Account
 		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used,
@@ -154,9 +155,14 @@ func (b *Book) readAccounts(q accountQuery, visit func(Account)) store.Statement
 // A unixTime scans a Unix time in nanoseconds. 0 is the zero time.
 type unixTime struct{ to *time.Time }
 
+// Scan implements sql.Scanner.
 func (t unixTime) Scan(value any) error {
+	ns, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a time is stored as %T", value)
+	}
 	*t.to = time.Time{}
-	if ns, _ := value.(int64); ns != 0 {
+	if ns != 0 {
 		*t.to = time.Unix(0, ns).UTC()
 	}
 	return nil

@@ -36,7 +36,8 @@ func New(s store.Store, now func() time.Time, changed func(), log *slog.Logger) 
 func (b *Book) Store() store.Store { return b.store }
 
 // transact runs a change in a transaction. An error of decide is returned unwrapped.
-func (b *Book) transact(ctx context.Context, reads func() []store.Statement, decide func(time.Time) ([]store.Statement, error)) error {
+func (b *Book) transact(ctx context.Context, reads func() []store.Statement,
+	decide func(time.Time) ([]store.Statement, error)) error {
 	var refusal error
 	err := b.store.Transact(ctx, store.Transaction{Reads: reads, Decide: func(now time.Time) (list []store.Statement, err error) {
 		list, refusal = decide(now)
@@ -53,7 +54,8 @@ func (b *Book) transact(ctx context.Context, reads func() []store.Statement, dec
 // account's row, which protects all of them, after further reads. It returns ErrNoAccount if
 // there is no such account. Without statements to write, nothing changes. Reads are called
 // again if the connection is lost, so each must forget what it has read.
-func (b *Book) changeAccount(ctx context.Context, account int64, decide func(Account, time.Time) ([]store.Statement, error), reads ...func() store.Statement) error {
+func (b *Book) changeAccount(ctx context.Context, account int64,
+	decide func(Account, time.Time) ([]store.Statement, error), reads ...func() store.Statement) error {
 	var a Account
 	all := func() []store.Statement {
 		a = Account{}
@@ -105,7 +107,8 @@ func (b *Book) report(ctx context.Context, st store.Statement) error {
 }
 
 // list runs a query and returns its rows, each of which is scanned to its fields.
-func list[T any](ctx context.Context, query func(context.Context, store.Statement) error, name string, args []any, fields func(*T) []any) (rows []T, err error) {
+func list[T any](ctx context.Context, query func(context.Context, store.Statement) error,
+	name string, args []any, fields func(*T) []any) (rows []T, err error) {
 	err = query(ctx, store.Statement{Name: name, Args: args, Scan: func(r store.Row) error {
 		var row T
 		err := r.Scan(fields(&row)...)

@@ -169,7 +169,8 @@ func (b *Book) readKeys(account, id int64, p KeyPage, visit func(Key)) store.Sta
 		var m Month
 		now := b.now()
 		err := r.Scan(&k.ID, &k.Account, &k.Name, &k.Hint, unixTime{&k.Created}, unixTime{&k.Revoked}, &k.Dashboard,
-			unixTime{&k.Expires}, &k.Budget, &k.Rate, &origins, &k.Policy, &k.Test, &m, &k.Used, unixTime{&k.Replaced}, &k.LastDay)
+			unixTime{&k.Expires}, &k.Budget, &k.Rate, &origins, &k.Policy, &k.Test, &m, &k.Used,
+			unixTime{&k.Replaced}, &k.LastDay)
 		if origins != "" {
 			k.Origins = strings.Split(origins, " ")
 		}
@@ -196,7 +197,8 @@ func (k *Key) subject() string {
 
 // changeKey decides a change of a key under the lock of its account, after further reads. It
 // returns ErrNoKey if the account has no such key, or the key is the dashboard's.
-func (b *Book) changeKey(ctx context.Context, account, key int64, decide func(Key, Account, time.Time) ([]store.Statement, error), reads ...func() store.Statement) error {
+func (b *Book) changeKey(ctx context.Context, account, key int64,
+	decide func(Key, Account, time.Time) ([]store.Statement, error), reads ...func() store.Statement) error {
 	var k Key
 	err := b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
 		if k.ID == 0 || k.Dashboard {
@@ -384,7 +386,8 @@ func (b *Book) HookSecret(ctx context.Context, account int64, hook string) (secr
 }
 
 // serviceSecret gives the key that reads find a secret.
-func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key, reads ...func() store.Statement) (secret string, expires time.Time, err error) {
+func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key,
+	reads ...func() store.Statement) (secret string, expires time.Time, err error) {
 	secret = NewSecret()
 	err = b.changeAccount(ctx, account, func(_ Account, now time.Time) ([]store.Statement, error) {
 		switch {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna" // browsers send the A-label form of a host, by UTS #46
 )
@@ -38,7 +39,8 @@ func (t *KeyTerms) check() error {
 	if t.Policy != "" {
 		policy = CheckPolicyName(t.Policy)
 	}
-	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate), wrong("origins", err), wrong("policy", policy))
+	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate),
+		wrong("origins", err), wrong("policy", policy))
 }
 
 func checkKeyLimit(field string, l *Limit, check func(Limit) error) error {
@@ -51,7 +53,8 @@ func checkKeyLimit(field string, l *Limit, check func(Limit) error) error {
 // checkExpiry returns an error for an expiry that is over.
 func (t *KeyTerms) checkExpiry(now time.Time) error {
 	if !t.Expires.IsZero() && !t.Expires.After(now) {
-		return wrong("expires", fmt.Errorf("the expiry %s is over; give a later one, or revoke the key", t.Expires.UTC().Format(time.RFC3339)))
+		return wrong("expires", fmt.Errorf("the expiry %s is over; give a later one, or revoke the key",
+			t.Expires.UTC().Format(time.RFC3339)))
 	}
 	return nil
 }
@@ -100,7 +103,7 @@ const (
 )
 
 // originNames converts the host of an origin as browsers do for a lookup.
-var originNames = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true))
+var originNames = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLength(true))
 
 // parseOrigin returns the serialisation of a browser origin (RFC 6454 section 6.2),
 // as browsers send it in the header Origin: scheme, host and port, in lower case,
@@ -126,7 +129,8 @@ func parseOrigin(text string) (string, error) {
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http":
 		return refuse("it must begin with https:// (or http:// for localhost)")
-	case u.Opaque != "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
+	case u.Opaque != "" || u.User != nil || u.Path != "" || u.RawQuery != "" ||
+		u.ForceQuery || strings.Contains(text, "#"):
 		return refuse("it has only scheme, host and port: no user, path, query or fragment")
 	case u.Hostname() == "":
 		return refuse("the host is missing")
@@ -139,7 +143,7 @@ func parseOrigin(text string) (string, error) {
 		name, err := originNames.ToASCII(host)
 		last := name[strings.LastIndexByte(name, '.')+1:]
 		// The URL standard reads a name as an IPv4 address if its last label is a number.
-		odd = err != nil || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x")
+		odd = err != nil || !utf8.ValidString(host) || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x")
 		host, local = name, name == "localhost" || strings.HasSuffix(name, ".localhost")
 	case ip.Is6():
 		host, odd = "["+ip.String()+"]", ip.Zone() != "" || ip.Is4In6()

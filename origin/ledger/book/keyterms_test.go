@@ -59,6 +59,8 @@ func TestParseOrigin(t *testing.T) {
 		"https://shop.example:65536":          "1 to 65535",
 		"https://shop.example https://b.test": "must begin with https://",
 		"https://a,b.example":                 "neither a domain name",
+		"https://a_b.example":                 "neither a domain name",
+		"https://a\xff.example":               "neither a domain name",
 		"https://" + strings.Repeat("a", 300): "over 300 bytes",
 	} {
 		_, err := parseOrigin(text)
@@ -78,7 +80,7 @@ func TestParseOrigin(t *testing.T) {
 // The serialisation of an origin is its own serialisation, and has no part that a
 // browser leaves out.
 func FuzzParseOrigin(f *testing.F) {
-	for _, text := range []string{"https://shop.example", "HTTPS://Shop.Example:443/", "http://localhost:3000", "https://bücher.example", "https://[::1]", "https://127.1", "null", "https://*.example", "https://a@b", "https://a.example:0"} {
+	for _, text := range []string{"https://shop.example", "HTTPS://Shop.Example:443/", "http://localhost:3000", "https://bücher.example", "https://[::1]", "https://127.1", "null", "https://*.example", "https://a@b", "https://a.example:0", "https://0\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

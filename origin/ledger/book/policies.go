@@ -69,7 +69,8 @@ func (b *Book) ReplacePolicy(ctx context.Context, account int64, name, document 
 }
 
 // putPolicy is SetPolicy if the policy's version may be replaced.
-func (b *Book) putPolicy(ctx context.Context, account int64, name, document string, may func(version int64) bool) (Policy, error) {
+func (b *Book) putPolicy(ctx context.Context, account int64, name, document string,
+	may func(version int64) bool) (Policy, error) {
 	if err := CheckPolicyName(name); err != nil {
 		return Policy{}, err
 	}
@@ -100,19 +101,14 @@ func (b *Book) putPolicy(ctx context.Context, account int64, name, document stri
 		case bytes > MaxPolicyStorage:
 			return nil, ErrPolicyStorage
 		}
-		return Audit(ctx, account, now, "policy.set", name, countPolicyChange(account),
+		return Audit(ctx, account, now, "policy.set", name,
+			statement("count_policy_change", account), // so that every replica reads the policies again
 			statement("put_policy", account, name, document, now.UnixNano())), nil
 	}
 	if err := b.changeAccount(ctx, account, decide, ReadPolicy(account, name, &old), listPolicies(account, &all)); err != nil {
 		return Policy{}, err
 	}
 	return b.Policy(ctx, account, name)
-}
-
-// countPolicyChange returns the statement that makes every replica read the account's
-// policies again.
-func countPolicyChange(account int64) store.Statement {
-	return statement("count_policy_change", account)
 }
 
 // DeletePolicy deletes a policy. Requests in progress go on with it. It returns ErrNoPolicy
@@ -135,7 +131,7 @@ func (b *Book) DeletePolicy(ctx context.Context, account int64, name string) err
 		case key != 0:
 			return nil, fmt.Errorf("key %d: %w", key, ErrPolicyInUse)
 		}
-		return Audit(ctx, account, now, "policy.delete", name, countPolicyChange(account),
+		return Audit(ctx, account, now, "policy.delete", name, statement("count_policy_change", account),
 			statement("delete_policy", account, name)), nil
 	}, ReadPolicy(account, name, &old), findKey)
 }
