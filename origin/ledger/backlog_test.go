@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -50,59 +49,6 @@ func (f *fixture) addTallies(n int) {
 	for day := range n {
 		f.views.addTally(usageKey{f.account, f.key.ID, book.Day(day)}, book.Tally{Requests: 1, Errors: 1})
 	}
-}
-
-// addTokens adds n accounts, each with a pending token.
-func (f *fixture) addTokens(n int) {
-	f.Helper()
-	f.exec(fmt.Sprintf(`INSERT INTO accounts (email, plan, created_ns)
-		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-		SELECT 'waits' || i || '@example.com', 'pro', 1 FROM n`, n))
-	f.exec("INSERT INTO keys (account, name, hint, created_ns) SELECT id, 'test', 'ask_0000', 1 FROM accounts WHERE email LIKE 'waits%'")
-	f.withDatabase(func(db *sql.DB) {
-		rows, err := db.QueryContext(f.ctx, "SELECT k.account, k.id FROM keys k JOIN accounts a ON a.id = k.account WHERE a.email LIKE 'waits%'")
-		require.NoError(f, err)
-		defer rows.Close()
-		f.views.mu.Lock()
-		defer f.views.mu.Unlock()
-		for rows.Next() {
-			var account, key int64
-			require.NoError(f, rows.Scan(&account, &key))
-			a := f.views.account(account)
-			a.accountState = accountState{id: account, rate: 5, points: book.Unlimited}
-			a.pending = []*token{{arrival: f.clock.instant(), key: a.key(key), keyID: key}}
-			f.views.pending[a] = true
-		}
-		require.NoError(f, rows.Err())
-	})
-}
-
-// However many tallies and pending tokens there are, a request is charged with the next group.
-// They follow in further groups, which Close awaits.
-func TestBacklog(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		for _, closing := range []bool{false, true} {
-			_, wrap := costly(tokenLimit + tallyLimit + 2) // and the rows of the request
-			f := newFixture(t, emptyLike(t, url), book.Terms{Rate: limit(5), Points: limit(book.Unlimited)}, wrap)
-			f.request(1)
-			n := 30_000
-			if testing.Short() {
-				n = 1000
-			}
-			f.addTokens(n)
-			f.addTallies(2 * n)
-			require.EqualValues(t, 2, f.request(1).Usage.Current)
-			if closing {
-				require.NoError(t, f.Close())
-				require.Zero(t, len(f.views.pending)+len(f.views.tallies))
-			}
-			require.Eventually(t, func() (done bool) {
-				f.queryRow(fmt.Sprintf("SELECT (SELECT count(*) FROM accounts WHERE tat_ns > 0) = %d AND (SELECT count(*) FROM usage) >= %d", n+1, 2*n), &done)
-				return done
-			}, hung, tickEvery)
-			require.Zero(t, f.Stats().Failures)
-		}
-	})
 }
 
 // A group that runs out of time is committed in halves, and each charge once. If a half runs

@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,119 +33,6 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 		_, twice := seen.LoadOrStore(d.Usage.Current, true)
 		require.False(f, twice, "two charges returned the same total")
 	}
-}
-
-// Sixteen callers charge single points until they are refused: the account's points
-// are charged exactly.
-func TestConcurrentChargesAreExact(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		const points = 400
-		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(points)})
-		var seen sync.Map
-		var sold atomic.Int64
-		inParallel(16, func(int) { sold.Add(f.buy(f.Ledger, &seen)) })
-		require.EqualValues(t, points, sold.Load())
-		require.EqualValues(t, points, f.used())
-		require.Equal(t, points, int(f.history().Points))
-		require.Greater(t, f.Stats().Largest, 1, "no commit group had two charges")
-	})
-}
-
-// Requests of all sizes charge a part of their claims, and their callers leave at
-// random times. The points used are exactly those of the requests that got a result.
-func TestConcurrentCancellation(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Plan: "pro", Rate: limit(book.Unlimited), Points: limit(2000), Overage: yes()})
-		second, key, err := f.CreateKey(f.ctx, f.account, "second", book.KeyTerms{})
-		require.NoError(t, err)
-		var paid [2]atomic.Int64 // by key
-		var gone atomic.Int64
-		inParallel(8, func(i int) {
-			random := rand.New(rand.NewPCG(1, uint64(i)))
-			for range 80 {
-				which := random.IntN(2)
-				points := f.requestWithDeadline(random, [...]string{f.secret, second}[which])
-				if paid[which].Add(points); points == 0 {
-					gone.Add(1)
-				}
-			}
-		})
-		days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
-		require.NoError(t, err)
-		byKey := map[int64]int64{f.key.ID: 0, key.ID: 0}
-		for _, d := range days {
-			byKey[d.Key] += d.Points
-		}
-		require.Equal(t, map[int64]int64{f.key.ID: paid[0].Load(), key.ID: paid[1].Load()}, byKey)
-		require.Equal(t, paid[0].Load()+paid[1].Load(), f.used())
-		t.Logf("%d of 640 left before they were charged", gone.Load())
-		require.Positive(t, gone.Load())
-		require.Less(t, gone.Load(), int64(640))
-	})
-}
-
-// requestWithDeadline runs a request with a random deadline and returns the points
-// of its response, or 0 if it got none.
-func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
-	ctx, cancel := context.WithTimeout(f.ctx, time.Duration(random.IntN(1<<(6+random.IntN(11))))*time.Microsecond)
-	defer cancel()
-	r, d, err := f.Begin(ctx, secret, "")
-	if err != nil {
-		require.ErrorIs(f, err, context.DeadlineExceeded)
-		return 0
-	}
-	if d.Kind == UnpaidWork {
-		f.clock.advance(time.Minute)
-		return 0
-	}
-	defer r.End()
-	claim := 1 + random.Int64N(64)
-	if d, err := r.Claim(claim, nil); err != nil || d.Kind != Good {
-		require.ErrorIs(f, err, context.DeadlineExceeded)
-		return 0
-	}
-	points := 1 + random.Int64N(claim)
-	d, err = r.Charge(Charge{Points: points, Found: book.Found{Valid: points}})
-	if err != nil {
-		require.ErrorIs(f, err, context.DeadlineExceeded)
-		return 0
-	}
-	require.Equal(f, Good, d.Kind)
-	return points
-}
-
-// Of many requests with one Idempotency-Key, one is charged and the others get its
-// response.
-func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		other := f.replica()
-		var charged, replayed atomic.Int64
-		inParallel(16, func(i int) {
-			for {
-				replica := []*fixture{f, other}[i%2]
-				d, err := replica.tryRequest(f.ctx, f.secret, 5, idempotency(1, 1))
-				if isStall(err) { // the other replica's group has held the locks for long
-					continue
-				}
-				require.NoError(t, err)
-				switch d.Kind {
-				case Good:
-					charged.Add(1)
-					return
-				case Replayed:
-					replayed.Add(1)
-					require.Equal(f, storedResponse, string(d.Response))
-					return
-				}
-				require.Equal(f, IdempotencyConflict, d.Kind)
-			}
-		})
-		// A charge of which its caller did not learn in time is replayed.
-		require.LessOrEqual(t, charged.Load(), int64(1))
-		require.EqualValues(t, 16, charged.Load()+replayed.Load())
-		require.EqualValues(t, 5, f.used())
-	})
 }
 
 // While a request has claimed all points of its account, others are refused before

@@ -148,40 +148,6 @@ func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 	})
 }
 
-// A client that keeps its rate is never refused, although its work takes up to five
-// seconds, which bunches and reorders its charges. Requests arrive up to a hundredth
-// of the interval early or late.
-func TestPacedClientIsNeverRefused(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		for _, rate := range []int64{1, 5} {
-			t.Run(string(rune('0'+rate)), func(t *testing.T) {
-				random := rand.New(rand.NewPCG(5, uint64(rate)))
-				f := newFixture(t, emptyLike(t, url), book.Terms{Rate: limit(rate), Points: limit(book.Unlimited)})
-				start, interval := f.clock.instant(), time.Duration(intervalOf(rate))
-				type work struct {
-					*Request
-					done time.Time
-				}
-				var working []work
-				for n := range 60 {
-					jitter := time.Duration(random.Int64N(int64(interval)/50)) - interval/100
-					f.clock.advance(start.Add(time.Duration(n)*interval + jitter).Sub(f.clock.instant()))
-					r := f.mustBegin()
-					working = append(working, work{r, f.clock.instant().Add(time.Duration(random.Int64N(int64(5 * time.Second))))})
-					time.Sleep(time.Millisecond) // real time: lets the writer's ticks fall between requests
-					for i := len(working) - 1; i >= 0; i-- {
-						if w := working[i]; n == 59 || !f.clock.instant().Before(w.done) {
-							working = append(working[:i], working[i+1:]...)
-							require.Equal(t, Good, f.finish(w.Request, 1).Kind)
-						}
-					}
-				}
-				require.EqualValues(t, 60, f.used())
-			})
-		}
-	})
-}
-
 // finish claims, charges and ends a request.
 func (f *fixture) finish(r *Request, points int64) Decision {
 	f.Helper()

@@ -37,12 +37,6 @@ func (f *fixture) lockAccount() (unlock func()) {
 	return f.lockRows(fmt.Sprintf("SELECT FROM accounts WHERE id = %d FOR UPDATE", f.account))
 }
 
-// awaitLocked waits until the writer has found the account locked.
-func (f *fixture) awaitLocked() {
-	f.Helper()
-	require.Eventually(f, func() bool { return f.Stats().Locked > 0 }, hung, time.Millisecond)
-}
-
 // While another session has locked rows of one account, whatever its table, because a replica
 // vanished or an operator forgot a transaction, requests of the account fail, and delay none of
 // another account.
@@ -178,67 +172,6 @@ func (f *fixture) requestUntilGood() {
 	}, hung, 10*time.Millisecond)
 }
 
-// While an operator locks and changes an account again and again, three replicas charge
-// its points exactly.
-func TestPostgresReplicasChargeExactlyUnderLocks(t *testing.T) {
-	const points = 300
-	f, list := newReplicas(t, pgtest.NeedDatabase(t), book.Terms{Rate: limit(book.Unlimited), Points: limit(points)}, 3)
-	other := f.otherAccount("other@example.com")
-	f.request(1)
-	var seen sync.Map
-	var sold, neighbour, refused atomic.Int64
-	var operators sync.WaitGroup
-	done := make(chan struct{})
-	until := func(work func(n int)) {
-		operators.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-done:
-					return
-				default:
-					work(n)
-				}
-			}
-		})
-	}
-	until(func(int) {
-		defer f.lockAccount()()
-		require.Eventually(t, func() bool {
-			return list[0].Stats().Locked+list[1].Stats().Locked+list[2].Stats().Locked > 0 || isDone(done)
-		}, hung, time.Millisecond)
-	})
-	until(func(n int) {
-		name := fmt.Sprint("name ", n)
-		_ = list[n%3].ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Name: &name})
-	})
-	until(func(n int) {
-		on := *other
-		on.Ledger = list[n%3].Ledger
-		if d, err := on.tryRequest(f.ctx, other.secret, 1, nil); err == nil && d.Kind == Good {
-			neighbour.Add(1)
-		} else {
-			refused.Add(1)
-		}
-	})
-	inParallel(12, func(i int) { sold.Add(f.buy(list[i%3].Ledger, &seen)) })
-	close(done)
-	operators.Wait()
-	require.EqualValues(t, points-1, sold.Load())
-	require.EqualValues(t, points, f.used())
-	require.EqualValues(t, points, f.history().Points)
-	require.Zero(t, refused.Load())
-	require.Equal(t, neighbour.Load(), other.history().Points)
-}
-
-func isDone(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
-}
-
 // Cutting idle connections causes no error.
 func TestPostgresIdleConnectionsCut(t *testing.T) {
 	s := pgtest.Need(t)
@@ -248,21 +181,6 @@ func TestPostgresIdleConnectionsCut(t *testing.T) {
 		require.NoError(t, s.CutConnections(t.Context()))
 		require.Equal(t, i+1, f.request(1).Usage.Current)
 	}
-}
-
-// If connections are cut under load, exactly the requests that got a result with
-// Good are charged.
-func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
-	s := pgtest.Need(t)
-	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms, impatient)
-	paid := f.payWhile(func(succeeded, _ *atomic.Int64) {
-		for cut := range int64(20) {
-			require.Eventually(t, func() bool { return succeeded.Load() >= 10*cut }, hung, time.Millisecond/4)
-			require.NoError(t, s.CutConnections(t.Context()))
-		}
-	})
-	require.Equal(t, paid, f.used())
-	require.Equal(t, paid, f.history().Points)
 }
 
 // If the server restarts under load, requests are refused while it is down, the

@@ -128,35 +128,6 @@ func TestChangesByAnotherReplica(t *testing.T) {
 	})
 }
 
-// Replicas that charge a key at the same time never exceed its budget.
-func TestReplicasShareABudget(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		const budget = 200
-		f, list := newReplicas(t, url, unlimitedTerms, 3)
-		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", book.KeyTerms{Budget: limit(budget)})
-		require.NoError(t, err)
-		f.secret = secret
-		var sold atomic.Int64
-		inParallel(12, func(i int) {
-			for {
-				d, err := list[i%3].tryRequest(f.ctx, secret, 1, nil)
-				switch {
-				case err != nil:
-					require.ErrorContains(t, err, "has locked the account", "on a slow machine replicas wait long for each other")
-				case d.Kind == Good:
-					sold.Add(1)
-				case d.Kind == Insufficient:
-					return
-				default:
-					require.Equal(t, Claimed, d.Kind)
-				}
-			}
-		})
-		require.EqualValues(t, budget, sold.Load())
-		require.EqualValues(t, budget, f.used())
-	})
-}
-
 // The work of a request that is refused after it counts as unpaid.
 func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {

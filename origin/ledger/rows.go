@@ -52,14 +52,6 @@ type rowKey struct {
 	secret       book.Digest
 }
 
-func readSetOf(group []operation) *readSet {
-	rs := &readSet{map[rowKey]bool{}, map[recordKey]bool{}}
-	for _, op := range group {
-		op.addReads(rs)
-	}
-	return rs
-}
-
 func newWorkingSet() *workingSet {
 	return &workingSet{
 		locked:   map[int64]bool{},

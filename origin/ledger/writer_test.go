@@ -182,50 +182,6 @@ func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
 	return err
 }
 
-// If a flush hangs for longer than a caller waits, the caller gets ErrUndecided.
-// Without a stored response the charge is given back; with one it remains and is
-// replayed.
-func TestCommitTimeout(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		var stall atomic.Pointer[chan struct{}]
-		f := newFixture(t, url, unlimitedTerms, WithStore(func(inner store.Store) store.Store { return slowStore{inner, &stall} }))
-		hang := func(points int64, key *Idempotency) {
-			flush := make(chan struct{})
-			stall.Store(&flush)
-			require.ErrorIs(t, f.chargeInHurry(points, key), ErrUndecided)
-			f.awaitDown()
-			_, _, err := f.Begin(f.ctx, f.secret, "")
-			require.ErrorIs(t, err, store.ErrUnavailable, "no request is admitted meanwhile")
-			stall.Store(nil)
-			close(flush)
-			f.awaitReady()
-		}
-		hang(20, nil)
-		f.awaitUsed(0)
-		hang(5, idempotency(1, 1))
-		require.Equal(t, Replayed, f.retryable(1, 1).Kind)
-		f.awaitUsed(5)
-		require.EqualValues(t, 1, f.Stats().Voided)
-		f.requireHistory(book.Tally{Points: 5, Requests: 3, Errors: 2})
-	})
-}
-
-// Callers who leave while another process has the write lock are not charged.
-func TestCancelWhileDatabaseIsLocked(t *testing.T) {
-	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), unlimitedTerms)
-	f.request(0)
-	reopen := f.blockWrites()
-	inParallel(20, func(int) {
-		ctx, cancel := context.WithTimeout(f.ctx, 20*time.Millisecond)
-		defer cancel()
-		_, err := f.tryRequest(ctx, f.secret, 1, nil)
-		require.ErrorIs(f, err, context.DeadlineExceeded)
-	})
-	reopen()
-	f.awaitReady()
-	f.requireHistory(book.Tally{Requests: 21, Errors: 21})
-}
-
 // A brokenStore fails all transactions once it is broken.
 type brokenStore struct {
 	store.Store
@@ -290,79 +246,10 @@ func TestInDoubtCommitIsResolved(t *testing.T) {
 	}
 }
 
-// chargeInDoubt makes a charge whose commit is cut. After the cut no connection works until
-// p.Shut(false). On a slow machine a commit of tokens or tallies can come first and meet the
-// cut, so that the charge waits in vain and costs nothing: then it is made again.
-func (f *fixture) chargeInDoubt(p *pgtest.Proxy, cut pgtest.Moment, points int64, once *Idempotency) {
-	f.Helper()
-	for {
-		p.Shut(true)
-		p.Cut(cut, 1)
-		err := f.chargeInHurry(points, once)
-		if errors.Is(err, ErrUndecided) {
-			return
-		}
-		require.ErrorIs(f, err, store.ErrUnavailable)
-		p.Shut(false)
-		f.awaitReady()
-	}
-}
-
-// A caller gets ErrUndecided if the outcome takes too long to read. A charge that
-// was committed is given back, unless a retry with the Idempotency-Key finds the
-// response.
-func TestInDoubtTimeout(t *testing.T) {
-	for name, c := range map[string]struct {
-		cut        pgtest.Moment
-		plain, key int64 // points that remain charged
-	}{"not committed": {pgtest.BeforeCommit, 0, 0}, "committed": {pgtest.AfterCommit, 0, 5}} {
-		t.Run(name, func(t *testing.T) {
-			f, p := newProxiedFixture(t)
-			f.chargeInDoubt(p, c.cut, 20, nil)
-			_, _, err := f.Begin(f.ctx, f.secret, "")
-			require.ErrorIs(t, err, store.ErrUnavailable, "no request is admitted meanwhile")
-			require.ErrorIs(t, f.Ready(f.ctx), store.ErrUnavailable)
-			p.Shut(false)
-			f.awaitReady()
-			f.awaitUsed(100 + c.plain)
-
-			f.chargeInDoubt(p, c.cut, 5, idempotency(1, 1))
-			p.Shut(false)
-			f.awaitReady()
-			f.awaitUsed(100 + c.plain + c.key)
-			kind := map[bool]Kind{true: Replayed, false: Good}[c.key > 0]
-			require.Equal(t, kind, f.retryable(1, 1).Kind)
-			require.EqualValues(t, 105, f.used())
-			require.EqualValues(t, 105, f.history().Points)
-			require.EqualValues(t, 105, f.history().Valid)
-		})
-	}
-}
-
 // awaitUsed waits until the account has used the points and no void is due.
 func (f *fixture) awaitUsed(points int64) {
 	f.Helper()
 	require.Eventually(f, func() bool { return f.used() == points && f.Stats().Undecided == 0 }, hung, time.Millisecond, "the account has not used %d points", points)
-}
-
-// A void that is in doubt itself is applied once.
-func TestInDoubtVoid(t *testing.T) {
-	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
-		t.Run(name, func(t *testing.T) {
-			f, p := newProxiedFixture(t)
-			f.chargeInDoubt(p, pgtest.AfterCommit, 20, nil)
-			before := p.Cuts()
-			p.Cut(cut, 1) // the next commit is that of the void
-			p.Shut(false)
-			f.awaitReady()
-			f.awaitUsed(100)
-			require.EqualValues(t, before+1, p.Cuts())
-			require.EqualValues(t, 1, f.Stats().Voided)
-			f.request(1) // in a later group
-			require.EqualValues(t, 101, f.used())
-			require.EqualValues(t, 101, f.history().Points)
-		})
-	}
 }
 
 // A void changes nothing if a month has begun since the charge.
@@ -372,18 +259,4 @@ func TestVoidAfterMonthEnd(t *testing.T) {
 	require.Equal(t, consumption{month: 5, used: 7}, k)
 	k.void(9, 5)
 	require.Equal(t, consumption{month: 5, used: 0, changed: true}, k, "an operator has changed used in between")
-}
-
-// If connections are cut before and after commits under load, exactly the requests
-// that got a result with Good are charged.
-func TestInDoubtUnderLoad(t *testing.T) {
-	f, p := newProxiedFixture(t)
-	paid := f.payWhile(func(_, _ *atomic.Int64) {
-		for i := range int64(30) {
-			p.Cut(pgtest.Moment(i%2), 1)
-			require.Eventually(t, func() bool { return p.Cuts() > i }, hung, time.Millisecond)
-		}
-	})
-	f.awaitUsed(100 + paid)
-	require.Equal(t, 100+paid, f.history().Points)
 }
