@@ -250,14 +250,17 @@ func (c *chunk) measured() *chunk {
 // finish checks and encodes the records.
 func (c *chunk) finish(ctx context.Context, r *Run) {
 	defer close(c.done)
-	if c.err = c.check(ctx, r.Checker); c.err != nil {
+	c.err = c.check(ctx, r.Checker)
+	if c.err != nil {
 		return
 	}
 	for n := range c.records {
-		if c.err = r.refuse(&c.records[n]); c.err != nil {
+		c.err = r.refuse(&c.records[n])
+		if c.err != nil {
 			return
 		}
-		if c.encoded, c.err = r.Format.Append(c.encoded, &c.records[n], &c.outcomes[n]); c.err != nil {
+		c.encoded, c.err = r.Format.Append(c.encoded, &c.records[n], &c.outcomes[n])
+		if c.err != nil {
 			return
 		}
 		c.ready++

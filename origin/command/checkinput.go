@@ -51,7 +51,8 @@ func (f *checkInputFlags) openInput(args []string, std streams) (*checkInput, er
 		in.targets = append(in.targets, t)
 	}
 	in.stdinUsed = slices.ContainsFunc(in.targets, func(t target) bool { return t.path == "-" })
-	if in.typed = in.stdinUsed && output.IsTerminal(std.in); in.typed {
+	in.typed = in.stdinUsed && output.IsTerminal(std.in)
+	if in.typed {
 		fmt.Fprintln(std.err, "Type an address a line. Ctrl-D ends, and 'addrspec check --help' shows other ways.")
 	}
 	return in, nil

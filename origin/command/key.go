@@ -204,7 +204,8 @@ type keyLimit struct {
 
 // UnmarshalText parses the flag's value.
 func (k *keyLimit) UnmarshalText(value []byte) error {
-	if k.given = true; string(value) == "none" {
+	k.given = true
+	if string(value) == "none" {
 		return nil
 	}
 	k.limit = new(book.Limit)
@@ -260,7 +261,8 @@ func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms book.
 	if len(c.Origin) == 1 && c.Origin[0] == "none" {
 		terms.Origins = nil
 	}
-	if terms.Policy = cmp.Or(c.Policy, terms.Policy); c.Policy == "none" {
+	terms.Policy = cmp.Or(c.Policy, terms.Policy)
+	if c.Policy == "none" {
 		terms.Policy = ""
 	}
 	switch {

@@ -457,7 +457,8 @@ func pastedAddresses(lines []string) ([]string, error) {
 	seen := map[string]bool{}
 	for _, line := range strings.FieldsFunc(strings.Join(lines, "\n"), isLineBreak) {
 		for _, email := range splitLine(line) {
-			if email = strings.TrimSpace(email); email != "" && !seen[email] {
+			email = strings.TrimSpace(email)
+			if email != "" && !seen[email] {
 				seen[email] = true
 				list = append(list, email)
 			}
@@ -491,7 +492,8 @@ func replaceDomain(list []string, from, to string) []string {
 	replaced := make([]string, len(list))
 	for i, email := range list {
 		at := strings.LastIndexByte(email, '@')
-		if replaced[i] = email; at >= 0 && strings.EqualFold(email[at+1:], from) {
+		replaced[i] = email
+		if at >= 0 && strings.EqualFold(email[at+1:], from) {
 			replaced[i] = email[:at+1] + to
 		}
 	}

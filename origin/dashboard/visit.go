@@ -89,7 +89,8 @@ func (v *visit) identifyBriefly() {
 
 // identify finds the session of the request's cookie, if there is one.
 func (v *visit) identify(ctx context.Context) error {
-	if v.token = v.cookie(sessionCookie); v.token == "" {
+	v.token = v.cookie(sessionCookie)
+	if v.token == "" {
 		v.token = v.formCookie()
 		return nil
 	}

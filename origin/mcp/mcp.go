@@ -105,7 +105,8 @@ func (m *messages) Read(p []byte) (n int, err error) {
 		err = m.next()
 	}
 	n = copy(p, m.rest)
-	if m.rest = m.rest[n:]; n > 0 {
+	m.rest = m.rest[n:]
+	if n > 0 {
 		return n, nil // bufio.Reader returns an error again
 	}
 	return n, err

@@ -95,7 +95,8 @@ func (e *entry) readName(*Hook, string) error {
 }
 
 func (e *entry) readFormat(h *Hook, _ string) error {
-	if h.format = formats[e.Format]; h.format == nil {
+	h.format = formats[e.Format]
+	if h.format == nil {
 		return fmt.Errorf(`"format" is %.40q: it must be "generic" or "supabase"`, e.Format)
 	}
 	return nil

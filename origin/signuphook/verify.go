@@ -56,7 +56,8 @@ func CheckHeaders(h http.Header, now time.Time) (id, wrong string) {
 			return "", wrongHeaders
 		}
 	}
-	if id = h.Get(standardwebhooks.HeaderWebhookID); !validID(id) {
+	id = h.Get(standardwebhooks.HeaderWebhookID)
+	if !validID(id) {
 		return "", wrongID
 	}
 	stamp := h.Get(standardwebhooks.HeaderWebhookTimestamp)

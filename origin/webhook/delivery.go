@@ -88,7 +88,8 @@ func (s *Sender) scan(ctx context.Context) error {
 		if err := s.addDeliveries(ctx, monthOf(now), page); err != nil {
 			return err
 		}
-		if full = len(page) == scanPage; full {
+		full = len(page) == scanPage
+		if full {
 			after = page[scanPage-1].account
 		}
 	}

@@ -233,7 +233,8 @@ func (s *slots) full() bool {
 func (s *slots) take() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.behind = s.taken == maxAttempts; s.behind {
+	s.behind = s.taken == maxAttempts
+	if s.behind {
 		return false
 	}
 	s.taken++
@@ -280,7 +281,8 @@ func (s *slots) takeForTest(ctx context.Context) bool {
 func (s *slots) tryForTest() (taken bool, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if taken = s.taken < maxAttempts && s.tests < maxTests && !s.behind; taken {
+	taken = s.taken < maxAttempts && s.tests < maxTests && !s.behind
+	if taken {
 		s.taken++
 		s.tests++
 	}

@@ -95,7 +95,8 @@ func canonicalHost(u *url.URL, guard *ssrf.Guardian) error {
 	if err != nil {
 		return err
 	}
-	if u.Host = host; port != httpsPort {
+	u.Host = host
+	if port != httpsPort {
 		u.Host += ":" + strconv.Itoa(port)
 	}
 	return nil

@@ -44,7 +44,8 @@ func (c *Client) Batch(ctx context.Context, emails []string, o Options) ([]Item,
 		if err := c.batch(ctx, rest[:n], body, o, found); err != nil {
 			return nil, err
 		}
-		if rest = missing(rest, found); c.once {
+		rest = missing(rest, found)
+		if c.once {
 			leaveOut(rest, found)
 			break
 		}

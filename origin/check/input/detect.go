@@ -196,7 +196,8 @@ func (o *Options) table(beginning []byte, ended bool) (l layout, decided bool, e
 	} else {
 		l.comma = o.comma(beginning, ended)
 	}
-	if l.format = CSV; l.comma == '\t' {
+	l.format = CSV
+	if l.comma == '\t' {
 		l.format = TSV
 	}
 	rows := sample(beginning, ended, l.comma)
@@ -224,14 +225,18 @@ func (o *Options) columns(l *layout, rows [][]string) (decided bool, err error) 
 	named := false
 	if o.Column != "" {
 		l.column, named, err = chooseColumn(rows, o.Column)
-	} else if l.column, err = findColumn(rows); widest(rows) == 1 {
-		err = nil // there is no choice
+	} else {
+		l.column, err = findColumn(rows)
+		if widest(rows) == 1 {
+			err = nil // there is no choice
+		}
 	}
 	header, decided := findHeader(rows, l.column)
 	if o.Header != HeaderAuto {
 		header, decided = o.Header == HeaderYes, true
 	}
-	if l.width = widest(rows); header || named {
+	l.width = widest(rows)
+	if header || named {
 		l.names, l.width = rows[0], len(rows[0])
 		_ = valid(l.names) // they are written in any case
 	}

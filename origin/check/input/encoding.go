@@ -37,7 +37,8 @@ func (r *Reader) decode(in io.Reader) (text io.Reader, err error) {
 	if found.magic == gzipMagic {
 		raw = bufio.NewReaderSize(&gunzip{in: raw}, bufferSize)
 		head = await(raw, decided)
-		if found = recognise(head); found.magic == gzipMagic {
+		found = recognise(head)
+		if found.magic == gzipMagic {
 			return nil, errTwice
 		}
 	}

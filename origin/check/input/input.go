@@ -286,7 +286,8 @@ func (a *arguments) Read(dst []check.Record) ([]check.Record, error) {
 	for _, email := range a.rest[:n] {
 		dst = append(dst, check.Record{Email: email})
 	}
-	if a.rest = a.rest[n:]; len(a.rest) == 0 {
+	a.rest = a.rest[n:]
+	if len(a.rest) == 0 {
 		return dst, io.EOF
 	}
 	return dst, nil

@@ -39,10 +39,12 @@ func (o *objects) next(w *window) (r check.Record, err error) {
 		return r, err
 	}
 	r.Line = line
-	if r.Err = err; err != nil {
+	r.Err = err
+	if err != nil {
 		return r, nil
 	}
-	if r.Email, r.Err = o.email(value); r.Err == nil || r.Err == check.ErrNoAddress {
+	r.Email, r.Err = o.email(value)
+	if r.Err == nil || r.Err == check.ErrNoAddress {
 		r.Object = bytes.Clone(value)
 	}
 	return r, nil

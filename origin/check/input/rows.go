@@ -42,7 +42,8 @@ func (t *table) next(w *window) (r check.Record, err error) {
 			continue
 		}
 		r.Line, r.Cells = row.line, row.cells
-		if r.Err = err; err == nil {
+		r.Err = err
+		if err == nil {
 			r.Err = t.fill(&r)
 		}
 		return r, nil
@@ -288,7 +289,8 @@ func (s *rowScan) stepQuoted(c byte) {
 	case '"':
 		s.state = closed
 	case '\n', '\r':
-		if s.multi = true; s.brk == 0 {
+		s.multi = true
+		if s.brk == 0 {
 			s.brk = s.at
 		}
 	}

@@ -26,10 +26,12 @@ func (t *text) next(w *window) (r check.Record, err error) {
 		return r, err
 	}
 	r.Line = t.lines.number
-	if r.Err = err; err == nil {
+	r.Err = err
+	if err == nil {
 		line := []string{string(bytes.TrimPrefix(line, []byte(markUTF8)))}
 		r.Err = valid(line)
-		if r.Email = line[0]; r.Err == nil {
+		r.Email = line[0]
+		if r.Err == nil {
 			r.Err = garbled(r.Email, t.utf16)
 		}
 	}
@@ -82,7 +84,8 @@ func (l *lines) take(w *window) ([]byte, error) {
 	l.skipLF(w)
 	rest := w.rest()
 	end := l.find(rest)
-	if l.at = end; end > maxLine {
+	l.at = end
+	if end > maxLine {
 		l.long = true
 		w.use(end)
 		l.at = 0

@@ -156,7 +156,8 @@ func wrap(text string, width int) (lines []string) {
 		}
 		for w > width {
 			var head string
-			if head, word, _ = take(word, width); word == "" {
+			head, word, _ = take(word, width)
+			if word == "" {
 				word = head // a single cluster that is wider than the column
 				break
 			}

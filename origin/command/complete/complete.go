@@ -50,7 +50,8 @@ func Candidates(app *kong.Application, words []string) []Candidate {
 func withoutEquals(words []string) (list []string) {
 	last := ""
 	for i, word := range words {
-		if last = word; word != "=" {
+		last = word
+		if word != "=" {
 			list = append(list, word)
 		} else if i == len(words)-1 {
 			last = ""
@@ -159,7 +160,8 @@ func values(v *kong.Value, hint string) (list []Candidate) {
 			list = append(list, Candidate{Word: word})
 		}
 	}
-	switch hint = strings.ToUpper(hint); {
+	hint = strings.ToUpper(hint)
+	switch {
 	case len(list) > 0:
 	case strings.Contains(hint, "FILE"):
 		list = append(list, Candidate{Word: Files})

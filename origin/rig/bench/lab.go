@@ -139,7 +139,8 @@ func (l *lab) sqliteDatabase() (string, error) {
 
 // service returns the service of that name, and starts it on the first call.
 func (l *lab) service(name string, database func() (string, error)) (s *service, err error) {
-	if s = l.services[name]; s != nil {
+	s = l.services[name]
+	if s != nil {
 		return s, nil
 	}
 	url, err := database()

@@ -271,7 +271,8 @@ func (r *Request) headers() map[string]string {
 		delete(all, "X-API-Key")
 	}
 	for name, value := range r.Headers {
-		if all[name] = value; value == "" {
+		all[name] = value
+		if value == "" {
 			delete(all, name)
 		}
 	}

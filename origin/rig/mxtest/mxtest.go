@@ -260,7 +260,8 @@ func (z zone) fill(m *dns.Msg) {
 // at returns the records of name, or those of the wildcard that covers it (RFC
 // 4592).
 func (z zone) at(name string) (records []dns.RR, exists bool) {
-	if records, exists = z[name]; exists {
+	records, exists = z[name]
+	if exists {
 		return records, true
 	}
 	for above, ok := parent(name); ok; above, ok = parent(above) {

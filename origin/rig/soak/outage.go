@@ -290,7 +290,8 @@ func (s *session) fill(path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(filler, endless{}); !errors.Is(err, syscall.ENOSPC) {
+	_, err = io.Copy(filler, endless{})
+	if !errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("the disk does not become full: %w", err)
 	}
 	return filler.Close()
