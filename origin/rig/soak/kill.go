@@ -105,16 +105,12 @@ func (k *kills) conclude() error {
 	return k.expectSettled(k.once)
 }
 
-// commitGroup is the most requests in one commit group.
-const commitGroup = 256
-
 // burstSize is more than two commit groups, so that charges wait while the
 // responses of earlier groups are sent.
 const burstSize = 600
 
 // inBursts has many singles finish their work at one moment and kills the process
-// within the next milliseconds. At most one commit group is charged without
-// responses.
+// within the next milliseconds. What is charged without a response was in progress.
 func (k *kills) inBursts() error {
 	a, err := k.newAccount("burst", unlimited, unlimited)
 	if err != nil {
@@ -177,18 +173,9 @@ func (b *burst) compare(l *load) error {
 	open := used - b.charged - points
 	b.responded, b.charged, b.open = b.responded+points, used, max(b.open, open)
 	b.expect(open >= 0, "%d points of responses are not in the ledger", -open)
-	b.judge(open)
+	b.expect(open <= burstSize, "one kill left %d points charged without a response; %d requests were in progress", open, burstSize)
 	b.expectContract(&l.tally)
 	return err
-}
-
-// judge limits the number of points charged without a response. A short run only
-// reports it: on a busy machine a response may take longer than the next commit
-// group waits for it.
-func (b *burst) judge(open int64) {
-	if b.seconds == fullLength {
-		b.expect(open <= commitGroup, "one kill left %d points charged without a response, more than a commit group", open)
-	}
 }
 
 // patientFlags let a request wait for DNS for longer than the trial takes.
