@@ -2,13 +2,16 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/check/output"
@@ -33,9 +36,8 @@ func (backupCmd) Help() string {
 	return `Copies the ledger's SQLite database while the service runs, checks the copy and
 then puts it at FILE: an interrupted backup leaves nothing there, or the file of
 before. The copy is one moment of the ledger. It has mode 0600: it contains emails
-of customers, hashes of keys and passwords, and the secrets of authenticator apps and
-webhooks: sealed with the --secret-key of serve, which is not in the copy and has to be
-kept apart from it, or as they are without one.
+of customers, hashes of keys and passwords, and secrets of authenticator apps and
+webhooks, sealed if serve has a --secret-key, which is not in the copy: keep it apart.
 
 For PostgreSQL use pg_dump. origin/deploy/backup.md has both by cron and systemd.`
 }
@@ -48,9 +50,8 @@ func (c *backupCmd) Run(ctx context.Context, std streams) error {
 	}
 	line := newProgressLine(std.err, "backup")
 	s, err := archive.Backup(ctx, path, c.File, c.Force, line.copied)
-	line.clear()
-	if err != nil {
-		return interrupted(err)
+	if err := line.end(err); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(std.out, "%s is a backup of %s and in order: %s\n", c.File, path, describeSummary(s))
 	return err
@@ -59,21 +60,13 @@ func (c *backupCmd) Run(ctx context.Context, std streams) error {
 func describeSummary(s archive.Summary) string {
 	last, sealed := "no usage", ""
 	if !s.LastDay.IsZero() {
-		last = "usage until " + s.LastDay.Format("2006-01-02")
+		last = "usage until " + s.LastDay.Format(time.DateOnly)
 	}
 	if len(s.SealedBy) > 0 {
 		sealed = ", secrets sealed with the key whose ID is " + strings.Join(s.SealedBy, " or ")
 	}
 	return fmt.Sprintf("schema %d, %s, %s, %s%s", s.Schema, output.Quantity(int64(s.Accounts), "account", "accounts"),
 		output.Quantity(int64(s.Keys), "key", "keys"), last, sealed)
-}
-
-// interrupted replaces the error of a command that a signal ended.
-func interrupted(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted; nothing was changed")
-	}
-	return err
 }
 
 // restoreCmd puts a backup in the ledger's place.
@@ -127,10 +120,10 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	line := newProgressLine(std.err, "restore")
-	r, err := archive.Restore(ctx, c.File, path, archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.copied})
-	line.clear()
-	if err != nil {
-		return interrupted(err)
+	r, err := archive.Restore(ctx, c.File, path,
+		archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.copied})
+	if err := line.end(err); err != nil {
+		return err
 	}
 	fmt.Fprintf(std.out, "%s is restored from %s: %s\n", path, c.File, describeSummary(r.Summary))
 	if r.Kept != "" {
@@ -141,8 +134,8 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 		if slices.Contains(sealer.IDs(), id) {
 			given = "is given"
 		}
-		fmt.Fprintf(std.out, "Secrets of authenticator apps and webhooks in it are sealed with the key whose ID is %s, which %s.\n",
-			id, given)
+		fmt.Fprintf(std.out, "Secrets of authenticator apps and webhooks in it are sealed with the key whose ID is %s, "+
+			"which %s.\n", id, given)
 	}
 	_, err = fmt.Fprintf(std.out, "\n%s\n", restoreLoss)
 	return err
@@ -179,25 +172,22 @@ func (c *exportCmd) Run(ctx context.Context, std streams) error {
 		defer file.Discard()
 		out, finish = file, file.Finish
 	} else if prompt.IsTerminal(std.out) {
-		return service.UsageError{Err: errors.New("an export contains secrets: give the name of a file, or pipe it to another program")}
+		return service.UsageError{Err: errors.New(
+			"an export contains secrets: give the name of a file, or pipe it to another program")}
 	}
 	line := newProgressLine(std.err, "export")
-	to, complete := line.counting(out), func() error { return nil }
+	to, complete := io.MultiWriter(out, line), func() error { return nil }
 	if strings.HasSuffix(c.File, ".gz") {
-		buffer := bufio.NewWriter(to)
+		buffer := bufio.NewWriter(to) // because gzip writes a few hundred bytes at a time
 		z := gzip.NewWriter(buffer)
-		to, complete = z, func() error { return errors.Join(z.Close(), buffer.Flush()) }
+		to, complete = z, func() error { return cmp.Or(z.Close(), buffer.Flush()) }
 	}
 	counts, err := archive.Export(ctx, c.Database, to)
-	line.clear()
-	if err == nil {
-		err = complete()
+	if err := cmp.Or(line.end(err), complete()); err != nil {
+		return err
 	}
-	if err == nil {
-		err = finish()
-	}
-	if err != nil {
-		return interrupted(err)
+	if err := finish(); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(std.err, "exported %s\n", describeCounts(counts))
 	return err
@@ -208,8 +198,9 @@ func describeCounts(counts archive.Counts) string {
 	for _, n := range counts {
 		rows += n
 	}
-	return fmt.Sprintf("%s, of them %s, %s and %s of usage", output.Quantity(rows, "row", "rows"), output.Quantity(counts["accounts"], "account", "accounts"),
-		output.Quantity(counts["keys"], "key", "keys"), output.Quantity(counts["usage"], "day", "days"))
+	quantity := func(table, one, many string) string { return output.Quantity(counts[table], one, many) }
+	return fmt.Sprintf("%s, of them %s, %s and %s of usage", output.Quantity(rows, "row", "rows"),
+		quantity("accounts", "account", "accounts"), quantity("keys", "key", "keys"), quantity("usage", "day", "days"))
 }
 
 // importCmd reads an export into an empty ledger.
@@ -224,8 +215,8 @@ func (importCmd) Help() string {
 	return `Reads what 'addrspec export' wrote into a new database, or into a ledger that has no
 account, whose plans are replaced. It is one transaction: an import that fails or is
 killed leaves the ledger without rows, and can be repeated. A damaged or truncated
-file is refused, and so is a value that the commands would refuse, with the table, the
-number of the line and the column.
+file is refused, and so is a value that the commands would refuse, with its table and
+the number of the line.
 
   createdb addrspec
   addrspec import ledger.ndjson.gz --database postgres://addrspec@db.example/addrspec
@@ -252,13 +243,12 @@ func (c *importCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
 	line := newProgressLine(std.err, "import")
-	counts, err := archive.Import(ctx, c.Database, line.countingReads(in), func(document string) error {
+	counts, err := archive.Import(ctx, c.Database, io.TeeReader(in, line), func(document string) error {
 		_, err := engine.NewPolicy(ctx, document)
 		return err
 	})
-	line.clear()
-	if err != nil {
-		return interrupted(fmt.Errorf("%s: %w", c.File, err))
+	if err := line.end(err); err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	_, err = fmt.Fprintf(std.out, "imported %s into %s\n", describeCounts(counts), c.Redacted())
 	return err

@@ -3,8 +3,10 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -153,48 +155,45 @@ func shellQuote(word string) string {
 
 // A progressLine shows how far a copy of the ledger is, on a terminal only.
 type progressLine struct {
-	line  *output.Line // nil: not a terminal
-	what  string
-	bytes atomic.Uint64
-	share atomic.Value // string: how far it is if bytes are not counted
+	line      *output.Line // nil: not a terminal
+	done, all atomic.Int64 // bytes; all is 0 if it is not known
 }
 
 func newProgressLine(out io.Writer, what string) *progressLine {
-	p := &progressLine{what: what}
+	p := &progressLine{}
 	if prompt.IsTerminal(out) {
-		p.line = output.NewLine(out, p.text)
+		p.line = output.NewLine(out, func() string {
+			done, all := p.done.Load(), p.all.Load()
+			if all > 0 {
+				return fmt.Sprintf("%s: %d %%", what, done*100/all)
+			}
+			return what + ": " + humanize.Bytes(uint64(done))
+		})
 		p.line.Start()
 	}
 	return p
 }
 
-func (p *progressLine) text() string {
-	if share, ok := p.share.Load().(string); ok {
-		return p.what + ": " + share
-	}
-	return p.what + ": " + humanize.Bytes(p.bytes.Load())
-}
-
-func (p *progressLine) clear() {
-	if p.line != nil {
-		p.line.Stop()
-	}
-}
-
 // copied shows how much of an SQLite file is copied. A copy may be smaller than the file,
 // and the check that follows has no steps to show.
 func (p *progressLine) copied(done, all int64) {
-	p.share.Store(fmt.Sprintf("%d %%", done*100/max(all, 1)))
+	p.done.Store(done)
+	p.all.Store(all)
 }
 
 // Write counts bytes.
 func (p *progressLine) Write(b []byte) (int, error) {
-	p.bytes.Add(uint64(len(b)))
+	p.done.Add(int64(len(b)))
 	return len(b), nil
 }
 
-// counting returns a writer that shows how many bytes went to w.
-func (p *progressLine) counting(w io.Writer) io.Writer { return io.MultiWriter(w, p) }
-
-// countingReads returns a reader that shows how many bytes came from r.
-func (p *progressLine) countingReads(r io.Reader) io.Reader { return io.TeeReader(r, p) }
+// end removes the line. It replaces the error of a copy that a signal ended.
+func (p *progressLine) end(err error) error {
+	if p.line != nil {
+		p.line.Stop()
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; nothing was changed")
+	}
+	return err
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -19,44 +18,34 @@ const progressEvery = 200 * time.Millisecond
 
 // Backup copies the ledger in the SQLite file at path to a new file, from one snapshot,
 // and checks the copy. A server may charge meanwhile: in WAL mode readers and the writer
-// do not wait for each other, only the write-ahead log grows until the copy ends.
-func Backup(ctx context.Context, path, place string, force bool, progress Progress) (Summary, error) {
+// do not wait for each other, only the write-ahead log grows until the copy ends. The
+// ledger may be of an earlier schema.
+func Backup(ctx context.Context, path, place string, force bool, progress Progress) (s Summary, err error) {
 	if err := requireOther(path, place); err != nil {
-		return Summary{}, err
+		return s, err
 	}
-	if err := requireFile(ctx, path); err != nil {
-		return Summary{}, err
+	if err := requireLedger(ctx, "sqlite:"+path); err != nil && !errors.Is(err, store.ErrOldSchema) {
+		return s, err
 	}
 	file, err := CreateFile(place, force)
 	if err != nil {
-		return Summary{}, err
+		return s, err
 	}
 	defer file.Discard()
 	if err := copyTo(ctx, file, path, "rw", progress); err != nil {
-		return Summary{}, fmt.Errorf("%s: %w", path, err)
+		return s, fmt.Errorf("%s: %w", path, err)
 	}
-	s, err := summarize(ctx, file.Name())
+	s, err = summarize(ctx, file.Name())
 	if err != nil {
-		return Summary{}, fmt.Errorf("the copy of %s is not in order: %w", path, err)
+		return s, fmt.Errorf("the copy of %s is not in order: %w", path, err)
 	}
 	return s, file.Finish()
-}
-
-// requireFile returns an error unless the file is a ledger of this or an earlier release.
-func requireFile(ctx context.Context, path string) error {
-	if _, err := os.Stat(path); err != nil {
-		return err
-	}
-	if err := requireLedger(ctx, "sqlite:"+path); err != nil && !errors.Is(err, store.ErrOldSchema) {
-		return err
-	}
-	return nil
 }
 
 // copyTo copies the ledger at path to a file that is empty. The copy is in rollback mode:
 // it needs no file beside it, and can be read from a medium that is read-only.
 func copyTo(ctx context.Context, file *NewFile, path, mode string, progress Progress) error {
-	db, err := openFile(path, mode)
+	db, err := openFile(path, "mode="+mode)
 	if err != nil {
 		return err
 	}
@@ -105,17 +94,18 @@ var errCorrupt = errors.New("the file is damaged; use another backup")
 // summarize reads all pages of the file, and looks up all references between rows
 // (https://www.sqlite.org/pragma.html). It changes nothing.
 func summarize(ctx context.Context, path string) (s Summary, err error) {
-	db, err := openFile(path, "ro")
+	db, err := openFile(path, "mode=ro")
 	if err != nil {
 		return s, err
 	}
 	defer db.Close()
 	var result, sealed string
 	var orphans, day int64
-	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err != nil {
+	err = db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result)
+	switch {
+	case err != nil:
 		return s, explain(err)
-	}
-	if result != "ok" {
+	case result != "ok":
 		return s, fmt.Errorf("%w (%s)", errCorrupt, result)
 	}
 	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM pragma_foreign_key_check),

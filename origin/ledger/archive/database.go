@@ -32,19 +32,21 @@ func requireLedger(ctx context.Context, url string) error {
 type database struct {
 	*sql.Tx
 	db       *sql.DB
+	conn     *sql.Conn // of the transaction
 	postgres bool
-	schema   int // its version
 }
 
-// begin starts a transaction: one that reads a single snapshot, or one that writes and
-// keeps other writers out.
+// begin starts a transaction: one that reads the snapshot of its first query, or one that
+// writes and, in SQLite, keeps other writers out.
 func begin(ctx context.Context, url string, write bool) (_ *database, err error) {
 	path, isFile := strings.CutPrefix(url, "sqlite:")
-	db := &database{postgres: !isFile}
-	version, options := "PRAGMA user_version", (*sql.TxOptions)(nil)
+	db, options := &database{postgres: !isFile}, (*sql.TxOptions)(nil)
 	switch {
-	case db.postgres:
-		version = "SELECT max(version) FROM schema_version"
+	case isFile && write: // FULL makes the commit wait for the disk
+		db.db, err = openFile(path, "mode=rw&_txlock=immediate&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)")
+	case isFile:
+		db.db, err = openFile(path, "mode=rw&_pragma=query_only(1)")
+	default:
 		if !write {
 			options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 		}
@@ -58,17 +60,13 @@ func begin(ctx context.Context, url string, write bool) (_ *database, err error)
 			return err
 		}
 		db.db = stdlib.OpenDB(*config.ConnConfig, stdlib.OptionAfterConnect(prepare))
-	case write: // FULL makes the commit wait for the disk
-		db.db, err = openFile(path, "rw&_txlock=immediate", "synchronous(FULL)", "foreign_keys(1)")
-	default:
-		db.db, err = openFile(path, "rw", "query_only(1)")
 	}
 	if err != nil {
 		return nil, err
 	}
-	db.Tx, err = db.db.BeginTx(ctx, options)
+	db.conn, err = db.db.Conn(ctx)
 	if err == nil {
-		err = db.QueryRowContext(ctx, version).Scan(&db.schema) // takes the snapshot
+		db.Tx, err = db.conn.BeginTx(ctx, options)
 	}
 	if err != nil {
 		return nil, errors.Join(explain(err), db.Close())
@@ -81,44 +79,39 @@ func (db *database) Close() error {
 	if db.Tx != nil {
 		_ = db.Rollback() // an error after a commit
 	}
+	if db.conn != nil {
+		_ = db.conn.Close()
+	}
 	return db.db.Close()
 }
 
-// openFile opens an SQLite file that exists, with one connection. mode is "rw", or "ro"
-// for a file that no server writes. pragmas are such as "query_only(1)".
-func openFile(path, mode string, pragmas ...string) (*sql.DB, error) {
-	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode + "&_pragma=busy_timeout(5000)"
-	for _, p := range pragmas {
-		name += "&_pragma=" + p
-	}
-	db, err := sql.Open("sqlite", name)
+// openFile opens an SQLite file with one connection. Its mode is rw, or ro for a file that
+// no server writes.
+func openFile(path, options string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(5000)&"+options)
 	if err == nil {
 		db.SetMaxOpenConns(1)
 	}
 	return db, err
 }
 
-const adviceFull = "the disk is full; free some space and try again"
-
 // advice is what an operator can do about an error, by SQLSTATE or SQLite's primary code.
 var advice = map[any]string{
 	"55P03":               "a server writes to the ledger; stop it and try again",
-	"53100":               "the database's " + adviceFull,
+	"53100":               "the database's disk is full; free some space and try again",
 	codes.SQLITE_BUSY:     "another process has locked the database; end it, or try again",
 	codes.SQLITE_IOERR:    "reading or writing the disk failed; check the disk",
 	codes.SQLITE_CORRUPT:  errCorrupt.Error(),
-	codes.SQLITE_FULL:     adviceFull,
+	codes.SQLITE_FULL:     "the disk is full; free some space and try again",
 	codes.SQLITE_CANTOPEN: "the file cannot be opened; check its mode, and that of its directory",
 	codes.SQLITE_NOTADB:   "the file is not an SQLite database",
 }
 
-// explain adds advice to an error of a database. It leaves out the detail of PostgreSQL's,
-// which quotes values of the row.
+// explain adds advice to an error of a database. The text of a PostgreSQL error is without
+// its detail, which quotes values of the row.
 func explain(err error) error {
 	what := advice[sqliteCode(err)]
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		err = &pgconn.PgError{Severity: e.Severity, Code: e.Code, Message: e.Message, TableName: e.TableName,
-			ConstraintName: e.ConstraintName}
 		what = advice[e.Code]
 	}
 	if what != "" {

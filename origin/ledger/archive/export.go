@@ -39,6 +39,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // The lines of an export that are not rows.
@@ -85,26 +87,25 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 	sum, counts := sha256.New(), Counts{}
 	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16)
 	lines := json.NewEncoder(out)
-	if err := lines.Encode(header{formatName, formatVersion, db.schema}); err != nil {
+	if err := lines.Encode(header{formatName, formatVersion, store.Version}); err != nil {
 		return nil, err
 	}
 	for i := range tables {
 		t := &tables[i]
 		line := tableLine{Table: t.name, Columns: t.names()}
-		if t.numbered {
-			line.LastID = new(int64) // read after the snapshot was taken, so it is at least the ID of every row
+		if t.numbered { // read after the snapshot was taken, so it is at least the ID of every row
 			query := "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '" + t.name + "'"
 			if db.postgres {
 				query = "SELECT last_value - (NOT is_called)::int FROM " + t.name + "_id_seq"
 			}
-			if err := db.QueryRowContext(ctx, query).Scan(line.LastID); err != nil {
-				return nil, explain(err)
-			}
+			err = db.QueryRowContext(ctx, query).Scan(&line.LastID)
 		}
-		if err := lines.Encode(line); err != nil {
-			return nil, err
+		if err == nil {
+			err = lines.Encode(line)
 		}
-		counts[t.name], err = db.writeRows(ctx, t, lines)
+		if err == nil {
+			counts[t.name], err = db.writeRows(ctx, t, lines)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.name, explain(err))
 		}
@@ -121,15 +122,14 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 // writeRows writes the rows of a table, and returns their number. It compares text as
 // bytes, whatever the database's locale is.
 func (db *database) writeRows(ctx context.Context, t *table, lines *json.Encoder) (n int64, err error) {
-	var order []string
-	for _, name := range t.key {
-		if db.postgres && t.columns[slices.Index(t.names(), name)].kind == text {
-			name += ` COLLATE "C"`
+	names, order := t.names(), slices.Clone(t.key)
+	for i, name := range order {
+		if db.postgres && t.columns[slices.Index(names, name)].kind == text {
+			order[i] += ` COLLATE "C"`
 		}
-		order = append(order, name)
 	}
-	query := "SELECT " + strings.Join(t.names(), ", ") + " FROM " + t.name + " ORDER BY " + strings.Join(order, ", ")
-	rows, err := db.QueryContext(ctx, query)
+	rows, err := db.QueryContext(ctx,
+		"SELECT "+strings.Join(names, ", ")+" FROM "+t.name+" ORDER BY "+strings.Join(order, ", "))
 	if err != nil {
 		return 0, err
 	}
@@ -142,7 +142,6 @@ func (db *database) writeRows(ctx context.Context, t *table, lines *json.Encoder
 		if err := rows.Scan(into...); err != nil {
 			return n, err
 		}
-		size := 0
 		for i, c := range t.columns {
 			switch v := values[i].(type) {
 			case int64: // SQLite has no booleans
@@ -150,19 +149,10 @@ func (db *database) writeRows(ctx context.Context, t *table, lines *json.Encoder
 					values[i] = v != 0
 				}
 			case string:
-				size += len(v)
-				if !utf8.ValidString(v) || strings.ContainsRune(v, 0) { // PostgreSQL could not import it
-					return n, fmt.Errorf("row %d, column %s: it is not valid UTF-8 text, or contains a zero byte", n+1, c.name)
-				}
-			case []byte:
-				size += len(v)
-				if len(v) == 0 { // a driver may have nil, and no column of bytes is NULL
-					values[i] = ""
+				if !utf8.ValidString(v) { // JSON would have another text
+					return n, fmt.Errorf("row %d, column %s: it is not valid UTF-8 text", n+1, c.name)
 				}
 			}
-		}
-		if size > maxLine/2 {
-			return n, fmt.Errorf("row %d: it is longer than %d bytes", n+1, maxLine/2)
 		}
 		if err := lines.Encode(values); err != nil {
 			return n, err

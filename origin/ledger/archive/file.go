@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// errExists is the error of a copy to a file that exists.
-var errExists = errors.New("it exists already; give another name, or --force to replace it")
-
 // A NewFile is written beside its final place, with mode 0600, and moved there when
 // it is whole: the place has the old file or the new one, never a part.
 type NewFile struct {
@@ -35,22 +32,19 @@ func CreateFile(place string, force bool) (*NewFile, error) {
 	if place == "" || place == "-" {
 		return nil, errors.New("give the name of a file")
 	}
-	file := &NewFile{place: place, force: force}
-	if err := file.requirePlace(); err != nil {
+	n := &NewFile{place: place, force: force}
+	if err := n.requirePlace(); err != nil {
 		return nil, err
 	}
-	return file, file.create()
-}
-
-func (n *NewFile) create() (err error) {
-	left, _ := filepath.Glob(n.place + part + "*")
+	left, _ := filepath.Glob(place + part + "*")
 	for _, name := range left {
 		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
 			_ = os.Remove(name)
 		}
 	}
-	n.File, err = os.CreateTemp(filepath.Dir(n.place), filepath.Base(n.place)+part+"*") // mode 0600
-	return err
+	file, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+part+"*") // mode 0600
+	n.File = file
+	return n, err
 }
 
 // requirePlace returns an error if the file may not be put there. It keeps --force from
@@ -65,11 +59,11 @@ func (n *NewFile) requirePlace() error {
 	case info.IsDir():
 		return fmt.Errorf("%s is a directory; give the name of a file in it", n.place)
 	case !n.force:
-		return fmt.Errorf("%s: %w", n.place, errExists)
+		return fmt.Errorf("%s: it exists already; give another name, or --force to replace it", n.place)
 	}
-	for _, beside := range besideDatabase {
-		if _, err := os.Lstat(n.place + beside); err == nil {
-			return fmt.Errorf("%s is a database that is in use: %s exists; give another name", n.place, n.place+beside)
+	for _, end := range besideDatabase {
+		if _, err := os.Lstat(n.place + end); err == nil {
+			return fmt.Errorf("%s is a database that is in use: %s exists; give another name", n.place, n.place+end)
 		}
 	}
 	return nil
@@ -77,17 +71,14 @@ func (n *NewFile) requirePlace() error {
 
 // Finish moves the file to its place. The file and the directory's entry are on disk then.
 func (n *NewFile) Finish() error {
-	if err := n.requirePlace(); err != nil {
-		return err
+	err := n.requirePlace()
+	if err == nil {
+		err = errors.Join(n.Sync(), n.File.Close())
 	}
-	return n.move()
-}
-
-func (n *NewFile) move() error {
-	if err := errors.Join(n.Sync(), n.File.Close()); err != nil {
-		return err
+	if err == nil {
+		err = os.Rename(n.Name(), n.place)
 	}
-	if err := os.Rename(n.Name(), n.place); err != nil {
+	if err != nil {
 		return err
 	}
 	directory, err := os.Open(filepath.Dir(n.place))
@@ -104,11 +95,11 @@ func (n *NewFile) Discard() {
 	_ = os.Remove(n.Name() + "-journal") // of a restore
 }
 
-// requireOther returns an error if place is the file at path itself.
+// requireOther returns an error if there is no file at path, or place is that file.
 func requireOther(path, place string) error {
 	a, err := os.Stat(path)
 	if err != nil {
-		return nil // opening it explains more
+		return err
 	}
 	if b, err := os.Stat(place); err == nil && os.SameFile(a, b) {
 		return fmt.Errorf("%s is the database itself; give another name", place)

@@ -71,7 +71,7 @@ func query(t testing.TB, url, statement string) (list []string) {
 func openAny(t testing.TB, url string) *sql.DB {
 	t.Helper()
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		db, err := openFile(path, "rwc")
+		db, err := openFile(path, "mode=rwc")
 		require.NoError(t, err)
 		return db
 	}

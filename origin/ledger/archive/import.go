@@ -14,10 +14,14 @@ import (
 	"hash"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -36,13 +40,12 @@ const firstSchema = 7
 
 // Import reads an export, which may be compressed with gzip, into the database at url. It
 // creates the database's schema if there is none, and refuses a ledger that has accounts;
-// plans are replaced. Each value is judged as the commands judge it (judge.go), before its
-// row is written; policy judges the document of a policy. All rows are one transaction: unless Import returns nil, the ledger is
-// as empty as before.
+// plans are replaced. Rows are judged as the commands judge them (judge.go); policy judges
+// the document of a policy. All rows are one transaction: unless Import returns nil, the
+// ledger is as empty as before.
 func Import(ctx context.Context, url string, r io.Reader, policy func(document string) error) (Counts, error) {
-	d := &decoder{sum: sha256.New(), rows: Counts{}}
-	h, err := d.begin(r)
-	if err != nil {
+	d := newDecoder(policy)
+	if err := d.begin(r); err != nil {
 		return nil, fmt.Errorf("line %d: %w", d.line, err)
 	}
 	s, err := store.Open(ctx, url, nil) // creates the schema
@@ -57,28 +60,22 @@ func Import(ctx context.Context, url string, r io.Reader, policy func(document s
 		return nil, err
 	}
 	defer db.Close()
-	if h.Schema < firstSchema || h.Schema > db.schema {
-		return nil, fmt.Errorf("line 1: %w: its schema has version %d, this release reads %d to %d; import it with that "+
-			"release into SQLite, then start this one on the file if it is newer", errVersion, h.Schema, firstSchema, db.schema)
-	}
 	if err := db.requireEmpty(ctx); err != nil {
 		return nil, explain(err)
 	}
-	j := newJudge(policy)
 	for i := range tables {
 		t := &tables[i]
-		w := &inserter{database: db, table: t}
-		last, err := d.table(t, func(values []any) error {
-			if err := j.judge(t, values, d.line); err != nil {
-				return err
-			}
-			return w.add(ctx, values...)
-		})
+		last, err := d.table(t)
 		if err == nil {
-			err = w.add(ctx)
+			err = db.fill(ctx, t, d)
 		}
 		if err == nil && t.numbered {
-			err = db.setLastID(ctx, t, last)
+			statement := fmt.Sprintf("DELETE FROM sqlite_sequence WHERE name = '%s'; "+
+				"INSERT INTO sqlite_sequence (name, seq) VALUES ('%[1]s', %d)", t.name, last)
+			if db.postgres { // ALTER belongs to the transaction, as setval would not
+				statement = fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id RESTART WITH %d", t.name, last+1)
+			}
+			_, err = db.ExecContext(ctx, statement)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("table %s, line %d: %w", t.name, d.line, explain(err))
@@ -87,8 +84,8 @@ func Import(ctx context.Context, url string, r io.Reader, policy func(document s
 	if err := d.end(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", d.line, err)
 	}
-	if err := j.end(); err != nil {
-		return nil, err
+	if err := db.judge(ctx); err != nil {
+		return nil, explain(err)
 	}
 	return d.rows, explain(db.Commit())
 }
@@ -109,115 +106,90 @@ func (db *database) requireEmpty(ctx context.Context) error {
 	if accounts > 0 {
 		return errNotEmpty
 	}
-	for _, name := range []string{"plans", "challenges", "attempts"} {
-		if _, err := db.ExecContext(ctx, "DELETE FROM "+name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// setLastID makes the table give out IDs after last. In PostgreSQL ALTER belongs to the
-// transaction, as setval would not.
-func (db *database) setLastID(ctx context.Context, t *table, last int64) error {
-	if db.postgres {
-		_, err := db.ExecContext(ctx, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id RESTART WITH %d", t.name, last+1))
-		return err
-	}
-	_, err := db.ExecContext(ctx, "DELETE FROM sqlite_sequence WHERE name = $1", t.name)
-	if err == nil && last > 0 { // a table that has given out no ID has no row there
-		_, err = db.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)", t.name, last)
-	}
+	_, err := db.ExecContext(ctx, "DELETE FROM plans; DELETE FROM challenges; DELETE FROM attempts")
 	return err
 }
 
-// An inserter adds rows to a table. A statement inserts many into PostgreSQL, which is a
-// round trip away, and one into SQLite, whose driver is slow with many values.
-type inserter struct {
-	*database
-	*table
-	values   []any
-	bytes    int
-	prepared *sql.Stmt
-	size     int // the number of values that prepared inserts
-}
-
-// add adds a row. Without one it writes what is left.
-func (w *inserter) add(ctx context.Context, row ...any) (err error) {
-	const mostValues, mostBytes = 2000, 1 << 20
-	w.values = append(w.values, row...)
-	for _, v := range row {
-		switch v := v.(type) {
-		case string:
-			w.bytes += len(v)
-		case []byte:
-			w.bytes += len(v)
-		}
-	}
-	wait := w.postgres && len(row) > 0 && len(w.values) < mostValues && w.bytes < mostBytes
-	if wait || len(w.values) == 0 {
-		return nil
-	}
-	if w.size != len(w.values) {
-		w.size = len(w.values)
-		statement := []byte("INSERT INTO " + w.name + " (" + strings.Join(w.names(), ", ") + ")")
-		if w.postgres && w.numbered {
-			statement = append(statement, " OVERRIDING SYSTEM VALUE"...)
-		}
-		for i := range w.values {
-			before := ", $"
-			switch {
-			case i == 0:
-				before = " VALUES ($"
-			case i%len(w.columns) == 0:
-				before = "), ($"
+// fill inserts the rows of a table: by COPY into PostgreSQL, which is a round trip away.
+func (db *database) fill(ctx context.Context, t *table, d *decoder) (err error) {
+	var wrong error // what the file is refused for
+	if db.postgres {
+		rows := pgx.CopyFromFunc(func() (row []any, err error) {
+			row, wrong = d.row(t)
+			if wrong != nil {
+				err = errDamaged // which goes to the server's log
 			}
-			statement = strconv.AppendInt(append(statement, before...), int64(i)+1, 10)
+			return row, err
+		})
+		err = db.conn.Raw(func(conn any) error {
+			_, err := conn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.name}, t.names(), rows)
+			return err
+		})
+	} else {
+		var insert *sql.Stmt // the transaction closes it
+		insert, err = db.PrepareContext(ctx, "INSERT INTO "+t.name+" VALUES (?"+strings.Repeat(", ?", len(t.columns)-1)+")")
+		for err == nil {
+			var row []any
+			row, wrong = d.row(t)
+			if row == nil || wrong != nil {
+				break
+			}
+			_, err = insert.ExecContext(ctx, row...)
 		}
-		w.prepared, err = w.PrepareContext(ctx, string(append(statement, ')'))) // the transaction closes it
 	}
-	if err == nil {
-		_, err = w.prepared.ExecContext(ctx, w.values...)
-	}
-	if err != nil {
+	switch {
+	case wrong != nil:
+		return wrong
+	case err != nil:
 		return fmt.Errorf("the database refuses a row up to this line: %w", explain(err))
 	}
-	w.values, w.bytes = w.values[:0], 0
 	return nil
 }
 
 // A decoder reads the lines of an export. Its memory is one line.
 type decoder struct {
-	in   *bufio.Scanner
-	sum  hash.Hash // of the lines before the current one
-	line int       // the number of the current line
-	rows Counts
+	policy func(document string) error
+	in     *bufio.Scanner
+	sum    hash.Hash // of the lines before the current one
+	line   int       // the number of the current line
+	rows   Counts
+	least  int64 // the ID that the next row may have at least, and at most
+	most   int64
+}
+
+func newDecoder(policy func(document string) error) *decoder {
+	return &decoder{policy: policy, sum: sha256.New(), rows: Counts{}}
 }
 
 // begin reads the first line, and makes the second the current one. It recognises gzip by
 // its first two bytes (RFC 1952 section 2.3.1).
-func (d *decoder) begin(r io.Reader) (h header, err error) {
+func (d *decoder) begin(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	d.in = bufio.NewScanner(in)
 	if start, err := in.Peek(2); err == nil && start[0] == 0x1f && start[1] == 0x8b {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return h, damaged(err.Error())
+			return damaged(err.Error())
 		}
 		d.in = bufio.NewScanner(z)
 	}
 	d.in.Buffer(make([]byte, 1<<16), maxLine)
 	if err := d.next(); err != nil {
-		return h, err
+		return err
 	}
+	var h header
 	if err := json.Unmarshal(d.in.Bytes(), &h); err != nil || h.Format != formatName {
-		return h, damaged("it does not begin an export of addrspec")
+		return damaged("it does not begin an export of addrspec")
 	}
 	if h.Version != formatVersion {
-		return h, fmt.Errorf("%w: its format has version %d, this release reads %d; import it with the newer release",
+		return fmt.Errorf("%w: its format has version %d, this release reads %d; import it with the newer release",
 			errVersion, h.Version, formatVersion)
 	}
-	return h, d.next()
+	if h.Schema < firstSchema || h.Schema > store.Version {
+		return fmt.Errorf("%w: its schema has version %d, this release reads %d to %d; import it with that "+
+			"release into SQLite, then start this one on the file if it is newer", errVersion, h.Schema, firstSchema, store.Version)
+	}
+	return d.next()
 }
 
 // next makes the next line the current one. The end of the file is an error, because the
@@ -238,7 +210,7 @@ func (d *decoder) next() error {
 	case nil:
 		return damaged("the file ends here, before the line with the checksum")
 	case bufio.ErrTooLong:
-		return damaged(fmt.Sprintf("it is longer than %d bytes", maxLine))
+		return damaged("it is longer than " + strconv.Itoa(maxLine) + " bytes")
 	default:
 		return fmt.Errorf("%w: %w", err, errDamaged)
 	}
@@ -246,9 +218,9 @@ func (d *decoder) next() error {
 
 func damaged(what string) error { return fmt.Errorf("%s: %w", what, errDamaged) }
 
-// table reads the current line, which starts t, and the rows of t. It returns the highest
-// ID that t has given out.
-func (d *decoder) table(t *table, visit func([]any) error) (last int64, err error) {
+// table reads the current line, which starts t. It returns the highest ID that t has
+// given out.
+func (d *decoder) table(t *table) (last int64, err error) {
 	var start tableLine
 	if err := json.Unmarshal(d.in.Bytes(), &start); err != nil || start.Table != t.name ||
 		!slices.Equal(start.Columns, t.names()) || (start.LastID != nil) != t.numbered {
@@ -260,65 +232,40 @@ func (d *decoder) table(t *table, visit func([]any) error) (last int64, err erro
 	if last < 0 || last > maxID {
 		return 0, damaged("last_id is out of range")
 	}
-	d.rows[t.name] = 0
-	before := int64(0) // the ID of the row before
-	for {
-		if err := d.next(); err != nil {
-			return 0, err
-		}
-		if bytes.HasPrefix(d.in.Bytes(), []byte("{")) {
-			return last, nil
-		}
-		row, err := t.parse(d.in.Bytes())
-		switch {
-		case err != nil:
-			return 0, err
-		case t.numbered && (row[0].(int64) <= before || row[0].(int64) > last):
-			return 0, damaged("column id: it is not between that of the row before and last_id")
-		}
-		d.rows[t.name]++
-		if err := visit(row); err != nil {
-			return 0, err
-		}
-		if t.numbered {
-			before = row[0].(int64)
-		}
-	}
+	d.rows[t.name], d.least, d.most = 0, 1, last
+	return last, nil
 }
 
-// parse returns the values of a row: int64, string, bool, []byte, or nil for NULL.
-func (t *table) parse(line []byte) ([]any, error) {
+// row reads the next line and returns its values if it is a row: int64, string, bool,
+// []byte, or nil for NULL. At the end of the table it returns nil.
+func (d *decoder) row(t *table) ([]any, error) {
+	if err := d.next(); err != nil || bytes.HasPrefix(d.in.Bytes(), []byte("{")) {
+		return nil, err
+	}
 	var raw []json.RawMessage
-	if err := json.Unmarshal(line, &raw); err != nil || len(raw) != len(t.columns) {
+	if err := json.Unmarshal(d.in.Bytes(), &raw); err != nil || len(raw) != len(t.columns) {
 		return nil, damaged(fmt.Sprintf("it is not a row of %d values", len(t.columns)))
 	}
 	row := make([]any, len(raw))
 	for i, c := range t.columns {
-		var err error
-		switch {
-		case string(raw[i]) == "null" && c.null:
+		null := string(raw[i]) == "null"
+		if null && c.null {
 			continue
-		case string(raw[i]) == "null":
-			err = errDamaged
-		case c.kind == integer:
-			row[i], err = decode[int64](raw[i])
-		case c.kind == boolean:
-			row[i], err = decode[bool](raw[i])
-		case c.kind == blob:
-			row[i], err = decode[[]byte](raw[i])
-		default:
-			row[i], err = decode[string](raw[i])
 		}
-		if err != nil {
+		value := reflect.New(reflect.TypeOf(zero[c.kind]))
+		if err := json.Unmarshal(raw[i], value.Interface()); err != nil || null {
 			return nil, damaged("column " + c.name + ": it is not " + string(c.kind))
 		}
+		row[i] = value.Elem().Interface()
 	}
-	return row, nil
-}
-
-func decode[T any](raw []byte) (v T, err error) {
-	err = json.Unmarshal(raw, &v)
-	return v, err
+	if t.numbered {
+		if id := row[0].(int64); id < d.least || id > d.most {
+			return nil, damaged("column id: it is not between that of the row before and last_id")
+		}
+		d.least = row[0].(int64) + 1
+	}
+	d.rows[t.name]++
+	return row, t.judge(row, d.policy)
 }
 
 // end reads the current line as the last one, and compares its counts and its checksum

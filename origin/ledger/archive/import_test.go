@@ -3,41 +3,47 @@ package archive
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // read reads an export as Import does, without a database.
 func read(r io.Reader) error {
-	d := &decoder{sum: sha256.New(), rows: Counts{}}
-	if _, err := d.begin(r); err != nil {
+	d := newDecoder(parsePolicy)
+	if err := d.begin(r); err != nil {
 		return err
 	}
-	j := newJudge(parsePolicy)
 	for i := range tables {
-		visit := func(row []any) error { return j.judge(&tables[i], row, d.line) }
-		if _, err := d.table(&tables[i], visit); err != nil {
+		if _, err := d.table(&tables[i]); err != nil {
 			return err
 		}
+		for row := []any{0}; row != nil; {
+			var err error
+			row, err = d.row(&tables[i])
+			if err != nil {
+				return err
+			}
+		}
 	}
-	if err := d.end(); err != nil {
-		return err
-	}
-	return j.end()
+	return d.end()
 }
 
 // Every truncation is found, wherever it is, and every changed byte.
 func TestDamageIsFound(t *testing.T) {
-	whole := sample(t)
+	whole, step := sample(t), 1
 	require.NoError(t, read(bytes.NewReader(whole)))
-	step := 1
 	if testing.Short() {
 		step = 7
 	}
@@ -47,27 +53,22 @@ func TestDamageIsFound(t *testing.T) {
 		changed[n] ^= 1
 		require.Error(t, read(bytes.NewReader(changed)), "byte %d", n)
 	}
-}
-
-// A compressed export is read, and one that is truncated is found.
-func TestCompressed(t *testing.T) {
 	var file bytes.Buffer
 	z := gzip.NewWriter(&file)
-	_, err := z.Write(sample(t))
+	_, err := z.Write(whole)
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
-	whole := file.Bytes()
-	require.NoError(t, read(bytes.NewReader(whole)))
-	for n := range whole {
-		require.ErrorIs(t, read(bytes.NewReader(whole[:n])), errDamaged, "the first %d bytes", n)
+	require.NoError(t, read(bytes.NewReader(file.Bytes())))
+	for n := range file.Bytes() {
+		require.ErrorIs(t, read(bytes.NewReader(file.Bytes()[:n])), errDamaged, "the first %d bytes, compressed", n)
 	}
 }
 
-// Each is refused with the numbers of its line and the name of its column, and no row is
-// written. The commands refuse the same values.
+// Each is refused with the number of its line, and no row is written. The commands refuse the
+// same values.
 func TestRefusedExports(t *testing.T) {
 	whole := string(sample(t))
-	var ledgers int
+	refused := map[string][2]string{}
 	for name, c := range map[string]struct{ old, new, want string }{
 		"another file":      {`{"format":"addrspec ledger"`, `{"format":"x"`, "line 1: it does not begin an export"},
 		"newer format":      {`"version":1`, `"version":2`, "import it with the newer release"},
@@ -88,46 +89,46 @@ func TestRefusedExports(t *testing.T) {
 		"ID beyond last_id": {`"last_id":8`, `"last_id":4`, "table accounts, line 8: column id: it is not between"},
 		"IDs out of order":  {`[5,"ä`, `[1,"ä`, "line 8: column id: it is not between"},
 		"last_id too large": {`"last_id":8`, `"last_id":4611686018427387904`, "line 6: last_id is out of range"},
-		"a row less":        {`["Ärzte",7,5,true,1]` + "\n", "", "there is no such plan"},
+		"a row less":        {`["Ärzte",7,5,true,1]` + "\n", "", "the database refuses a row up to this line"},
 		"more text":         {`"}` + "\n", "\"}\nx", "there is text after the line with the checksum"},
 
-		"a zero byte":             {`["free",1,`, `["fr\u0000ee",1,`, "line 4: column name: the name of a plan"},
-		"rate of a plan":          {`["free",1,5`, `["free",2000000000,5`, "table plans, line 4: column rate: the rate 2000000000 is outside 1 to 1000000"},
-		"rate 0":                  {`["free",1,5`, `["free",0,5`, "column rate: the rate 0 is outside"},
-		"points of a plan":        {`["free",1,5`, `["free",1,-2`, "line 4: column points: -2 points"},
-		"storage of a plan":       {`1099511627776`, `-1`, "line 4: column stored: -1 stored bytes"},
-		"name of a plan":          {`["Zebra"`, `["\u001b[31m"`, "line 3: column name"},
-		"email":                   {`"b@example.org"`, `"b example.org"`, "table accounts, line 7: column email: the account's email needs an @"},
+		"a zero byte":             {`["free",1,`, `["fr\u0000ee",1,`, "line 4: the name of a plan"},
+		"rate of a plan":          {`["free",1,5`, `["free",2000000000,5`, "table plans, line 4: the rate 2000000000 is outside 1 to 1000000"},
+		"rate 0":                  {`["free",1,5`, `["free",0,5`, "line 4: the rate 0 is outside"},
+		"points of a plan":        {`["free",1,5`, `["free",1,-2`, "line 4: -2 points"},
+		"storage of a plan":       {`1099511627776`, `-1`, "line 4: column stored: it must be 0 to"},
+		"name of a plan":          {`["Zebra"`, `["\u001b[31m"`, "line 3: the name of a plan"},
+		"email":                   {`"b@example.org"`, `"b example.org"`, "table accounts, line 7: the account's email needs an @"},
 		"email in upper case":     {`"b@example.org"`, `"B@example.org"`, "line 7: column email: it must be in lower case"},
-		"rate of an account":      {`"Ärzte",-1,0`, `"Ärzte",2000000000,0`, "line 8: column rate: the rate 2000000000"},
+		"rate of an account":      {`"Ärzte",-1,0`, `"Ärzte",2000000000,0`, "line 8: the rate 2000000000"},
 		"negative stored":         {`null,null,3,7]`, `null,null,-3,7]`, "line 7: column stored: it must be 0 to"},
 		"negative used":           {`,9,1795000000123456789`, `,-9,1795000000123456789`, "line 7: column used: it must be 0 to"},
-		"used beyond the history": {`,9,1795000000123456789`, `,10,1795000000123456789`, "table accounts, line 7, column used: it is over the limit, and the usage history has only 9 points"},
+		"used beyond the history": {`,9,1795000000123456789`, `,10,1795000000123456789`, "account 2: table accounts, column used: it is over the limit"},
 		"used in another month":   {`[2,3,-719498,0,`, `[2,3,-719498,-1,`, "column points: it must be 0 to"},
-		"budget beyond":           {`,9,0,"https`, `,10,0,"https`, "table keys, line 10, column used: it is over the limit"},
-		"unknown plan":            {`"b@example.org","free"`, `"b@example.org","none"`, "line 7: column plan: there is no such plan"},
-		"key of no account":       {`[3,2,"laptop"`, `[3,1,"laptop"`, "table keys, line 10: column account: there is no such account"},
-		"name of a key":           {`"laptop"`, `""`, "line 10: column name: the name of a key"},
-		"budget of a key":         {`null,8,null`, `null,-1,null`, "line 10: column budget: it must be 0 to"},
-		"rate of a key":           {`3,0,9,24322`, `3,0,2000000000,24322`, "line 11: column rate: the rate 2000000000"},
-		"rate of a test key":      {`"gone",false`, `"gone",true`, "line 11: column budget: a test key"},
+		"budget beyond":           {`,9,0,"https`, `,10,0,"https`, "account 2: table keys, column used: it is over the budget"},
+		"unknown plan":            {`"b@example.org","free"`, `"b@example.org","none"`, "the database refuses a row up to this line"},
+		"key of no account":       {`[3,2,"laptop"`, `[3,1,"laptop"`, "table keys, line 1"},
+		"name of a key":           {`"laptop"`, `""`, "line 10: the name of a key"},
+		"budget of a key":         {`null,8,null`, `null,-1,null`, "line 10: a key's budget must be a number"},
+		"rate of a key":           {`3,0,9,24322`, `3,0,2000000000,24322`, "line 11: the rate 2000000000"},
+		"rate of a test key":      {`"gone",false`, `"gone",true`, "line 11: a test key"},
 		"expiry of a key":         {`1,2,3,0,9`, `1,2,9223372036854775807,0,9`, "line 11: column expires_ns: it must be 0 to"},
-		"origin":                  {`https://shop.example http`, `https://shop.example/x http`, "line 10: column origins:"},
+		"origin":                  {`https://shop.example http`, `https://shop.example/x http`, "line 10: \"https://shop.example/x\" is not an origin"},
 		"origin in another form":  {`https://shop.example http`, `https://shop.example:443 http`, "line 10: column origins: they are not in the form"},
-		"default policy":          {`"sign-up",false]`, `"none",false]`, "table keys, line 10, column policy: the account has no such policy"},
-		"secret":                  {`["a00`, `["A00`, "table secrets, line 13: column hash: it must have 64"},
-		"secret of no key":        {`0",3,8]`, `0",9,8]`, "line 14: column key: there is no such key"},
-		"usage of another's key":  {`[2,3,-719498`, `[5,3,-719498`, "table usage, line 16: column key: the key is another account's"},
+		"default policy":          {`"sign-up",false]`, `"none",false]`, "account 2: table keys, column policy: the account has no such policy"},
+		"secret":                  {`["a00`, `["A00`, "table secrets, line 13: column hash: it must match"},
+		"secret of no key":        {`0",3,8]`, `0",9,8]`, "table secrets, line 1"},
+		"usage of another's key":  {`[2,3,-719498`, `[5,3,-719498`, "table usage, column key: the key is another account's"},
 		"size of an answer":       {`"AP8Kew==",4`, `"AP8Kew==",5`, "column size: it is not the length"},
-		"name of a user":          {`"Bea"`, `"B\u0007"`, "table users, line 22: column name"},
-		"dear password":           {`m=19456`, `m=4194304`, "column password: The password's hash"},
-		"session of no user":      {`",2,"Firefox`, `",5,"Firefox`, "table sessions, line 24: column account: there is no such user"},
+		"name of a user":          {`"Bea"`, `"B\u0007"`, "table users, line 22: "},
+		"dear password":           {`m=19456`, `m=4194304`, "line 22: The password's hash"},
+		"session of no user":      {`",2,"Firefox`, `",5,"Firefox`, "table sessions, line 2"},
 		"passkey":                 {`"{\"k\":\"v\"}"`, `"{"`, "column credential: it must be JSON"},
 		"actor":                   {`"owner"`, `"nobody"`, "column actor"},
-		"URL of a webhook":        {`https://hooks.example.com/x`, `http://127.0.0.1/`, "table webhooks, line 41: column url: the webhook's URL is not accepted"},
-		"percent":                 {`24322,80`, `24322,81`, "column percent"},
-		"policy":                  {`[\"disposable\"]`, `[\"nonsense\"]`, "table policies, line 45: column document: block.reasons[0]"},
-		"name of a policy":        {`[2,"sign-up"`, `[2,"Sign up"`, "line 45: column name: the name of a policy"},
+		"URL of a webhook":        {`https://hooks.example.com/x`, `http://127.0.0.1/`, "table webhooks, line 41: the webhook's URL is not accepted"},
+		"percent":                 {`24322,80`, `24322,101`, "column percent"},
+		"policy":                  {`[\"disposable\"]`, `[\"nonsense\"]`, "table policies, line 45: block.reasons[0]"},
+		"name of a policy":        {`[2,"sign-up"`, `[2,"Sign up"`, "line 45: the name of a policy"},
 		"version of a policy":     {`}",7,1]`, `}",8,1]`, "column version"},
 	} {
 		at := strings.Index(whole, c.old)
@@ -139,16 +140,17 @@ func TestRefusedExports(t *testing.T) {
 		if name != "more text" {
 			changed = string(withChecksum([]byte(changed)))
 		}
-		url := newSQLite(t)
-		_, err := Import(t.Context(), url, strings.NewReader(changed), parsePolicy)
-		require.ErrorContains(t, err, c.want, name)
-		require.NotContains(t, err.Error(), "b@example.org", name)
-		if _, err := os.Stat(pathOf(url)); err == nil {
-			require.Equal(t, []string{"0"}, query(t, url, "SELECT count(*) FROM accounts"), name)
-			ledgers++
-		}
+		refused[name] = [2]string{changed, c.want}
 	}
-	require.Greater(t, ledgers, 40, "most are found in the rows")
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		for name, c := range refused {
+			_, err := Import(t.Context(), url, strings.NewReader(c[0]), parsePolicy)
+			if assert.ErrorContains(t, err, c[1], name) {
+				require.NotContains(t, err.Error(), "b@example.org", name)
+			}
+		}
+		require.Equal(t, []string{"0"}, query(t, url, "SELECT count(*) FROM accounts"))
+	})
 }
 
 func TestLongLine(t *testing.T) {
@@ -169,27 +171,47 @@ func (letters) Read(p []byte) (int, error) {
 // An account whose deletion has begun may be exported: it is suspended, and its history and
 // its policies may be gone.
 func TestAccountInDeletion(t *testing.T) {
-	rows := map[string][]string{"plans": sampleRows["plans"], "keys": sampleRows["keys"],
-		"accounts": {strings.Replace(sampleRows["accounts"][0], "null,null,3,7]", "null,8,3,7]", 1)}}
-	require.NoError(t, read(bytes.NewReader(encode(t, rows, sampleLast))))
-	rows["accounts"] = sampleRows["accounts"]
-	require.ErrorContains(t, read(bytes.NewReader(encode(t, rows, sampleLast))), "table ")
+	rows := map[string][]string{"plans": sampleRows["plans"], "keys": sampleRows["keys"], "accounts": sampleRows["accounts"]}
+	_, err := Import(t.Context(), newSQLite(t), bytes.NewReader(encode(t, rows, sampleLast)), parsePolicy)
+	require.ErrorContains(t, err, "account 2: table keys, column policy")
+	rows["accounts"] = []string{strings.Replace(sampleRows["accounts"][0], "null,null,3,7]", "null,8,3,7]", 1)}
+	requireImport(t, newSQLite(t), encode(t, rows, sampleLast))
 }
 
-// The export of a ledger that commit 3a41b124 made and charged. An account of it has used
-// requests before its first charge, and points beyond a limit that was lowered.
-func TestExportOfSchema7(t *testing.T) {
-	whole, err := os.ReadFile("testdata/schema7.ndjson")
-	require.NoError(t, err)
-	url := newSQLite(t)
-	requireImport(t, url, whole)
-	require.Equal(t, rowsOf(string(whole)), rowsOf(requireExport(t, url)))
-	l, err := ledger.Open(t.Context(), url)
-	require.NoError(t, err)
-	defer l.Close()
-	a, err := l.AccountByEmail(t.Context(), "shop@example.org")
-	require.NoError(t, err)
-	require.EqualValues(t, 20, a.Points)
+// A backup and an export of commit 3a41b124 become a ledger of this schema, which charges.
+func TestCopiesOfSchema7(t *testing.T) {
+	copies := map[string][]byte{}
+	for _, name := range []string{"3a41b124.db", "3a41b124.ndjson"} {
+		file, err := os.Open("testdata/" + name + ".gz")
+		require.NoError(t, err)
+		defer file.Close()
+		unpacked, err := gzip.NewReader(file)
+		require.NoError(t, err)
+		copies[name], err = io.ReadAll(unpacked)
+		require.NoError(t, err)
+	}
+	requireCharges := func(t *testing.T, url string) {
+		l, err := ledger.Open(t.Context(), url)
+		require.NoError(t, err)
+		defer l.Close()
+		require.NoError(t, charge(l, "ask_eKV91M5LC7OUoFeeBUgOoBi6wAB8Kcy22gIxIw"))
+		require.Equal(t, []string{"8"}, query(t, url, "SELECT sum(points) FROM usage WHERE account = 1"))
+	}
+	t.Run("restore", func(t *testing.T) {
+		backup, url := filepath.Join(t.TempDir(), "backup.db"), newSQLite(t)
+		require.NoError(t, os.WriteFile(backup, copies["3a41b124.db"], 0o600))
+		r, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []int{7, 2, 8}, []int{r.Schema, r.Accounts, r.Keys})
+		requireCharges(t, url)
+		require.Equal(t, []string{strconv.Itoa(store.Version)}, query(t, url, "PRAGMA user_version"))
+	})
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		requireImport(t, url, copies["3a41b124.ndjson"])
+		require.Equal(t, rowsOf(string(copies["3a41b124.ndjson"])), rowsOf(requireExport(t, url)))
+		requireCharges(t, url)
+		require.Contains(t, requireExport(t, url), fmt.Sprintf(`"schema":%d}`, store.Version))
+	})
 }
 
 // FuzzImport: no file makes reading and judging panic.

@@ -2,266 +2,178 @@ package archive
 
 import (
 	"cmp"
+	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
-// A rule returns an error for a value that is not one of its type.
-type rule func(j *judge, v any) error
-
-// A valueType is what the columns of tables.go may have as their type.
+// A valueType is what the columns of tables.go may have as their type. What a person gives
+// is judged with its row, by the rules of the commands, of the API and of the dashboard.
+// Other values have the form in which the program makes them.
 type valueType struct {
-	kind kind
-	rule rule
+	kind  kind
+	check func(v any) error // nil: any value
 }
 
 const (
-	maxID     = 1<<62 - 1 // leaves room for IDs to come
-	maxCount  = 1 << 53   // no sum of some overflows
-	firstDay  = -719_528  // 0000-01-01: releases until schema 7 put requests before an account's first charge into month 0
-	wordBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	maxID    = 1<<62 - 1 // leaves room for IDs to come
+	maxCount = 1 << 53   // no sum of some overflows
+	maxText  = 16 << 10  // bytes
+	firstDay = -719_528  // 0000-01-01: releases until schema 7 put requests before an account's first charge into month 0
 )
 
 // end is after all times, as it is for the commands: a time has a Unix time in nanoseconds.
 var end = time.Date(2201, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// types are the types of columns. The rules are those of the commands, of the API and of
-// the dashboard; values that no person gives have the form in which the program makes them.
-// The name and the terms of a key are judged together.
 var types = map[string]valueType{
 	"boolean": {boolean, nil},
 	"blob":    {blob, nil},
-	"id":      number(within(1, maxID)),
-	"count":   number(within(0, maxCount)),
-	"ns":      number(within(0, end.UnixNano()-1)), // a time
-	"month":   number(within(0, monthOf(end)-1)),
-	"day":     number(within(firstDay, end.Unix()/86400-1)),
-	"rate":    number(func(n int64) error { return book.CheckPlan(book.Plan{Name: "x", Rate: book.Limit(n)}) }),
-	"points": number(func(n int64) error {
-		return book.CheckPlan(book.Plan{Name: "x", Rate: 1, Points: book.Limit(n)})
-	}),
-	"storage": number(func(n int64) error { return book.CheckPlan(book.Plan{Name: "x", Rate: 1, Stored: n}) }),
-	"percent": number(func(n int64) error { return unless(n == 0 || n == 80 || n == 100, "it must be 0, 80 or 100") }),
-	"account": reference("there is no such account", func(j *judge, id int64) bool { return j.accounts[id] != nil }),
-	"key":     reference("there is no such key", func(j *judge, id int64) bool { return j.keys[id] != 0 }),
-	"user":    reference("there is no such user", func(j *judge, id int64) bool { return j.users[id] }),
-
-	"plan":     words(func(s string) error { return book.CheckPlan(book.Plan{Name: s, Rate: 1}) }),
-	"name":     {text, nil}, // judged with its row
-	"policy":   words(book.CheckPolicyName),
-	"document": {text, func(j *judge, v any) error { return j.policy(v.(string)) }},
-	"url":      words(webhook.CheckURL),
-	"person":   words(func(s string) error { return identity.CheckUser(s, "") }),
-	"password": words(func(s string) error { return identity.CheckUser("", s) }),
-	"passkey":  words(identity.CheckPasskeyName),
-	"email": words(func(s string) error {
-		return cmp.Or(book.CheckEmail(s), unless(s == strings.ToLower(strings.TrimSpace(s)), "it must be in lower case"))
-	}),
-	"actor": words(func(s string) error {
-		known := []book.Actor{book.Owner, book.Operator, book.Shell, book.Service}
-		return unless(slices.Contains(known, book.Actor(s)), "it must be owner, operator, shell or service")
-	}),
-	"hash": words(func(s string) error {
-		return unless(len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "", "it must have 64 digits of 0-9 and a-f")
-	}),
-	"word": words(func(s string) error {
-		right := s != "" && len(s) <= 2048 && strings.Trim(s, wordBytes) == ""
-		return unless(right, "it must have 1 to 2048 of A-Z, a-z, 0-9, - and _")
-	}),
-	"secret": words(func(s string) error {
-		odd := func(r rune) bool { return r <= ' ' || r > '~' }
-		right := s != "" && len(s) <= 1024 && !strings.ContainsFunc(s, odd)
-		return unless(right, "it must have 1 to 1024 of ASCII, and no spaces")
-	}),
-	"line": words(func(s string) error {
-		return unless(s != "" && len(s) <= 16<<10 && !strings.ContainsFunc(s, unicode.IsControl),
-			"it must have 1 to 16384 bytes and no control characters")
-	}),
-	"json": words(func(s string) error { return unless(json.Valid([]byte(s)), "it must be JSON") }),
-}
-
-func number(check func(int64) error) valueType {
-	return valueType{integer, func(_ *judge, v any) error { return check(v.(int64)) }}
-}
-
-func reference(wrong string, known func(*judge, int64) bool) valueType {
-	return valueType{integer, func(j *judge, v any) error { return unless(known(j, v.(int64)), wrong) }}
-}
-
-func words(check func(string) error) valueType {
-	return valueType{text, func(_ *judge, v any) error { return check(v.(string)) }}
-}
-
-func within(least, most int64) func(int64) error {
-	return func(n int64) error {
-		return unless(least <= n && n <= most, fmt.Sprintf("it must be %d to %d", least, most))
-	}
-}
-
-func unless(right bool, wrong string) error {
-	if right {
+	"given":   {text, nil},    // judged with its row
+	"limit":   {integer, nil}, // likewise
+	"id":      within(1, maxID),
+	"count":   within(0, maxCount),
+	"ns":      within(0, end.UnixNano()-1), // a time
+	"month":   within(0, int64(end.Year())*12-1),
+	"day":     within(firstDay, end.Unix()/86400-1),
+	"percent": within(0, 100),
+	"actor":   matching(`^(owner|operator|shell|service)$`),
+	"hash":    matching(`^[0-9a-f]{64}$`),
+	"word":    matching(`^[A-Za-z0-9_-]+$`),
+	"secret":  matching(`^[!-~]+$`),
+	"line":    matching(`^[^\p{Cc}]+$`),
+	"json": {text, func(v any) error {
+		if !json.Valid([]byte(v.(string))) {
+			return errors.New("it must be JSON")
+		}
 		return nil
-	}
-	return errors.New(wrong)
+	}},
 }
 
-func monthOf(t time.Time) int64 { return int64(t.Year()*12+int(t.Month())) - 1 }
-
-// A judge judges rows, and what rows of several tables say together. Its memory is some 40
-// bytes for each account, key and user.
-type judge struct {
-	policy   func(document string) error // judges a document
-	plans    map[string]book.Plan
-	accounts map[int64]*account   // by ID
-	keys     map[int64]int64      // the account, by ID
-	users    map[int64]bool       // by account
-	defaults map[policyName]int   // the lines of keys whose policy was not read yet
-	excesses map[[2]int64]*excess // by account and key; the key 0 is for the account's own
+func within(least, most int64) valueType {
+	return valueType{integer, func(v any) error {
+		if n := v.(int64); n < least || n > most {
+			return fmt.Errorf("it must be %d to %d", least, most)
+		}
+		return nil
+	}}
 }
 
-// An account whose deletion has begun is suspended, and may have lost its history and its
-// policies already.
-type account struct {
-	policies  int64 // how often one was changed
-	suspended bool
+func matching(pattern string) valueType {
+	form := regexp.MustCompile(pattern)
+	return valueType{text, func(v any) error {
+		if s := v.(string); len(s) > maxText || !form.MatchString(s) {
+			return fmt.Errorf("it must match %s and have at most %d bytes", pattern, maxText)
+		}
+		return nil
+	}}
 }
 
-type policyName struct {
-	account int64
-	name    string
-}
-
-// An excess is the points of an account or a key that has used more than its limit. It may
-// have: the limit was lowered since, or overage was allowed. But it cannot have used more
-// than the usage history has, because each charge adds to both.
-type excess struct {
-	where             string
-	month, used, seen int64 // seen are the month's points in the usage history
-}
-
-func newJudge(policy func(document string) error) *judge {
-	return &judge{policy, map[string]book.Plan{}, map[int64]*account{}, map[int64]int64{}, map[int64]bool{},
-		map[policyName]int{}, map[[2]int64]*excess{}}
-}
-
-// judge judges a row, whose line has the number line.
-func (j *judge) judge(t *table, values []any, line int) error {
+// judge returns what is wrong with a row by itself.
+func (t *table) judge(values []any, policy func(document string) error) error {
 	row := make(map[string]any, len(values))
 	for i, c := range t.columns {
 		row[c.name] = values[i]
-		if values[i] == nil || c.rule == nil || c.none && values[i] == "" {
+		if values[i] == nil || c.check == nil || c.none && values[i] == "" {
 			continue
 		}
-		if err := c.rule(j, values[i]); err != nil {
+		if err := c.check(values[i]); err != nil {
 			return fmt.Errorf("column %s: %w", c.name, err)
 		}
 	}
-	id, _ := row["id"].(int64)
-	owner, _ := row["account"].(int64)
+	given := func(column string) string { return row[column].(string) }
+	limit := func(column string) *book.Limit {
+		if row[column] == nil {
+			return nil
+		}
+		return new(book.Limit(row[column].(int64)))
+	}
 	switch t.name {
 	case "plans":
-		overage := row["overage"].(bool)
-		j.plans[row["name"].(string)] = book.Plan{Points: *limitOf(row["points"]), Overage: overage}
+		return book.CheckPlan(book.Plan{Name: given("name"), Rate: *limit("rate"), Points: *limit("points"),
+			Stored: row["stored"].(int64)})
 	case "accounts":
-		plan, found := j.plans[row["plan"].(string)]
-		if !found {
-			return errors.New("column plan: there is no such plan")
+		email, own := given("email"), book.Plan{Name: given("plan"), Rate: 1}
+		own.Rate, own.Points = *cmp.Or(limit("rate"), &own.Rate), *cmp.Or(limit("points"), &own.Points)
+		if email != strings.ToLower(strings.TrimSpace(email)) {
+			return errors.New("column email: it must be in lower case, without spaces")
 		}
-		points, overage := cmp.Or(limitOf(row["points"]), &plan.Points), plan.Overage
-		if own, ok := row["overage"].(bool); ok {
-			overage = own
-		}
-		a := &account{row["policies"].(int64), row["suspended_ns"] != nil}
-		j.accounts[id] = a
-		if *points != book.Unlimited && !overage && !a.suspended {
-			j.compare(id, 0, row, *points, line)
-		}
+		return cmp.Or(book.CheckEmail(email), book.CheckPlan(own))
 	case "keys":
-		j.keys[id] = owner
-		return j.judgeKey(id, owner, row, line)
-	case "usage":
-		key, month := row["key"].(int64), monthOf(time.Unix(row["day"].(int64)*86400, 0).UTC())
-		for _, of := range []int64{0, key} {
-			if e := j.excesses[[2]int64{owner, of}]; e != nil && e.month == month {
-				e.seen += row["points"].(int64)
-			}
+		k := book.Key{Name: given("name"), Test: row["test"].(bool), KeyTerms: book.KeyTerms{Budget: limit("budget"),
+			Rate: limit("rate"), Policy: given("policy"), Origins: strings.Fields(given("origins"))}}
+		if expires, ok := row["expires_ns"].(int64); ok {
+			k.Expires = time.Unix(0, expires)
 		}
-		return unless(j.keys[key] == owner, "column key: the key is another account's")
-	case "answers":
-		size := int64(len(row["answer"].([]byte)))
-		return unless(row["size"] == size, "column size: it is not the length of the answer")
+		err := book.CheckKey(&k)
+		if err == nil && strings.Join(k.Origins, " ") != given("origins") { // CheckKey writes them in their usual form
+			return errors.New("column origins: they are not in the form that browsers send")
+		}
+		return err
 	case "users":
-		j.users[owner] = true
+		return identity.CheckUser(given("name"), given("password"))
+	case "passkeys":
+		return identity.CheckPasskeyName(given("name"))
+	case "webhooks":
+		return webhook.CheckURL(given("url"))
 	case "policies":
-		delete(j.defaults, policyName{owner, row["name"].(string)})
-		changes := j.accounts[owner].policies
-		return unless(row["version"].(int64) <= changes, "column version: it is over the account's number of changes")
+		return cmp.Or(book.CheckPolicyName(given("name")), policy(given("document")))
 	}
 	return nil
 }
 
-func limitOf(v any) *book.Limit {
-	if n, ok := v.(int64); ok {
-		return (*book.Limit)(&n)
-	}
-	return nil
+// contradictions are what rows can say together that no charge and no command makes them
+// say, with a query for accounts of which they do. References from row to row are the
+// database's to check.
+//
+// An account or a key may have used more than its limit, because the limit was lowered
+// since, but not more than the usage history has, because each charge adds to both. An
+// account whose deletion has begun is suspended, and may have lost its history and its
+// policies.
+var contradictions = []struct{ wrong, query string }{
+	{"table usage, column key: the key is another account's",
+		"SELECT u.account FROM usage u JOIN keys k ON k.id = u.key WHERE k.account <> u.account"},
+	{"table answers, column size: it is not the length of the answer",
+		"SELECT account FROM answers WHERE size <> length(answer)"},
+	{"table policies, column version: it is over the account's number of changes",
+		"SELECT a.id FROM policies p JOIN accounts a ON a.id = p.account WHERE p.version > a.policies"},
+	{"table keys, column policy: the account has no such policy",
+		`SELECT a.id FROM keys k JOIN accounts a ON a.id = k.account
+		WHERE k.policy <> '' AND k.revoked_ns IS NULL AND a.suspended_ns IS NULL
+		AND NOT EXISTS (SELECT 1 FROM policies p WHERE p.account = k.account AND p.name = k.policy)`},
+	{"table accounts, column used: it is over the limit, and over the points of that month in the usage history",
+		`SELECT a.id FROM accounts a JOIN plans p ON p.name = a.plan
+		WHERE coalesce(a.points, p.points) BETWEEN 0 AND a.used - 1 AND NOT coalesce(a.overage, p.overage)
+		AND a.suspended_ns IS NULL
+		AND a.used > (SELECT coalesce(sum(u.points), 0) FROM usage u WHERE u.account = a.id AND a.month = MONTH)`},
+	{"table keys, column used: it is over the budget, and over the points of that month in the usage history",
+		`SELECT a.id FROM keys k JOIN accounts a ON a.id = k.account WHERE k.used > k.budget AND a.suspended_ns IS NULL
+		AND k.used > (SELECT coalesce(sum(u.points), 0) FROM usage u WHERE u.key = k.id AND k.month = MONTH)`},
 }
 
-// compare remembers an account or a key that has used more than its limit.
-func (j *judge) compare(account, key int64, row map[string]any, limit book.Limit, line int) {
-	if used := row["used"].(int64); used > int64(limit) {
-		where := "table accounts"
-		if key != 0 {
-			where = "table keys"
-		}
-		j.excesses[[2]int64{account, key}] = &excess{fmt.Sprintf("%s, line %d", where, line), row["month"].(int64), used, 0}
+// judge returns what is wrong with all rows together.
+func (db *database) judge(ctx context.Context) error {
+	month := "strftime('%Y', u.day * 86400, 'unixepoch') * 12 + strftime('%m', u.day * 86400, 'unixepoch') - 1"
+	if db.postgres {
+		const date = "FROM date '1970-01-01' + u.day::int)"
+		month = "extract(year " + date + " * 12 + extract(month " + date + " - 1"
 	}
-}
-
-func (j *judge) judgeKey(id, account int64, row map[string]any, line int) error {
-	origins, policy := row["origins"].(string), row["policy"].(string)
-	k := book.Key{Name: row["name"].(string), Test: row["test"].(bool), KeyTerms: book.KeyTerms{
-		Budget: limitOf(row["budget"]), Rate: limitOf(row["rate"]), Policy: policy, Origins: strings.Fields(origins)}}
-	if expires, ok := row["expires_ns"].(int64); ok {
-		k.Expires = time.Unix(0, expires)
-	}
-	if err := book.CheckKey(&k); err != nil {
-		field, _ := errors.AsType[*book.FieldError](err)
-		return fmt.Errorf("column %s: %w", field.Field, err)
-	}
-	if strings.Join(k.Origins, " ") != origins { // CheckKey writes them in their usual form
-		return errors.New("column origins: they are not in the form that browsers send")
-	}
-	if j.accounts[account].suspended {
-		return nil
-	}
-	if policy != "" && row["revoked_ns"] == nil {
-		j.defaults[policyName{account, policy}] = line
-	}
-	if k.Budget != nil {
-		j.compare(account, id, row, *k.Budget, line)
-	}
-	return nil
-}
-
-// end returns what is wrong once all rows were judged.
-func (j *judge) end() error {
-	for _, line := range j.defaults {
-		return fmt.Errorf("table keys, line %d, column policy: the account has no such policy", line)
-	}
-	for _, e := range j.excesses {
-		if e.used > e.seen {
-			return fmt.Errorf("%s, column used: it is over the limit, and the usage history has only %d points in that month",
-				e.where, e.seen)
+	for _, c := range contradictions {
+		var account int64
+		query := strings.ReplaceAll(c.query, "MONTH", month) + " LIMIT 1"
+		switch err := db.QueryRowContext(ctx, query).Scan(&account); {
+		case err == nil:
+			return fmt.Errorf("account %d: %s", account, c.wrong)
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	codes "modernc.org/sqlite/lib"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // RestoreOptions change what Restore does.
@@ -60,14 +62,14 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (r Rest
 		return r, err
 	}
 	defer old.Close()
-	if err := requireFile(ctx, backup); err != nil {
+	if err := requireLedger(ctx, "sqlite:"+backup); err != nil && !errors.Is(err, store.ErrOldSchema) {
 		return r, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return r, err
 	}
-	file := &NewFile{place: path}
-	if err := file.create(); err != nil {
+	file, err := CreateFile(path, o.Force)
+	if err != nil {
 		return r, err
 	}
 	defer file.Discard()
@@ -75,7 +77,7 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (r Rest
 		return r, fmt.Errorf("%s: %w", backup, err)
 	}
 	if !o.KeepSessions {
-		db, err := openFile(file.Name(), "rw", "synchronous(OFF)", "secure_delete(1)")
+		db, err := openFile(file.Name(), "mode=rw&_pragma=synchronous(OFF)&_pragma=secure_delete(1)")
 		if err != nil {
 			return r, err
 		}
@@ -97,7 +99,7 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (r Rest
 			return r, fmt.Errorf("keep the old database: %w", err)
 		}
 	}
-	return r, file.move()
+	return r, file.Finish()
 }
 
 // lock locks the database at path, which may be missing, until the result is closed. Of
@@ -107,7 +109,7 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (r Rest
 // shared lock while it is open, also while it is idle (https://www.sqlite.org/wal.html).
 // A database that is damaged or missing has no lock: its files beside it must be gone.
 func lock(ctx context.Context, path string) (*sql.DB, error) {
-	db, err := openFile(path, "rw", "locking_mode(EXCLUSIVE)")
+	db, err := openFile(path, "mode=rw&_pragma=locking_mode(EXCLUSIVE)")
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +123,9 @@ func lock(ctx context.Context, path string) (*sql.DB, error) {
 	}
 	switch sqliteCode(err) {
 	case codes.SQLITE_OK:
-		if err == nil {
-			_ = os.Remove(path + "-shm") // a killed process may have left it; in this mode SQLite does not use it
+		if err == nil { // they are empty, or left by a killed process: SQLite does not use them in this mode
+			_ = os.Remove(path + "-shm")
+			_ = os.Remove(path + "-journal")
 		}
 	case codes.SQLITE_BUSY:
 		err = fmt.Errorf("%s: %w", path, errInUse)

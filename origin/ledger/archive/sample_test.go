@@ -34,7 +34,7 @@ var sampleRows = map[string][]string{
 		`[4,2,"Dashboard","",1,2,3,0,9,24322,0,5,"",true,"gone",false]`},
 	"secrets":    {`["` + digest("a") + `",3,null]`, `["` + digest("b") + `",3,8]`},
 	"usage":      {`[2,3,-719498,0,1,1,0,0,0,0,0,0,0,0,0]`, fmt.Sprintf(`[2,3,%d,9,2,1,4,5,1,1,1,1,1,1,1]`, sampleDay)},
-	"answers":    {`[2,"` + digest("a") + `","` + digest("c") + `","",0,9]`, `[2,"` + digest("b") + `","` + digest("c") + `","AP8Kew==",4,9]`},
+	"answers":    {`[2,"` + digest("a") + `","` + digest("c") + `","AA==",1,9]`, `[2,"` + digest("b") + `","` + digest("c") + `","AP8Kew==",4,9]`},
 	"users":      {`[2,"Bea","` + samplePassword + `",true,"sealed1.0a0b0c0d.x",58,"handle",1]`},
 	"sessions":   {`[9,"` + digest("a") + `",2,"Firefox on Linux",1,2,3,4,true]`},
 	"links":      {`["` + digest("a") + `",2,5]`},
