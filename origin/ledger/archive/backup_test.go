@@ -28,7 +28,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	url, to := newSQLite(t), filepath.Join(t.TempDir(), "copy.db")
 	secret := newLedger(t, url)
 	grow(t, url, 20_000)
-	w := startWorker(t, url, secret)
+	kill := startWorker(t, url, secret)
 	points := 0
 	for range 5 {
 		s, err := Backup(t.Context(), pathOf(url), to, true, nil)
@@ -42,7 +42,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode())
 	}
-	w.kill(t)
+	kill()
 	require.GreaterOrEqual(t, requireAddsUp(t, url), points)
 }
 
@@ -51,7 +51,7 @@ func TestBackupUnderLoad(t *testing.T) {
 func TestExportUnderLoad(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		secret := newLedger(t, url)
-		w := startWorker(t, url, secret)
+		kill := startWorker(t, url, secret)
 		points := 0
 		for range 5 {
 			var out bytes.Buffer
@@ -63,7 +63,7 @@ func TestExportUnderLoad(t *testing.T) {
 			require.GreaterOrEqual(t, now, points)
 			points = now
 		}
-		w.kill(t)
+		kill()
 		require.Greater(t, points, 1)
 	})
 }
@@ -75,11 +75,11 @@ func TestBackupRefusals(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, bytes.Repeat([]byte("not a database\n"), 99), 0o644))
 	}
 	newer, older, other, damaged := pathOf(imported(t)), pathOf(imported(t)), filepath.Join(dir, "other.db"), pathOf(imported(t))
-	execSQLite(t, "sqlite:"+newer, "PRAGMA user_version = 99")
-	execSQLite(t, "sqlite:"+older, "PRAGMA user_version = 4")
+	query(t, "sqlite:"+newer, "PRAGMA user_version = 99")
+	query(t, "sqlite:"+older, "PRAGMA user_version = 4")
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
-	execSQLite(t, "sqlite:"+other, "CREATE TABLE accounts (id INTEGER)")
-	execSQLite(t, "sqlite:"+damaged, "PRAGMA foreign_keys = 0; DELETE FROM accounts WHERE id = 2")
+	query(t, "sqlite:"+other, "CREATE TABLE accounts (id INTEGER)")
+	query(t, "sqlite:"+damaged, "PRAGMA foreign_keys = 0; DELETE FROM accounts WHERE id = 2")
 	inUse := pathOf(imported(t))
 	startWorker(t, "sqlite:"+inUse, "")
 	for name, c := range map[string]struct {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // A NewFile is written beside its final place, with mode 0600, and moved there when
@@ -17,12 +16,8 @@ type NewFile struct {
 	force bool
 }
 
-// part is in the names of files that are being written. Those of processes that were
-// killed are removed by the next copy after staleAfter.
-const (
-	part       = ".part-"
-	staleAfter = 24 * time.Hour
-)
+// part is in the names of files that are being written.
+const part = ".part-"
 
 // besideDatabase are the ends of the names of SQLite's files beside a database that is open.
 var besideDatabase = []string{"-wal", "-shm", "-journal"}
@@ -35,12 +30,6 @@ func CreateFile(place string, force bool) (*NewFile, error) {
 	n := &NewFile{place: place, force: force}
 	if err := n.requirePlace(); err != nil {
 		return nil, err
-	}
-	left, _ := filepath.Glob(place + part + "*")
-	for _, name := range left {
-		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
-			_ = os.Remove(name)
-		}
 	}
 	file, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+part+"*") // mode 0600
 	n.File = file

@@ -50,10 +50,17 @@ func requireExport(t testing.TB, url string) string {
 	return out.String()
 }
 
-// query returns the rows of one column.
+// query runs a statement without the ledger, and returns the rows of one column.
 func query(t testing.TB, url, statement string) (list []string) {
 	t.Helper()
-	db := openAny(t, url)
+	var db *sql.DB
+	var err error
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		db, err = openFile(path, "mode=rwc")
+	} else {
+		db, err = sql.Open("pgx", url)
+	}
+	require.NoError(t, err)
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), statement)
 	require.NoError(t, err)
@@ -65,28 +72,6 @@ func query(t testing.TB, url, statement string) (list []string) {
 	}
 	require.NoError(t, rows.Err())
 	return list
-}
-
-// openAny opens a database without the ledger.
-func openAny(t testing.TB, url string) *sql.DB {
-	t.Helper()
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		db, err := openFile(path, "mode=rwc")
-		require.NoError(t, err)
-		return db
-	}
-	db, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	return db
-}
-
-// execSQLite runs a statement on an SQLite file.
-func execSQLite(t testing.TB, url, statement string) {
-	t.Helper()
-	db := openAny(t, url)
-	defer db.Close()
-	_, err := db.ExecContext(t.Context(), statement)
-	require.NoError(t, err)
 }
 
 func pathOf(url string) string { return strings.TrimPrefix(url, "sqlite:") }

@@ -29,9 +29,6 @@ import (
 // errDamaged is the error of a file that is not a whole export.
 var errDamaged = errors.New("the file is damaged; make the export again, or use another copy of it")
 
-// errVersion is the error of an export that another release of addrspec made.
-var errVersion = errors.New("the export was made by another release of addrspec")
-
 // errNotEmpty is the error of an import into a ledger that has accounts.
 var errNotEmpty = errors.New("the ledger has accounts already; import into a new database")
 
@@ -65,15 +62,15 @@ func Import(ctx context.Context, url string, r io.Reader, policy func(document s
 	}
 	for i := range tables {
 		t := &tables[i]
-		last, err := d.table(t)
+		err := d.table(t)
 		if err == nil {
 			err = db.fill(ctx, t, d)
 		}
 		if err == nil && t.numbered {
 			statement := fmt.Sprintf("DELETE FROM sqlite_sequence WHERE name = '%s'; "+
-				"INSERT INTO sqlite_sequence (name, seq) VALUES ('%[1]s', %d)", t.name, last)
+				"INSERT INTO sqlite_sequence (name, seq) VALUES ('%[1]s', %d)", t.name, d.last)
 			if db.postgres { // ALTER belongs to the transaction, as setval would not
-				statement = fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id RESTART WITH %d", t.name, last+1)
+				statement = fmt.Sprintf("ALTER TABLE %s ALTER COLUMN id RESTART WITH %d", t.name, d.last+1)
 			}
 			_, err = db.ExecContext(ctx, statement)
 		}
@@ -153,8 +150,7 @@ type decoder struct {
 	sum    hash.Hash // of the lines before the current one
 	line   int       // the number of the current line
 	rows   Counts
-	least  int64 // the ID that the next row may have at least, and at most
-	most   int64
+	last   int64 // the highest ID that the table has given out
 }
 
 func newDecoder(policy func(document string) error) *decoder {
@@ -181,13 +177,10 @@ func (d *decoder) begin(r io.Reader) error {
 	if err := json.Unmarshal(d.in.Bytes(), &h); err != nil || h.Format != formatName {
 		return damaged("it does not begin an export of addrspec")
 	}
-	if h.Version != formatVersion {
-		return fmt.Errorf("%w: its format has version %d, this release reads %d; import it with the newer release",
-			errVersion, h.Version, formatVersion)
-	}
-	if h.Schema < firstSchema || h.Schema > store.Version {
-		return fmt.Errorf("%w: its schema has version %d, this release reads %d to %d; import it with that "+
-			"release into SQLite, then start this one on the file if it is newer", errVersion, h.Schema, firstSchema, store.Version)
+	if h.Version != formatVersion || h.Schema < firstSchema || h.Schema > store.Version {
+		return fmt.Errorf("the export was made by another release of addrspec: its format has version %d and its schema %d, "+
+			"this release reads %d and %d to %d; import it with that release into SQLite, then start this one on the file "+
+			"if it is newer", h.Version, h.Schema, formatVersion, firstSchema, store.Version)
 	}
 	return d.next()
 }
@@ -218,22 +211,21 @@ func (d *decoder) next() error {
 
 func damaged(what string) error { return fmt.Errorf("%s: %w", what, errDamaged) }
 
-// table reads the current line, which starts t. It returns the highest ID that t has
-// given out.
-func (d *decoder) table(t *table) (last int64, err error) {
+// table reads the current line, which starts t.
+func (d *decoder) table(t *table) error {
 	var start tableLine
 	if err := json.Unmarshal(d.in.Bytes(), &start); err != nil || start.Table != t.name ||
 		!slices.Equal(start.Columns, t.names()) || (start.LastID != nil) != t.numbered {
-		return 0, damaged("it does not start the table with its columns")
+		return damaged("it does not start the table with its columns")
 	}
 	if t.numbered {
-		last = *start.LastID
+		d.last = *start.LastID
 	}
-	if last < 0 || last > maxID {
-		return 0, damaged("last_id is out of range")
+	if d.last < 0 || d.last > maxID {
+		return damaged("last_id is out of range")
 	}
-	d.rows[t.name], d.least, d.most = 0, 1, last
-	return last, nil
+	d.rows[t.name] = 0
+	return nil
 }
 
 // row reads the next line and returns its values if it is a row: int64, string, bool,
@@ -258,11 +250,8 @@ func (d *decoder) row(t *table) ([]any, error) {
 		}
 		row[i] = value.Elem().Interface()
 	}
-	if t.numbered {
-		if id := row[0].(int64); id < d.least || id > d.most {
-			return nil, damaged("column id: it is not between that of the row before and last_id")
-		}
-		d.least = row[0].(int64) + 1
+	if t.numbered && row[0].(int64) > d.last {
+		return nil, damaged("column id: it is over last_id")
 	}
 	d.rows[t.name]++
 	return row, t.judge(row, d.policy)

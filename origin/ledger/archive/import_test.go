@@ -26,7 +26,7 @@ func read(r io.Reader) error {
 		return err
 	}
 	for i := range tables {
-		if _, err := d.table(&tables[i]); err != nil {
+		if err := d.table(&tables[i]); err != nil {
 			return err
 		}
 		for row := []any{0}; row != nil; {
@@ -71,7 +71,7 @@ func TestRefusedExports(t *testing.T) {
 	refused := map[string][2]string{}
 	for name, c := range map[string]struct{ old, new, want string }{
 		"another file":      {`{"format":"addrspec ledger"`, `{"format":"x"`, "line 1: it does not begin an export"},
-		"newer format":      {`"version":1`, `"version":2`, "import it with the newer release"},
+		"newer format":      {`"version":1`, `"version":2`, "its format has version 2"},
 		"newer schema":      {`"schema":7`, `"schema":99`, "made by another release"},
 		"older schema":      {`"schema":7`, `"schema":6`, "made by another release"},
 		"another table":     {`{"table":"plans"`, `{"table":"secrets"`, "table plans, line 2: it does not start the table"},
@@ -86,8 +86,8 @@ func TestRefusedExports(t *testing.T) {
 		"not JSON":          {`["free",1,5,false,1099511627776]`, `["free"`, "line 4: it is not a row"},
 		"an empty line":     {"[\"free\"", "\n[\"free\"", "line 4: it is not a row"},
 		"not UTF-8":         {`["free"`, "[\"\xff\"", "line 4: it is not UTF-8"},
-		"ID beyond last_id": {`"last_id":8`, `"last_id":4`, "table accounts, line 8: column id: it is not between"},
-		"IDs out of order":  {`[5,"ä`, `[1,"ä`, "line 8: column id: it is not between"},
+		"ID beyond last_id": {`"last_id":8`, `"last_id":4`, "table accounts, line 8: column id: it is over last_id"},
+		"an ID twice":       {`[5,"ä`, `[2,"ä`, "table accounts, line "},
 		"last_id too large": {`"last_id":8`, `"last_id":4611686018427387904`, "line 6: last_id is out of range"},
 		"a row less":        {`["Ärzte",7,5,true,1]` + "\n", "", "the database refuses a row up to this line"},
 		"more text":         {`"}` + "\n", "\"}\nx", "there is text after the line with the checksum"},

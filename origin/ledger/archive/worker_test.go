@@ -68,15 +68,9 @@ func charge(l *ledger.Ledger, secret string) error {
 	return nil
 }
 
-// A charger is a worker.
-type charger struct {
-	cmd   *exec.Cmd
-	lines *bufio.Scanner
-}
-
-// startWorker returns a worker that has charged once, or opened the database if
-// there is no secret.
-func startWorker(t testing.TB, url, secret string) *charger {
+// startWorker starts a worker, and returns when it has charged once, or opened the database
+// if there is no secret. kill ends it as a crash would.
+func startWorker(t testing.TB, url, secret string) (kill func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), workerVariable+"="+url+" "+secret)
@@ -84,20 +78,13 @@ func startWorker(t testing.TB, url, secret string) *charger {
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	c := &charger{cmd, bufio.NewScanner(out)}
-	require.True(t, c.lines.Scan(), "the worker ended")
-	return c
+	kill = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+	t.Cleanup(kill)
+	require.True(t, bufio.NewScanner(out).Scan(), "the worker ended")
+	return kill
 }
 
-// kill ends the worker as a crash would.
-func (c *charger) kill(t testing.TB) {
-	require.NoError(t, c.cmd.Process.Kill())
-	_ = c.cmd.Wait()
-}
-
-// newLedger creates a ledger with n accounts, which use many rows of usage, and
-// returns the secret of a key without limits.
+// newLedger creates a ledger with an account, and returns the secret of a key without limits.
 func newLedger(t testing.TB, url string) (secret string) {
 	l, err := ledger.Open(t.Context(), url)
 	require.NoError(t, err)
@@ -112,8 +99,7 @@ func newLedger(t testing.TB, url string) (secret string) {
 
 // grow adds audit rows to an SQLite ledger, about 0.2 MB a thousand.
 func grow(t testing.TB, url string, rows int) {
-	defer execSQLite(t, url, "PRAGMA wal_checkpoint(TRUNCATE)")
-	execSQLite(t, url, "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < "+strconv.Itoa(rows)+`)
+	query(t, url, "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < "+strconv.Itoa(rows)+`)
 		INSERT INTO audit (account, at_ns, actor, action, subject) SELECT 1, i, 'owner', 'key.create', hex(randomblob(90)) FROM n`)
 }
 
