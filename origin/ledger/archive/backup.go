@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +21,18 @@ const progressEvery = 200 * time.Millisecond
 // and checks the copy. A server may charge meanwhile: in WAL mode readers and the writer
 // do not wait for each other, only the write-ahead log grows until the copy ends. The
 // ledger may be of an earlier schema.
-func Backup(ctx context.Context, path, place string, force bool, progress Progress) (s Summary, err error) {
+func Backup(ctx context.Context, path, place string, force bool, progress Progress) (Summary, error) {
 	if err := requireOther(path, place); err != nil {
-		return s, err
+		return Summary{}, err
 	}
+	return copyTo(ctx, path, "rw", place, force, progress, func(string) error { return nil })
+}
+
+// copyTo copies the ledger at path to a new file, and lets finish change the copy once it is
+// checked. The copy is in rollback mode: it needs no file beside it, and can be read from a
+// medium that is read-only.
+func copyTo(ctx context.Context, path, mode, place string, force bool, progress Progress,
+	finish func(path string) error) (s Summary, err error) {
 	if err := requireLedger(ctx, "sqlite:"+path); err != nil && !errors.Is(err, store.ErrOldSchema) {
 		return s, err
 	}
@@ -32,43 +41,27 @@ func Backup(ctx context.Context, path, place string, force bool, progress Progre
 		return s, err
 	}
 	defer file.Discard()
-	if err := copyTo(ctx, file, path, "rw", progress); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
-	}
-	s, err = summarize(ctx, file.Name())
-	if err != nil {
-		return s, fmt.Errorf("the copy of %s is not in order: %w", path, err)
-	}
-	return s, file.Finish()
-}
-
-// copyTo copies the ledger at path to a file that is empty. The copy is in rollback mode:
-// it needs no file beside it, and can be read from a medium that is read-only.
-func copyTo(ctx context.Context, file *NewFile, path, mode string, progress Progress) error {
 	db, err := openFile(path, "mode="+mode)
 	if err != nil {
-		return err
+		return s, err
 	}
 	defer db.Close()
 	var all int64
 	const size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 	if err := db.QueryRowContext(ctx, size).Scan(&all); err != nil {
-		return explain(err)
+		return s, fmt.Errorf("%s: %w", path, explain(err))
 	}
 	done := make(chan error, 1)
 	go func() {
 		_, err := db.ExecContext(ctx, "VACUUM INTO ?", file.Name())
-		done <- err
+		done <- cmp.Or(ctx.Err(), err)
 	}()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
-	for {
+	for copying := true; copying; {
 		select {
-		case err := <-done:
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return explain(err)
+		case err = <-done:
+			copying = false
 		case <-tick.C:
 			// A flush of the whole file at the end would keep the server's commits from the disk.
 			info, err := file.Stat()
@@ -77,6 +70,16 @@ func copyTo(ctx context.Context, file *NewFile, path, mode string, progress Prog
 			}
 		}
 	}
+	if err == nil {
+		s, err = summarize(ctx, file.Name())
+	}
+	if err == nil {
+		err = finish(file.Name())
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, explain(err))
+	}
+	return s, file.Finish()
 }
 
 // A Summary is what an operator may want to know of an SQLite ledger.
@@ -104,7 +107,7 @@ func summarize(ctx context.Context, path string) (s Summary, err error) {
 	err = db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result)
 	switch {
 	case err != nil:
-		return s, explain(err)
+		return s, err
 	case result != "ok":
 		return s, fmt.Errorf("%w (%s)", errCorrupt, result)
 	}
@@ -115,7 +118,7 @@ func summarize(ctx context.Context, path string) (s Summary, err error) {
 		FROM pragma_user_version`).Scan(&s.Schema, &orphans, &s.Accounts, &s.Keys, &day, &sealed)
 	switch {
 	case err != nil:
-		return s, fmt.Errorf("it is not a ledger of addrspec: %w", explain(err))
+		return s, fmt.Errorf("it is not a ledger of addrspec: %w", err)
 	case orphans > 0:
 		return s, fmt.Errorf("%w (%d rows refer to rows that do not exist)", errCorrupt, orphans)
 	case day > 0:

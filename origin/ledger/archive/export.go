@@ -90,7 +90,7 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 	_ = lines.Encode(header{formatName, formatVersion, store.Version}) // Flush returns the error
 	for i := range tables {
 		t := &tables[i]
-		line := tableLine{Table: t.name, Columns: t.names()}
+		line := tableLine{Table: t.name, Columns: t.names}
 		if t.numbered { // read after the snapshot was taken, so it is at least the ID of every row
 			query := "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '" + t.name + "'"
 			if db.postgres {
@@ -118,14 +118,14 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 // writeRows writes the rows of a table, and returns their number. It compares text as
 // bytes, whatever the database's locale is.
 func (db *database) writeRows(ctx context.Context, t *table, lines *json.Encoder) (n int64, err error) {
-	names, order := t.names(), slices.Clone(t.key)
+	order := slices.Clone(t.key)
 	for i, name := range order {
-		if db.postgres && t.columns[slices.Index(names, name)].kind == text {
+		if db.postgres && t.columns[slices.Index(t.names, name)].kind == text {
 			order[i] += ` COLLATE "C"`
 		}
 	}
-	rows, err := db.QueryContext(ctx,
-		"SELECT "+strings.Join(names, ", ")+" FROM "+t.name+" ORDER BY "+strings.Join(order, ", "))
+	query := "SELECT " + strings.Join(t.names, ", ") + " FROM " + t.name + " ORDER BY " + strings.Join(order, ", ")
+	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return 0, err
 	}

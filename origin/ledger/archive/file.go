@@ -81,7 +81,6 @@ func (n *NewFile) Finish() error {
 func (n *NewFile) Discard() {
 	_ = n.File.Close()
 	_ = os.Remove(n.Name())
-	_ = os.Remove(n.Name() + "-journal") // of a restore
 }
 
 // requireOther returns an error if there is no file at path, or place is that file.

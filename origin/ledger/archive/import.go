@@ -29,9 +29,6 @@ import (
 // errDamaged is the error of a file that is not a whole export.
 var errDamaged = errors.New("the file is damaged; make the export again, or use another copy of it")
 
-// errNotEmpty is the error of an import into a ledger that has accounts.
-var errNotEmpty = errors.New("the ledger has accounts already; import into a new database")
-
 // firstSchema is the oldest schema whose exports have the tables of tables.go.
 const firstSchema = 7
 
@@ -101,7 +98,7 @@ func (db *database) requireEmpty(ctx context.Context) error {
 		return err
 	}
 	if accounts > 0 {
-		return errNotEmpty
+		return errors.New("the ledger has accounts already; import into a new database")
 	}
 	_, err := db.ExecContext(ctx, "DELETE FROM plans; DELETE FROM challenges; DELETE FROM attempts")
 	return err
@@ -119,7 +116,7 @@ func (db *database) fill(ctx context.Context, t *table, d *decoder) (err error) 
 			return row, err
 		})
 		err = db.conn.Raw(func(conn any) error {
-			_, err := conn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.name}, t.names(), rows)
+			_, err := conn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.name}, t.names, rows)
 			return err
 		})
 	} else {
@@ -215,7 +212,7 @@ func damaged(what string) error { return fmt.Errorf("%s: %w", what, errDamaged) 
 func (d *decoder) table(t *table) error {
 	var start tableLine
 	if err := json.Unmarshal(d.in.Bytes(), &start); err != nil || start.Table != t.name ||
-		!slices.Equal(start.Columns, t.names()) || (start.LastID != nil) != t.numbered {
+		!slices.Equal(start.Columns, t.names) || (start.LastID != nil) != t.numbered {
 		return damaged("it does not start the table with its columns")
 	}
 	if t.numbered {

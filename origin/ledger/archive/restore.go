@@ -11,8 +11,6 @@ import (
 	"time"
 
 	codes "modernc.org/sqlite/lib"
-
-	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // RestoreOptions change what Restore does.
@@ -27,10 +25,6 @@ type Restored struct {
 	Summary
 	Kept string // the path of the database that was replaced; "" for none
 }
-
-// errDatabaseExists is the error of a restore over a database.
-var errDatabaseExists = errors.New("there is a database already; stop the service, then give --force to replace it, " +
-	"which keeps the old file under another name")
 
 // errInUse is the error of a restore over a database that a process has open.
 var errInUse = errors.New("a process has the database open; stop the service first, and end commands that use it")
@@ -47,59 +41,41 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (r Rest
 	}
 	info, err := os.Lstat(path)
 	switch {
-	case path == "":
-		return r, errors.New("give the path of a file, as in sqlite:data/addrspec.db")
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return r, err
 	case !info.Mode().IsRegular():
 		return r, fmt.Errorf("%s: it is not a file; give the database's own path", path)
 	case !o.Force:
-		return r, fmt.Errorf("%s: %w", path, errDatabaseExists)
+		return r, fmt.Errorf("%s: there is a database already; stop the service, then give --force to replace it, "+
+			"which keeps the old file under another name", path)
 	}
 	old, err := lock(ctx, path) // until the new file is in place
 	if err != nil {
 		return r, err
 	}
 	defer old.Close()
-	if err := requireLedger(ctx, "sqlite:"+backup); err != nil && !errors.Is(err, store.ErrOldSchema) {
-		return r, err
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return r, err
 	}
-	file, err := CreateFile(path, o.Force)
-	if err != nil {
-		return r, err
-	}
-	defer file.Discard()
-	if err := copyTo(ctx, file, backup, "ro", o.Progress); err != nil {
-		return r, fmt.Errorf("%s: %w", backup, err)
-	}
-	if !o.KeepSessions {
-		db, err := openFile(file.Name(), "mode=rw&_pragma=synchronous(OFF)&_pragma=secure_delete(1)")
-		if err != nil {
-			return r, err
+	r.Summary, err = copyTo(ctx, backup, "ro", path, o.Force, o.Progress, func(file string) error {
+		if !o.KeepSessions {
+			db, err := openFile(file, "mode=rw&_pragma=journal_mode(MEMORY)&_pragma=secure_delete(1)")
+			if err != nil {
+				return err
+			}
+			_, err = db.ExecContext(ctx, "DELETE FROM sessions; DELETE FROM links; DELETE FROM challenges")
+			if err := errors.Join(err, db.Close()); err != nil {
+				return err
+			}
 		}
-		_, err = db.ExecContext(ctx, "DELETE FROM sessions; DELETE FROM links; DELETE FROM challenges")
-		if err := errors.Join(err, db.Close()); err != nil {
-			return r, explain(err)
+		if err := giveToOwner(file, path); err != nil || info == nil {
+			return err
 		}
-	}
-	r.Summary, err = summarize(ctx, file.Name())
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", backup, err)
-	}
-	if err := giveToOwner(file.Name(), path); err != nil {
-		return r, err
-	}
-	if info != nil {
 		r.Kept = path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000")
-		if err := os.Link(path, r.Kept); err != nil {
-			return r, fmt.Errorf("keep the old database: %w", err)
-		}
-	}
-	return r, file.Finish()
+		return os.Link(path, r.Kept)
+	})
+	return r, err
 }
 
 // lock locks the database at path, which may be missing, until the result is closed. Of

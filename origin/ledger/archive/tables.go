@@ -10,6 +10,7 @@ import (
 type table struct {
 	name     string
 	columns  []column
+	names    []string // of the columns
 	key      []string // the columns of the primary key
 	numbered bool     // the database gives out the IDs, in the first column
 }
@@ -80,17 +81,10 @@ var tables = []table{
 func define(name, key, columns string) table {
 	t := table{name: name, key: strings.Fields(strings.TrimPrefix(key, "+")), numbered: key[0] == '+'}
 	for pair := range slices.Chunk(strings.Fields(strings.ReplaceAll(columns, ",", " ")), 2) {
+		t.names = append(t.names, pair[0])
 		plain := strings.TrimRight(pair[1], "?*")
 		t.columns = append(t.columns, column{name: pair[0], kind: types[plain].kind, check: types[plain].check,
 			null: strings.HasSuffix(pair[1], "?"), none: strings.HasSuffix(pair[1], "*")})
 	}
 	return t
-}
-
-func (t *table) names() []string {
-	list := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		list[i] = c.name
-	}
-	return list
 }
