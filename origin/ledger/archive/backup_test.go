@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,48 +24,36 @@ func files(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-// A backup of a ledger that another process charges is one moment of it.
-func TestBackupUnderLoad(t *testing.T) {
-	url, to := newSQLite(t), filepath.Join(t.TempDir(), "copy.db")
-	secret := newLedger(t, url)
-	grow(t, url, 20_000)
-	kill := startWorker(t, url, secret)
-	points := 0
-	for range 5 {
-		s, err := Backup(t.Context(), pathOf(url), to, true, nil)
-		require.NoError(t, err)
-		require.Equal(t, 1, s.Accounts)
-		now := requireAddsUp(t, "sqlite:"+to)
-		require.Greater(t, now, points, "the writer went on")
-		points = now
-		require.Equal(t, []string{"copy.db"}, files(t, filepath.Dir(to)))
-		info, err := os.Stat(to)
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode())
-	}
-	kill()
-	require.GreaterOrEqual(t, requireAddsUp(t, url), points)
-}
-
-// An export of a ledger that another process charges is one moment of it, in either
-// database.
-func TestExportUnderLoad(t *testing.T) {
+// A backup and an export of a ledger that another process charges are one moment of it.
+func TestCopiesUnderLoad(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		secret := newLedger(t, url)
+		path, isFile := strings.CutPrefix(url, "sqlite:")
+		secret, points, copied := newLedger(t, url), 0, filepath.Join(t.TempDir(), "copy.db")
+		if isFile {
+			grow(t, url, 5_000)
+		}
 		kill := startWorker(t, url, secret)
-		points := 0
 		for range 5 {
-			var out bytes.Buffer
-			_, err := Export(t.Context(), url, &out)
-			require.NoError(t, err)
 			to := newSQLite(t)
-			requireImport(t, to, out.Bytes())
+			requireImport(t, to, []byte(requireExport(t, url)))
 			now := requireAddsUp(t, to)
 			require.GreaterOrEqual(t, now, points)
 			points = now
+			if isFile {
+				s, err := Backup(t.Context(), path, copied, true, nil)
+				require.NoError(t, err)
+				require.Equal(t, 1, s.Accounts)
+				points = requireAddsUp(t, "sqlite:"+copied)
+				require.GreaterOrEqual(t, points, now)
+				require.Equal(t, []string{"copy.db"}, files(t, filepath.Dir(copied)))
+				info, err := os.Stat(copied)
+				require.NoError(t, err)
+				require.Equal(t, os.FileMode(0o600), info.Mode())
+			}
 		}
 		kill()
-		require.Greater(t, points, 1)
+		require.Greater(t, points, 1, "the writer went on")
+		require.GreaterOrEqual(t, requireAddsUp(t, url), points)
 	})
 }
 
