@@ -11,15 +11,12 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// moreMemory is how much more memory a copy of ten times as many rows may take. The
-// larger export is longer, so one that is held in memory is beyond it.
-const moreMemory = 12 << 20
-
 // The memory of backup, restore, export and import does not depend on the size of
 // the ledger. The test runs alone: a process's peak is at least what its parent, here
 // all other tests, had when it was started.
 func TestCopiesHaveConstantMemory(t *testing.T) {
 	leftToCI(t)
+	const moreMemory = 12 << 20 // that ten times as many rows may take; their export is longer
 	directory := t.TempDir()
 	peak := func(args ...string) int64 {
 		cmd := ownProcess(args...)
@@ -41,12 +38,9 @@ func TestCopiesHaveConstantMemory(t *testing.T) {
 		} {
 			peaks[name] = append(peaks[name], peak(args...))
 		}
-		first, err := os.Stat(place + ".ndjson")
+		info, err := os.Stat(place + ".again")
 		require.NoError(t, err)
-		again, err := os.Stat(place + ".again")
-		require.NoError(t, err)
-		require.Equal(t, first.Size(), again.Size())
-		require.True(t, name == "small" || first.Size() > 3*moreMemory/2, "%d bytes", first.Size())
+		require.True(t, name == "small" || info.Size() > 3*moreMemory/2, "%d bytes", info.Size())
 	}
 	t.Log("bytes:", peaks)
 	for i := range peaks["large"] {

@@ -38,15 +38,15 @@ const firstSchema = 7
 // the document of a policy. All rows are one transaction: unless Import returns nil, the
 // ledger is as empty as before.
 func Import(ctx context.Context, url string, r io.Reader, policy func(document string) error) (Counts, error) {
-	d := newDecoder(policy)
+	d := &decoder{policy: policy, sum: sha256.New(), rows: Counts{}}
 	if err := d.begin(r); err != nil {
 		return nil, fmt.Errorf("line %d: %w", d.line, err)
 	}
 	s, err := store.Open(ctx, url, nil) // creates the schema
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.Close()
 	}
-	if err := s.Close(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	db, err := begin(ctx, url, true)
@@ -121,7 +121,8 @@ func (db *database) fill(ctx context.Context, t *table, d *decoder) (err error) 
 		})
 	} else {
 		var insert *sql.Stmt // the transaction closes it
-		insert, err = db.PrepareContext(ctx, "INSERT INTO "+t.name+" VALUES (?"+strings.Repeat(", ?", len(t.columns)-1)+")")
+		insert, err = db.PrepareContext(ctx, "INSERT INTO "+t.name+" ("+strings.Join(t.names, ", ")+
+			") VALUES (?"+strings.Repeat(", ?", len(t.names)-1)+")")
 		for err == nil {
 			var row []any
 			row, wrong = d.row(t)
@@ -148,10 +149,6 @@ type decoder struct {
 	line   int       // the number of the current line
 	rows   Counts
 	last   int64 // the highest ID that the table has given out
-}
-
-func newDecoder(policy func(document string) error) *decoder {
-	return &decoder{policy: policy, sum: sha256.New(), rows: Counts{}}
 }
 
 // begin reads the first line, and makes the second the current one. It recognises gzip by

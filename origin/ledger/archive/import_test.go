@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +22,7 @@ import (
 
 // read reads an export as Import does, without a database.
 func read(r io.Reader) error {
-	d := newDecoder(parsePolicy)
+	d := &decoder{policy: parsePolicy, sum: sha256.New(), rows: Counts{}}
 	if err := d.begin(r); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 // A test that needs a server's ledger in another process starts the test binary with
@@ -89,12 +90,7 @@ func newLedger(t testing.TB, url string) (secret string) {
 	l, err := ledger.Open(t.Context(), url)
 	require.NoError(t, err)
 	defer l.Close()
-	unlimited := book.Limit(book.Unlimited)
-	a, err := l.CreateAccount(t.Context(), "load@example.org", book.Terms{Rate: &unlimited, Points: &unlimited})
-	require.NoError(t, err)
-	secret, _, err = l.CreateKey(t.Context(), a.ID, "load", book.KeyTerms{})
-	require.NoError(t, err)
-	return secret
+	return ledgertest.NewAccount(t, l, "load@example.org")
 }
 
 // grow adds audit rows to an SQLite ledger, about 0.2 MB a thousand.
