@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -54,12 +53,7 @@ func begin(ctx context.Context, url string, write bool) (_ *database, err error)
 		if err != nil {
 			return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
 		}
-		prepare := func(ctx context.Context, conn *pgx.Conn) error { // a copy may take longer than usual
-			_, err := conn.Exec(ctx, "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; "+
-				"SET lock_timeout = '5s'; SET synchronous_commit = on")
-			return err
-		}
-		db.db = stdlib.OpenDB(*config.ConnConfig, stdlib.OptionAfterConnect(prepare))
+		db.db = stdlib.OpenDB(*config.ConnConfig)
 	}
 	if err != nil {
 		return nil, err
@@ -67,6 +61,10 @@ func begin(ctx context.Context, url string, write bool) (_ *database, err error)
 	db.conn, err = db.db.Conn(ctx)
 	if err == nil {
 		db.Tx, err = db.conn.BeginTx(ctx, options)
+	}
+	if err == nil && db.postgres { // a copy may take longer than usual
+		_, err = db.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; "+
+			"SET LOCAL lock_timeout = '5s'; SET LOCAL synchronous_commit = on")
 	}
 	if err != nil {
 		return nil, errors.Join(explain(err), db.Close())
@@ -95,16 +93,13 @@ func openFile(path, options string) (*sql.DB, error) {
 	return db, err
 }
 
-// advice is what an operator can do about an error, by SQLSTATE or SQLite's primary code.
+// advice is what an operator can do about an error whose own text does not say it, by
+// SQLSTATE or SQLite's primary code.
 var advice = map[any]string{
 	"55P03":               "a server writes to the ledger; stop it and try again",
-	"53100":               "the database's disk is full; free some space and try again",
 	codes.SQLITE_BUSY:     "another process has locked the database; end it, or try again",
-	codes.SQLITE_IOERR:    "reading or writing the disk failed; check the disk",
 	codes.SQLITE_CORRUPT:  errCorrupt.Error(),
-	codes.SQLITE_FULL:     "the disk is full; free some space and try again",
 	codes.SQLITE_CANTOPEN: "the file cannot be opened; check its mode, and that of its directory",
-	codes.SQLITE_NOTADB:   "the file is not an SQLite database",
 }
 
 // explain adds advice to an error of a database. The text of a PostgreSQL error is without

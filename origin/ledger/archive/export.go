@@ -1,9 +1,8 @@
 // Package archive copies a whole ledger: accounts, keys, usage, idempotency
 // records, the people who sign in, webhooks, policies.
 //
-// A backup is an SQLite file with all rows of the ledger at one moment (backup.go). An
-// export is a text that SQLite and PostgreSQL can both read and write. Both read one
-// snapshot while servers charge. Neither creates or migrates what it reads.
+// A backup is an SQLite file, an export a text that SQLite and PostgreSQL can both read and
+// write. Both have one snapshot of the ledger while servers charge, which they do not migrate.
 //
 // # The format of an export
 //
@@ -17,13 +16,11 @@
 //	[1,"jane@example.org",…]
 //	{"rows":{"accounts":1,"plans":1,…},"sha256":"…"}
 //
-// Every table of tables.go follows, empty ones too, with its columns and its rows in the
-// order of its primary key, compared as bytes. last_id is the highest ID that the table
-// has given out; IDs are not reused. A row has one value a column: a number, a string,
-// true or false, null, or for bytes a string in base 64. The last line counts the rows of
-// each table and has the SHA-256 of all bytes before it, so a truncated or altered file is
-// always found. Equal ledgers of one schema have equal exports, whichever database they
-// are in.
+// Every table of tables.go follows with its columns and its rows in the order of its primary
+// key, compared as bytes. last_id is the highest ID that the table has given out; IDs are not
+// reused. A row has one value a column: a number, a string, true or false, null, or for bytes
+// a string in base 64. The last line counts the rows of each table and has the SHA-256 of all
+// bytes before it. Equal ledgers of one schema have equal exports in either database.
 //
 // Errors name tables, columns and lines, but no address and no key.
 package archive

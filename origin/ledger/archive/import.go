@@ -54,7 +54,23 @@ func Import(ctx context.Context, url string, r io.Reader, policy func(document s
 		return nil, err
 	}
 	defer db.Close()
-	if err := db.requireEmpty(ctx); err != nil {
+	if db.postgres { // keeps other writers out, as the transaction does in SQLite
+		const lock = "LOCK TABLE accounts, plans, challenges, attempts IN EXCLUSIVE MODE"
+		if _, err := db.ExecContext(ctx, lock); err != nil {
+			return nil, explain(err)
+		}
+	}
+	var accounts int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM accounts").Scan(&accounts); err != nil {
+		return nil, explain(err)
+	}
+	if accounts > 0 {
+		return nil, errors.New("the ledger has accounts already; import into a new database")
+	}
+	// What a ledger without accounts can have: the plans of a new one, and what visitors of the
+	// sign-in page leave.
+	_, err = db.ExecContext(ctx, "DELETE FROM plans; DELETE FROM challenges; DELETE FROM attempts")
+	if err != nil {
 		return nil, explain(err)
 	}
 	for i := range tables {
@@ -82,26 +98,6 @@ func Import(ctx context.Context, url string, r io.Reader, policy func(document s
 		return nil, explain(err)
 	}
 	return d.rows, explain(db.Commit())
-}
-
-// requireEmpty keeps other writers out, and deletes what a ledger without accounts can
-// have: the plans of a new one, and what visitors of the sign-in page leave.
-func (db *database) requireEmpty(ctx context.Context) error {
-	if db.postgres {
-		const lock = "LOCK TABLE accounts, plans, challenges, attempts IN EXCLUSIVE MODE"
-		if _, err := db.ExecContext(ctx, lock); err != nil {
-			return err
-		}
-	}
-	var accounts int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM accounts").Scan(&accounts); err != nil {
-		return err
-	}
-	if accounts > 0 {
-		return errors.New("the ledger has accounts already; import into a new database")
-	}
-	_, err := db.ExecContext(ctx, "DELETE FROM plans; DELETE FROM challenges; DELETE FROM attempts")
-	return err
 }
 
 // fill inserts the rows of a table: by COPY into PostgreSQL, which is a round trip away.
