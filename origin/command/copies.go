@@ -134,8 +134,8 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 		if slices.Contains(sealer.IDs(), id) {
 			given = "is given"
 		}
-		fmt.Fprintf(std.out, "Secrets of authenticator apps and webhooks in it are sealed with the key whose ID is %s, "+
-			"which %s.\n", id, given)
+		fmt.Fprintf(std.out, "Secrets of authenticator apps and webhooks in it are sealed with the key "+
+			"whose ID is %s, which %s.\n", id, given)
 	}
 	_, err = fmt.Fprintf(std.out, "\n%s\n", restoreLoss)
 	return err

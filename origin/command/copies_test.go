@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,7 +61,8 @@ func TestKilledBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	database, old, directory := newLedger(t, 30_000), newLedger(t, 10), t.TempDir()
 	want, before := exported(t, database), exported(t, old)
-	whole, copied, place := filepath.Join(directory, "whole"), filepath.Join(directory, "copy"), filepath.Join(directory, "place")
+	whole, copied, place := directory+"/whole", directory+"/copy", directory+"/place"
+	backup := []string{"backup", copied, "--force", "--database", database}
 	restore := []string{"restore", whole, "--force", "--keep-sessions", "--database", "sqlite:" + place}
 	run := func(args ...string) {
 		_, problem, code := operator(t, args...)
@@ -74,7 +74,7 @@ func TestKilledBackupAndRestore(t *testing.T) {
 	require.NoError(t, ownProcess("backup", whole, "--database", database).Run())
 	took, finished, rounds := time.Since(began), 0, shorter(8, 3) // real time: spreads the kills; no moment is expected
 	for i := range rounds {
-		for file, args := range map[string][]string{copied: {"backup", copied, "--force", "--database", database}, place: restore} {
+		for file, args := range map[string][]string{copied: backup, place: restore} {
 			cmd := ownProcess(args...)
 			require.NoError(t, cmd.Start())
 			time.Sleep(took * time.Duration(i+1) / time.Duration(rounds)) // real time: a kill at any moment

@@ -114,7 +114,8 @@ func summarize(ctx context.Context, path string) (s Summary, err error) {
 	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM pragma_foreign_key_check),
 		(SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), (SELECT coalesce(max(day), 0) FROM usage),
 		(SELECT coalesce(group_concat(DISTINCT substr(secret, 9, 8)), '') FROM (SELECT totp AS secret FROM users
-			UNION ALL SELECT secret FROM webhooks UNION ALL SELECT previous FROM webhooks) WHERE secret LIKE 'sealed1.%')
+			UNION ALL SELECT secret FROM webhooks UNION ALL SELECT previous FROM webhooks)
+			WHERE secret LIKE 'sealed1.%')
 		FROM pragma_user_version`).Scan(&s.Schema, &orphans, &s.Accounts, &s.Keys, &day, &sealed)
 	switch {
 	case err != nil:

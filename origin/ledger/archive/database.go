@@ -63,8 +63,8 @@ func begin(ctx context.Context, url string, write bool) (_ *database, err error)
 		db.Tx, err = db.conn.BeginTx(ctx, options)
 	}
 	if err == nil && db.postgres { // a copy may take longer than usual
-		_, err = db.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; "+
-			"SET LOCAL lock_timeout = '5s'; SET LOCAL synchronous_commit = on")
+		_, err = db.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '5s'; "+
+			"SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL synchronous_commit = on")
 	}
 	if err != nil {
 		return nil, errors.Join(explain(err), db.Close())

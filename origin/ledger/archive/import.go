@@ -168,9 +168,9 @@ func (d *decoder) begin(r io.Reader) error {
 		return damaged("it does not begin an export of addrspec")
 	}
 	if h.Version != formatVersion || h.Schema < firstSchema || h.Schema > store.Version {
-		return fmt.Errorf("the export was made by another release of addrspec: its format has version %d and its schema %d, "+
-			"this release reads %d and %d to %d; import it with that release into SQLite, then start this one on the file "+
-			"if it is newer", h.Version, h.Schema, formatVersion, firstSchema, store.Version)
+		return fmt.Errorf("the export was made by another release of addrspec: its format has version %d and its "+
+			"schema %d, this release reads %d and %d to %d; import it with that release into SQLite, then start this one "+
+			"on the file if it is newer", h.Version, h.Schema, formatVersion, firstSchema, store.Version)
 	}
 	return d.next()
 }

@@ -28,7 +28,7 @@ const (
 	maxID    = 1<<62 - 1 // leaves room for IDs to come
 	maxCount = 1 << 53   // no sum of some overflows
 	maxText  = 16 << 10  // bytes
-	firstDay = -719_528  // 0000-01-01: releases until schema 7 put requests before an account's first charge into month 0
+	firstDay = -719_528  // 0000-01-01: until schema 7 requests before an account's first charge had month 0
 )
 
 // end is after all times, as it is for the commands: a time has a Unix time in nanoseconds.
