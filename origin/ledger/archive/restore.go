@@ -89,20 +89,13 @@ func lock(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	var mode string
-	_, err = db.ExecContext(ctx, "PRAGMA busy_timeout = 0")
-	if err == nil {
-		err = db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode)
-	}
-	if err == nil {
-		_, err = db.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT") // the locking mode keeps the lock
+	// The locking mode keeps the lock that the transaction takes.
+	_, err = db.ExecContext(ctx, "PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; COMMIT")
+	if err == nil { // they are empty, or left by a killed process: SQLite does not use them in this mode
+		_ = os.Remove(path + "-shm")
+		_ = os.Remove(path + "-journal")
 	}
 	switch sqliteCode(err) {
-	case codes.SQLITE_OK:
-		if err == nil { // they are empty, or left by a killed process: SQLite does not use them in this mode
-			_ = os.Remove(path + "-shm")
-			_ = os.Remove(path + "-journal")
-		}
 	case codes.SQLITE_BUSY:
 		err = fmt.Errorf("%s: %w", path, errInUse)
 	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB, codes.SQLITE_CANTOPEN:
