@@ -86,6 +86,9 @@ func (n *NewFile) Discard() {
 // requireOther returns an error if there is no file at path, or place is that file.
 func requireOther(path, place string) error {
 	a, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no such file: %s", path)
+	}
 	if err != nil {
 		return err
 	}
