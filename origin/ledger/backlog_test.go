@@ -42,12 +42,22 @@ func (s costlyStore) Transact(ctx context.Context, t store.Transaction) error {
 	return s.Store.Transact(ctx, t)
 }
 
-// addTallies adds tallies of n requests that were not charged, each with a row of its own.
-func (f *fixture) addTallies(n int) {
-	f.views.mu.Lock()
-	defer f.views.mu.Unlock()
-	for day := range n {
-		f.views.addTally(usageKey{f.account, f.key.ID, book.Day(day)}, book.Tally{Requests: 1, Errors: 1})
+// endMany returns a function that ends requests of n other keys without a charge, so that each
+// needs a row of the history. The function returns how many were admitted.
+func (f *fixture) endMany(n int) (end func() (admitted int64)) {
+	secrets := make([]string, n)
+	for i := range secrets {
+		var err error
+		secrets[i], _, err = f.CreateKey(f.ctx, f.account, "one of many", book.KeyTerms{})
+		require.NoError(f, err)
+	}
+	return func() (admitted int64) {
+		for _, secret := range secrets {
+			if _, err := f.tryRequest(f.ctx, secret, 0, nil); err == nil {
+				admitted++
+			}
+		}
+		return admitted
 	}
 }
 
@@ -55,21 +65,25 @@ func (f *fixture) addTallies(n int) {
 // out of time as well, the database counts as down until it commits again.
 func TestSlowGroupIsHalved(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		s, wrap := costly(150)
+		s, wrap := costly(15)
 		f := newFixture(t, url, unlimitedTerms, wrap)
-		f.request(1)
-		f.addTallies(200)
-		require.Eventually(t, func() bool { return f.history().Requests == 201 }, hung, tickEvery)
+		end := f.endMany(20)
+		requests := int64(0)
+		for s.late.Load() == 0 {
+			requests += end()
+			require.Eventually(t, func() bool { return f.history().Requests == requests }, hung, tick)
+		}
 		require.EqualValues(t, 1, s.late.Load())
-		require.Nil(t, f.writer.down.Load())
+		require.NoError(t, f.writer.Failing())
 
-		s.most.Store(90)
-		f.addTallies(200)
-		f.awaitDown()
+		s.most.Store(5)
+		for f.writer.Failing() == nil {
+			requests += end()
+		}
 		s.most.Store(1000)
 		f.awaitReady()
 		require.Equal(t, Good, f.request(1).Kind)
-		f.requireHistory(book.Tally{Points: 2, Requests: 402, Errors: 400})
+		f.requireHistory(book.Tally{Points: 1, Requests: requests + 1, Errors: requests})
 	})
 }
 
@@ -102,11 +116,15 @@ func TestPostgresSlowCommitIsHalved(t *testing.T) {
 		f := newFixture(t, pgtest.NeedDatabase(t)+timeout, unlimitedTerms)
 		f.request(1)
 		f.exec(`CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-			IF (SELECT count(*) FROM usage WHERE xmin = pg_current_xact_id()::xid) > 150 THEN PERFORM pg_sleep(600); END IF; RETURN NULL; END $$`)
+			IF (SELECT count(*) FROM usage WHERE xmin = pg_current_xact_id()::xid) > 15 THEN PERFORM pg_sleep(600); END IF; RETURN NULL; END $$`)
 		f.exec("CREATE TRIGGER hang AFTER INSERT ON usage FOR EACH STATEMENT EXECUTE FUNCTION hang()")
-		f.addTallies(200)
-		require.Eventually(t, func() bool { return f.history().Requests == 201 }, hung, tickEvery)
+		end := f.endMany(20)
+		requests := int64(1)
+		for f.Stats().Failures == 0 {
+			requests += end()
+			require.Eventually(t, func() bool { return f.history().Requests == requests }, hung, tick)
+		}
 		require.Equal(t, Good, f.request(1).Kind)
-		f.requireHistory(book.Tally{Points: 2, Requests: 202, Errors: 200})
+		f.requireHistory(book.Tally{Points: 2, Requests: requests + 1, Errors: requests - 1})
 	}
 }

@@ -227,7 +227,7 @@ func (f *fixture) awaitDown() {
 func (f *fixture) awaitReady() {
 	f.Helper()
 	require.Eventually(f, func() bool { return f.Ready(f.ctx) == nil }, hung, time.Millisecond)
-	if f.wait == hurry {
-		f.wait = hung
+	if f.timing.Wait == hurry {
+		f.timing.Wait = hung
 	}
 }

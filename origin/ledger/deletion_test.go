@@ -197,7 +197,7 @@ func TestDeleteDuringCharges(t *testing.T) {
 		inParallel(doomed, func(n int) { all[n].deleteDuringCharges(list) })
 		ending.Store(true)
 		<-stop
-		require.Eventually(t, func() bool { return charged.Load() == f.used() }, hung, tickEvery, "charges that a stall left undecided are not given back")
+		require.Eventually(t, func() bool { return charged.Load() == f.used() }, hung, tick, "charges that a stall left undecided are not given back")
 		require.Positive(t, charged.Load())
 		for _, on := range list { // the tallies of refused requests are committed
 			on.awaitTallies()

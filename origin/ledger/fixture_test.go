@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/commit"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -25,6 +27,7 @@ import (
 type fakeClock struct {
 	mu              sync.Mutex
 	wall, monotonic time.Time
+	groups          sync.RWMutex // see advanceBetweenGroups
 }
 
 func clockAt(text string) *fakeClock {
@@ -68,7 +71,14 @@ func (c *fakeClock) setBack(d time.Duration) { c.set(c.Now().Add(-d)) }
 
 // withFake makes a ledger use a fake clock.
 func withFake(c *fakeClock) Option {
-	return func(s *settings) { s.clock, s.process, s.monotonic = c.Now, c.Now, c.instant }
+	return func(s *settings) {
+		s.clock, s.process, s.monotonic = c.Now, c.Now, c.instant
+		open := s.open
+		s.open = func(ctx context.Context, url string, clock func() time.Time) (store.Store, error) {
+			inner, err := open(ctx, url, clock)
+			return clockedStore{inner, c}, err
+		}
+	}
 }
 
 // A fixture is a ledger with one account and one key.
@@ -97,6 +107,19 @@ func newFixture(t *testing.T, url string, terms book.Terms, options ...Option) *
 	return f
 }
 
+// Bounds of the packages state and commit.
+const (
+	maxAccept      = time.Second           // age of a view that judges
+	maxRefuse      = 50 * time.Millisecond // age of a view that refuses
+	tick           = 50 * time.Millisecond // between commits of tokens
+	lockMemory     = time.Second           // for which groups leave out a locked account
+	retention      = 24 * time.Hour        // of an idempotency record
+	maxInProgress  = 1024
+	groupLimit     = 256
+	purgeRecords   = 500  // in a slice
+	unpaidCapacity = 1024 // addresses
+)
+
 // hung is how long tests wait for what takes milliseconds on an idle machine.
 const hung = 2 * time.Minute
 
@@ -105,14 +128,14 @@ const hurry = 400 * time.Millisecond
 
 // patient makes requests wait for a slow machine, and writes tallies soon.
 // A request that meets an outage does not wait.
-func patient(s *settings) { s.wait, s.tally, s.recovery = hung, tickEvery, 0 }
+func patient(s *settings) { s.timing = commit.Timing{Wait: hung, Tally: tick} }
 
 // impatient makes requests wait as they do in a service.
-func impatient(s *settings) { s.wait = waitLimit }
+func impatient(s *settings) { s.timing.Wait = commit.DefaultTiming.Wait }
 
 // inHurry makes requests wait for the database for a short time only, until
 // awaitReady.
-func (f *fixture) inHurry() { f.wait = hurry }
+func (f *fixture) inHurry() { f.timing.Wait = hurry }
 
 // chargeInHurry charges points while the database does not confirm.
 func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
@@ -150,9 +173,21 @@ func (f *fixture) replica() *fixture {
 // group reads the database's clock and then the monotonic one; a step between the
 // two would set the ledger's clock back by it, until the next group.
 func (f *fixture) advanceBetweenGroups(d time.Duration) {
-	f.Helper()
-	require.Eventually(f, func() bool { return f.writer.txBegan.Load() == 0 }, hung, time.Millisecond)
+	f.clock.groups.Lock()
+	defer f.clock.groups.Unlock()
 	f.clock.advance(d)
+}
+
+// A clockedStore runs no transaction while advanceBetweenGroups advances the clock.
+type clockedStore struct {
+	store.Store
+	clock *fakeClock
+}
+
+func (s clockedStore) Transact(ctx context.Context, t store.Transaction) error {
+	s.clock.groups.RLock()
+	defer s.clock.groups.RUnlock()
+	return s.Store.Transact(ctx, t)
 }
 
 // mustBegin begins a request, which must be admitted.
@@ -168,11 +203,7 @@ func (f *fixture) mustBegin() *Request {
 // were not charged. A later charge is committed after them.
 func (f *fixture) awaitTallies() {
 	f.Helper()
-	require.Eventually(f, func() bool {
-		f.views.mu.Lock()
-		defer f.views.mu.Unlock()
-		return len(f.views.tallies) == 0
-	}, hung, time.Millisecond)
+	require.Eventually(f, func() bool { return f.views.Count().Tallies == 0 }, hung, time.Millisecond)
 }
 
 // request runs a request of the fixture's key from Begin to End.
@@ -236,7 +267,7 @@ func (f *fixture) history() (sum book.Tally) {
 func (f *fixture) requireHistory(want book.Tally) {
 	f.Helper()
 	want.Found.Valid = want.Points
-	require.Eventually(f, func() bool { return f.history() == want }, hung, tickEvery/10, "%+v, not %+v", f.history(), want)
+	require.Eventually(f, func() bool { return f.history() == want }, hung, tick/10, "%+v, not %+v", f.history(), want)
 	require.Equal(f, want.Points, f.used(), "the history differs from the points used")
 }
 

@@ -94,30 +94,62 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/commit"
+	"github.com/addrspec/addrspec/origin/ledger/state"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// The words of requests, which package state uses.
+type (
+	Decision    = state.Decision
+	Kind        = state.Kind
+	Usage       = state.Usage
+	Quota       = state.Quota
+	Charge      = state.Charge
+	Idempotency = state.Idempotency
+)
+
+// The kinds of decisions.
+const (
+	Good                = state.Good
+	UnknownKey          = state.UnknownKey
+	WrongOrigin         = state.WrongOrigin
+	RateLimited         = state.RateLimited
+	Busy                = state.Busy
+	UnpaidWork          = state.UnpaidWork
+	IdempotencyMismatch = state.IdempotencyMismatch
+	IdempotencyConflict = state.IdempotencyConflict
+	Replayed            = state.Replayed
+	RecordsFull         = state.RecordsFull
+	Insufficient        = state.Insufficient
+	Claimed             = state.Claimed
+)
+
+// The errors of charges.
+var (
+	ErrUndecided = state.ErrUndecided
+	ErrRecord    = state.ErrRecord
+	ErrClosed    = commit.ErrClosed
 )
 
 // A Ledger is one replica of the ledger on one database. It is safe for
 // concurrent use.
 type Ledger struct {
 	*book.Book // accounts, keys, plans, policies and history
-	*timing
-	store    store.Store
-	log      *slog.Logger
-	clock    *clock
-	views    *views
-	reader   *reader
-	writer   *writer
-	policies *policyCache
-	stats    *statsRecorder
-	process  func() time.Time // this machine's clock
+	timing     *commit.Timing
+	store      store.Store
+	views      *state.Views
+	reader     *reader
+	writer     *commit.Writer
+	policies   *policyCache
+	process    func() time.Time // this machine's clock
 }
 
 // An Option changes a default of Open.
 type Option func(*settings)
 
 type settings struct {
-	timing
+	timing    commit.Timing
 	clock     func() time.Time // nil: the database's own
 	process   func() time.Time // this machine's
 	monotonic func() time.Time
@@ -155,7 +187,7 @@ func ReadOnly() Option { return func(s *settings) { s.open = store.OpenReadOnly 
 // url is "sqlite:PATH", which creates a missing file and its directory, or
 // "postgres://…".
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
-	o := settings{timing: timing{waitLimit, tallyEvery, recovery}, process: time.Now, monotonic: time.Now,
+	o := settings{timing: commit.DefaultTiming, process: time.Now, monotonic: time.Now,
 		log: slog.New(slog.DiscardHandler), open: store.Open, wrap: func(s store.Store) store.Store { return s }}
 	for _, option := range options {
 		option(&o)
@@ -169,12 +201,17 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	v, t, stats := newViews(newClock(now, o.monotonic)), &o.timing, &statsRecorder{}
-	l := &Ledger{timing: t, clock: v.clock, store: s, Book: book.New(s, v.clock.now, v.expire, o.log), log: o.log, views: v, stats: stats, process: o.process,
-		reader: &reader{store: s, views: v, stats: stats, timing: t}, writer: newWriter(s, v, stats, o.log, t),
-		policies: newPolicyCache(s.Query)}
-	go l.writer.run()
-	return l, nil
+	v := state.NewViews(state.NewClock(now, o.monotonic))
+	return &Ledger{
+		Book:     book.New(s, v.Clock.Now, v.Expire, o.log),
+		timing:   &o.timing,
+		store:    s,
+		views:    v,
+		reader:   &reader{store: s, views: v, timing: &o.timing},
+		writer:   commit.Start(s, v, o.log, &o.timing),
+		policies: newPolicyCache(s.Query),
+		process:  o.process,
+	}, nil
 }
 
 // Examine looks at the state of the database: its version, its health and what is
@@ -187,10 +224,10 @@ func (l *Ledger) Examine(ctx context.Context) (store.Examination, error) {
 // store.ErrUnavailable. It waits for the database for at most a second, as a request
 // does.
 func (l *Ledger) Ready(ctx context.Context) error {
-	if err := l.writer.failing(); err != nil {
+	if err := l.writer.Failing(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.wait)
+	ctx, cancel := context.WithTimeout(ctx, l.timing.Wait)
 	defer cancel()
 	if err := store.Ping(ctx, l.store); err != nil {
 		return store.Unavailable(err)
@@ -229,15 +266,15 @@ func (l *Ledger) Now(ctx context.Context) (time.Time, error) {
 // database. It returns an error if charges remain that should have been voided.
 // A second call does nothing.
 func (l *Ledger) Close() error {
-	if !l.writer.close() {
+	if !l.writer.Close() {
 		return nil
 	}
 	err := l.store.Close()
-	if n := len(l.views.voids); n > 0 {
+	if n := l.views.Count().Undecided; n > 0 {
 		err = errors.Join(err, fmt.Errorf("%d charges could not be given back: the database did not commit", n))
 	}
 	return err
 }
 
 // InProgress returns the number of the account's requests in progress on this replica.
-func (l *Ledger) InProgress(account int64) int { return l.views.requestsOf(account) }
+func (l *Ledger) InProgress(account int64) int { return l.views.RequestsOf(account) }

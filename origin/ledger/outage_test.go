@@ -2,13 +2,10 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,7 +70,7 @@ func TestPostgresLockedAccountHarmsNoOther(t *testing.T) {
 			require.EqualValues(t, 200, other.history().Points)
 			require.EqualValues(t, 2, f.used())
 			require.EqualValues(t, 2, f.history().Points)
-			require.Nil(t, f.writer.down.Load())
+			require.NoError(t, f.writer.Failing())
 		})
 	}
 }
@@ -268,7 +265,8 @@ func TestRequestsWaitForTheDatabase(t *testing.T) {
 	f.request(1)
 	other.request(1)
 	broken.Store(true)
-	f.writer.markDown(errors.New("the disk is full"))
+	_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
+	require.ErrorIs(t, err, store.ErrUnavailable)
 
 	var good, refused atomic.Int64
 	var all sync.WaitGroup
@@ -294,7 +292,7 @@ func TestRequestsWaitForTheDatabase(t *testing.T) {
 	wait(maxInProgress, 3)
 	begin(other)
 	wait(maxInProgress+1, 3)
-	_, _, err := f.Begin(f.ctx, book.NewSecret(), "")
+	_, _, err = f.Begin(f.ctx, book.NewSecret(), "")
 	require.ErrorIs(t, err, store.ErrUnavailable, "nobody without a key waits")
 	ctx, leave := context.WithCancel(f.ctx)
 	all.Go(func() {
@@ -312,54 +310,8 @@ func TestRequestsWaitForTheDatabase(t *testing.T) {
 }
 
 // patientInOutages makes requests wait for a database that does not commit.
-func patientInOutages(s *settings) { s.recovery = hung }
+func patientInOutages(s *settings) { s.timing.Recovery = hung }
 
 func (f *fixture) countWaiting() int {
-	f.views.mu.Lock()
-	defer f.views.mu.Unlock()
-	return f.views.waiting
-}
-
-// A request waits for its second, and not at all once the outage is long.
-func TestWaitForTheDatabaseEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		at := book.DigestOf(book.NewSecret())
-		v := newViews(nil)
-		v.secrets[at] = &secretView{account: v.account(1), key: &keyView{}}
-		w := newWriter(nil, v, nil, slog.New(slog.DiscardHandler), &timing{wait: waitLimit, recovery: recovery})
-		time.Sleep(time.Millisecond)
-		waited := func() (time.Duration, error) { return w.awaitCommits(t.Context(), at) }
-		began := func() { w.txBegan.Store(int64(time.Since(w.started))) }
-
-		took, err := waited()
-		require.NoError(t, err)
-		require.Zero(t, took)
-		began()
-		time.Sleep(waitLimit + 1)
-		time.AfterFunc(waitLimit/2, func() { w.txBegan.Store(0); w.changed.announce() })
-		took, err = waited()
-		require.NoError(t, err)
-		require.Equal(t, waitLimit/2, took)
-
-		began()
-		time.Sleep(waitLimit + 1)
-		time.AfterFunc(waitLimit/2, func() { began(); w.changed.announce() }) // the next one is no outage yet
-		_, err = waited()
-		require.NoError(t, err)
-
-		w.markDown(errors.New("the connection was lost"))
-		start := time.Now()
-		time.AfterFunc(waitLimit/2, w.changed.announce)
-		_, err = waited()
-		require.ErrorIs(t, err, store.ErrUnavailable)
-		require.ErrorContains(t, err, "the connection was lost")
-		require.Equal(t, waitLimit*3/4, time.Since(start), "the charge may wait as well")
-		time.Sleep(recovery)
-		w.markDown(errors.New("the connection was lost again"))
-		start = time.Now()
-		_, err = waited()
-		require.ErrorIs(t, err, store.ErrUnavailable)
-		require.Zero(t, time.Since(start), "the outage is long")
-		require.Zero(t, v.waiting)
-	})
+	return f.views.Count().Waiting
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/state"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -65,7 +66,7 @@ func (c *policyCache) find(ctx context.Context, at policyKey) (*SharedPolicy, er
 		case c.reading <- struct{}{}:
 			defer func() { <-c.reading }()
 		case <-ctx.Done():
-			return nil, store.Unavailable(errTimeout)
+			return nil, store.Unavailable(state.ErrLate)
 		}
 		p := &SharedPolicy{}
 		if err := c.query(ctx, book.ReadPolicy(at.account, at.name, &p.Policy)()); err != nil {

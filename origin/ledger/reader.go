@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/commit"
+	"github.com/addrspec/addrspec/origin/ledger/state"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -15,21 +18,21 @@ import (
 // no transaction ID.
 type reader struct {
 	store   store.Store
-	views   *views
-	stats   *statsRecorder
-	timing  *timing
+	views   *state.Views
+	timing  *commit.Timing
 	mu      sync.Mutex
 	waiting []*keyRead
-	running int // queries
+	running int          // queries
+	reads   atomic.Int64 // queries since Open
 }
 
 // A keyRead is one request's read: a secret and an idempotency record of its
 // account, or zeros for no record.
 type keyRead struct {
 	secret book.Digest
-	record recordID
+	record state.Hash
 	done   chan struct{} // closed once found and err are set
-	found  *record
+	found  *state.Record
 	err    error
 }
 
@@ -44,7 +47,7 @@ var errBusy = errors.New("too many requests wait for a query")
 // read reads the rows of a secret, publishes them to the views and returns the
 // record, or nil if there is none. Its query begins after the call. It waits for
 // at most limit, which includes the queries before its own.
-func (q *reader) read(ctx context.Context, secret book.Digest, id recordID, limit time.Duration) (*record, error) {
+func (q *reader) read(ctx context.Context, secret book.Digest, id state.Hash, limit time.Duration) (*state.Record, error) {
 	kr := &keyRead{secret: secret, record: id, done: make(chan struct{})}
 	q.mu.Lock()
 	if len(q.waiting) >= maxWaitingReads {
@@ -63,7 +66,7 @@ func (q *reader) read(ctx context.Context, secret book.Digest, id recordID, limi
 	case <-kr.done:
 		return kr.found, kr.err
 	case <-timer.C:
-		return nil, store.Unavailable(errTimeout)
+		return nil, store.Unavailable(state.ErrLate)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -93,51 +96,36 @@ func (q *reader) run() {
 
 // load runs one query and publishes its rows.
 func (q *reader) load(reads []*keyRead) error {
-	ctx, cancel := context.WithTimeout(context.Background(), q.timing.wait)
+	ctx, cancel := context.WithTimeout(context.Background(), q.timing.Wait)
 	defer cancel()
-	pairs := make([][2]string, len(reads))
+	pairs, rows := make([][2]string, len(reads)), map[book.Digest]*state.ViewRow{}
 	for i, kr := range reads {
-		pairs[i] = [2]string{kr.secret.Hex(), kr.record.hex()}
+		pairs[i] = [2]string{kr.secret.Hex(), kr.record.Hex()}
+		rows[kr.secret] = nil
 	}
-	began, instant := q.views.readStart()
-	rows := map[book.Digest][]*viewRow{}
+	type found struct{ secret, record state.Hash }
+	records := map[found]*state.Record{}
+	began := q.views.BeginQuery()
 	err := q.store.Query(ctx, store.Statement{Name: "read_view", Args: []any{store.JSON(pairs)}, Scan: func(r store.Row) error {
-		at, row, err := scanViewRow(r)
-		rows[at] = append(rows[at], &row)
+		var at found
+		row, x := &state.ViewRow{}, &state.Record{}
+		columns := append([]any{&at.secret, &at.record, &row.Expires}, row.Key.Columns()...)
+		columns = append(append(columns, row.Account.Columns()...), &x.Body, &x.Response, &x.Expires)
+		err := r.Scan(columns...)
+		row.Key.Account = row.Account.ID
+		rows[book.Digest(at.secret)] = row
+		if x.Expires != 0 {
+			records[at] = x
+		}
 		return err
 	}})
 	if err != nil {
 		return store.Unavailable(err)
 	}
-	q.stats.count(func(s *Stats) { s.Reads++ })
-	q.views.publishReads(reads, rows, began, instant)
+	q.reads.Add(1)
+	q.views.EndQuery(began, rows)
+	for _, kr := range reads {
+		kr.found = records[found{state.Hash(kr.secret), kr.record}]
+	}
 	return nil
-}
-
-// A viewRow is the row of a secret, its key and its account, with one record of
-// the account.
-type viewRow struct {
-	expires int64 // of the secret
-	key     keyState
-	account accountState
-	id      recordID // of the record that the read named
-	record  *record  // nil if there is none
-}
-
-// scanViewRow scans a row of the query read_view.
-func scanViewRow(r store.Row) (at book.Digest, v viewRow, err error) {
-	var hash, id string
-	var body *string
-	var x record
-	columns := append([]any{&hash, &id, &v.expires}, v.key.columns()...)
-	columns = append(append(columns, v.account.columns()...), &body, &x.response, &x.expires)
-	if err = r.Scan(columns...); err != nil {
-		return at, v, err
-	}
-	v.key.account = v.account.id
-	if body != nil {
-		v.record = &x
-		err = fromHex(x.body[:], *body)
-	}
-	return at, v, errors.Join(err, fromHex(at[:], hash), fromHex(v.id[:], id))
 }

@@ -132,7 +132,7 @@ func TestChangesByAnotherReplica(t *testing.T) {
 func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}, 2)
-		for range 3 {
+		for worked := 0; worked <= unpaidCapacity; worked += 64 {
 			r := f.mustBegin()
 			d, err := r.Claim(64, nil)
 			require.NoError(t, err)
@@ -144,7 +144,28 @@ func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 			r.End()
 			require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}))
 		}
-		now := f.Ledger.clock.monotonic()
-		require.Equal(t, now.Add(3*64*unpaidInterval), f.views.accounts[f.account].unpaid.full)
+		require.Equal(t, UnpaidWork, f.request(0).Kind)
 	})
+}
+
+// A span contains the arrival of a request.
+type span struct{ from, to time.Duration }
+
+// requireBound checks arrivals against the contract: in any time T at most capacity
+// + rate x (T + a tenth of a second). It checks times that begin with an arrival,
+// and counts the requests that certainly arrived in them.
+func requireBound(t *testing.T, arrivals []span, rate int64) {
+	t.Helper()
+	for _, first := range arrivals {
+		for _, d := range []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second, 7 * time.Second} {
+			count := 0
+			for _, a := range arrivals {
+				if a.from >= first.from && a.to <= first.from+d {
+					count++
+				}
+			}
+			most := float64(rate) * (1 + (d + 100*time.Millisecond).Seconds())
+			require.LessOrEqual(t, float64(count), most+1e-6, "%d/s, %s from %s", rate, d, first.from)
+		}
+	}
 }

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/state"
 )
 
 // A Request is one request in progress, from Begin to End. It is not safe for
 // concurrent use.
 type Request struct {
-	*admission
+	admission *state.Admission
 	ledger    *Ledger
 	refused   bool          // after the work
 	succeeded bool          // it gets a 2xx
@@ -33,17 +34,17 @@ func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, De
 		return nil, Decision{Kind: UnknownKey}, nil
 	}
 	at := book.DigestOf(secret)
-	waited, err := l.writer.awaitCommits(ctx, at)
+	waited, err := l.writer.AwaitCommits(ctx, at)
 	if err != nil {
 		return nil, Decision{}, err
 	}
-	admitted, d, stale := l.views.admit(ctx, at, origin, false)
+	admitted, d, stale := l.views.Admit(ctx, at, origin, false)
 	if stale {
 		began := time.Now()
-		if _, err := l.reader.read(ctx, at, recordID{}, l.waitLeft(waited)); err != nil {
+		if _, err := l.reader.read(ctx, at, state.Hash{}, l.waitLeft(waited)); err != nil {
 			return nil, Decision{}, err
 		}
-		admitted, d, _ = l.views.admit(ctx, at, origin, true)
+		admitted, d, _ = l.views.Admit(ctx, at, origin, true)
 		waited += time.Since(began)
 	}
 	if admitted == nil {
@@ -56,40 +57,36 @@ func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, De
 // be ended. It is for requests that only need a good key, at most freeRate a second. The account
 // is 0 for a key that is not good, and beyond that.
 func (l *Ledger) Peek(ctx context.Context, secret, origin string) (account int64, d Decision, err error) {
-	j, err := l.peek(ctx, secret, origin, true)
-	if j.good && err == nil {
-		account = j.secret.account.id
-	}
-	return account, j.Decision, err
+	p, err := l.peek(ctx, secret, origin, true)
+	return p.Account, p.Decision, err
 }
 
 // Forwards reports whether an edge worker must forward the requests with a key, because the key
 // is a test key or has a default policy. It is false for a request that Begin would refuse. It
 // takes no token.
 func (l *Ledger) Forwards(ctx context.Context, secret, origin string) bool {
-	ctx, cancel := context.WithTimeout(ctx, l.wait)
+	ctx, cancel := context.WithTimeout(ctx, l.timing.Wait)
 	defer cancel()
-	j, err := l.peek(ctx, secret, origin, false)
-	return err == nil && j.Kind == Good && j.forwards
+	p, err := l.peek(ctx, secret, origin, false)
+	return err == nil && p.Kind == Good && p.Forwards
 }
 
-func (l *Ledger) peek(ctx context.Context, secret, origin string, free bool) (j judgement, err error) {
+func (l *Ledger) peek(ctx context.Context, secret, origin string, free bool) (state.Peek, error) {
 	if !book.WellFormed(secret) {
-		j.Kind = UnknownKey
-		return j, nil
+		return state.Peek{Decision: Decision{Kind: UnknownKey}}, nil
 	}
-	if err := l.writer.failing(); err != nil {
-		return j, err
+	if err := l.writer.Failing(); err != nil {
+		return state.Peek{}, err
 	}
 	at := book.DigestOf(secret)
-	j = l.views.peek(at, origin, free, false)
-	if j.stale {
-		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
-			return judgement{}, err
+	p, stale := l.views.Peek(at, origin, free, false)
+	if stale {
+		if _, err := l.reader.read(ctx, at, state.Hash{}, l.timing.Wait); err != nil {
+			return state.Peek{}, err
 		}
-		j = l.views.peek(at, origin, free, true)
+		p, _ = l.views.Peek(at, origin, free, true)
 	}
-	return j, nil
+	return p, nil
 }
 
 // Policy returns the policy of the request's account with a name, as it was when the request
@@ -98,7 +95,7 @@ func (l *Ledger) peek(ctx context.Context, secret, origin string, free bool) (j 
 // request's context. The policy is shared, so the caller must not change it.
 func (r *Request) Policy(name string) (*SharedPolicy, error) {
 	if name == "" {
-		name = r.policy
+		name = r.admission.Policy
 	}
 	if name == "" {
 		return nil, nil
@@ -108,11 +105,11 @@ func (r *Request) Policy(name string) (*SharedPolicy, error) {
 	}
 	began := time.Now()
 	defer func() { r.waited += time.Since(began) }()
-	ctx, cancel := context.WithTimeout(r.ctx, r.waitLeft())
+	ctx, cancel := context.WithTimeout(r.admission.Context, r.waitLeft())
 	defer cancel()
-	p, err := r.ledger.policies.find(ctx, policyKey{r.accountID, name, r.policies})
-	if err != nil && r.ctx.Err() != nil {
-		err = r.ctx.Err()
+	p, err := r.ledger.policies.find(ctx, policyKey{r.admission.Account, name, r.admission.Policies})
+	if err != nil && r.admission.Context.Err() != nil {
+		err = r.admission.Context.Err()
 	}
 	return p, err
 }
@@ -120,20 +117,20 @@ func (r *Request) Policy(name string) (*SharedPolicy, error) {
 // Test reports whether the request has a test key. Then it is not charged: it must not
 // Claim, and nothing of it reaches the database. It must Inspect before its work, since no
 // charge judges the key again, which another replica may have revoked a moment ago.
-func (r *Request) Test() bool { return r.test }
+func (r *Request) Test() bool { return r.admission.Test }
 
 // Account returns the ID of the request's account.
-func (r *Request) Account() int64 { return r.accountID }
+func (r *Request) Account() int64 { return r.admission.Account }
 
 // Context returns a context derived from the one given to Begin. It is cancelled
 // if the database refuses the request's token, because other replicas have taken
 // the account's tokens meanwhile; Late then returns the refusal.
-func (r *Request) Context() context.Context { return r.ctx }
+func (r *Request) Context() context.Context { return r.admission.Context }
 
 // Late returns the refusal of the request's token by the database, if there was
 // one.
 func (r *Request) Late() (refusal Decision, refused bool) {
-	return r.ledger.views.lateRefusal(r.admission)
+	return r.ledger.views.LateRefusal(r.admission)
 }
 
 // maxClaim bounds the points of one request, so that sums cannot overflow.
@@ -144,30 +141,30 @@ const maxClaim = 1_000_000
 // until Charge or End.
 func (r *Request) Claim(points int64, once *Idempotency) (Decision, error) {
 	switch {
-	case r.test:
+	case r.admission.Test:
 		return Decision{}, errTest
-	case points < 0 || points > maxClaim || r.claimed > 0:
+	case points < 0 || points > maxClaim || r.admission.Claimed() > 0:
 		return Decision{}, errPoints
 	}
 	v := r.ledger.views
 	if once != nil {
-		if d := v.registerKey(r.admission, once); d.Kind != Good {
+		if d := v.RegisterKey(r.admission, once); d.Kind != Good {
 			return d, nil
 		}
 		x, err := r.read(once.ID) // reads the key as well, so a revoked key replays nothing
 		if err != nil {
 			return Decision{}, err
 		}
-		if d := v.judgeRecord(r.admission, x); d.Kind != Good {
+		if d := v.JudgeRecord(r.admission, x); d.Kind != Good {
 			return d, nil
 		}
 	}
-	d, stale := v.claim(r.admission, points, false)
+	d, stale := v.Claim(r.admission, points, false)
 	if stale {
-		if _, err := r.read(recordID{}); err != nil {
+		if _, err := r.read(state.Hash{}); err != nil {
 			return Decision{}, err
 		}
-		d, _ = v.claim(r.admission, points, true)
+		d, _ = v.Claim(r.admission, points, true)
 	}
 	return d, nil
 }
@@ -175,21 +172,23 @@ func (r *Request) Claim(points int64, once *Idempotency) (Decision, error) {
 // Inspect reads from the database what the account has used and returns it with
 // the quota.
 func (r *Request) Inspect() (Decision, error) {
-	if _, err := r.read(recordID{}); err != nil {
+	if _, err := r.read(state.Hash{}); err != nil {
 		return Decision{}, err
 	}
-	return r.ledger.views.inspect(r.admission), nil
+	return r.ledger.views.Inspect(r.admission), nil
 }
 
-func (r *Request) read(id recordID) (*record, error) {
+func (r *Request) read(id state.Hash) (*state.Record, error) {
 	began := time.Now()
 	defer func() { r.waited += time.Since(began) }()
-	return r.ledger.reader.read(r.ctx, r.secret, id, r.waitLeft())
+	return r.ledger.reader.read(r.admission.Context, r.admission.Secret, id, r.waitLeft())
 }
 
 // waitLeft returns how long a request that has waited may still wait for the database: the
-// rest of waitLimit, but at least a quarter of it, so that the charge gets some.
-func (l *Ledger) waitLeft(waited time.Duration) time.Duration { return max(l.wait-waited, l.wait/4) }
+// rest of its second, but at least a quarter of it, so that the charge gets some.
+func (l *Ledger) waitLeft(waited time.Duration) time.Duration {
+	return max(l.timing.Wait-waited, l.timing.Wait/4)
+}
 
 func (r *Request) waitLeft() time.Duration { return r.ledger.waitLeft(r.waited) }
 
@@ -198,19 +197,18 @@ func (r *Request) waitLeft() time.Duration { return r.ledger.waitLeft(r.waited) 
 // other than Good, or an error, nothing is charged; after ErrUndecided the
 // outcome is unknown.
 func (r *Request) Charge(c Charge) (Decision, error) {
-	if c.Points < 1 || c.Points > r.claimed { // claimed changes only while a ticket is in progress
+	if c.Points < 1 || c.Points > r.admission.Claimed() {
 		return Decision{}, errPoints
 	}
-	t := &ticket{request: r.admission, Charge: c, once: r.once, size: int64(len(c.Response)), ready: make(chan struct{})}
-	err := r.ledger.writer.submit(r.ctx, t, r.waitLeft())
-	if d, late := r.Late(); err != nil && late {
-		return d, nil
-	}
+	d, err := r.ledger.writer.Charge(r.admission.Context, state.NewTicket(r.admission, c), r.waitLeft())
 	if err != nil {
+		if refusal, late := r.Late(); late {
+			return refusal, nil
+		}
 		return Decision{}, err
 	}
-	r.refused = t.decision.Kind != Good && t.decision.Kind != Replayed
-	return t.decision, nil
+	r.refused = d.Kind != Good && d.Kind != Replayed
+	return d, nil
 }
 
 // WorkRefused records that the caller refused the request after its work, which
@@ -225,9 +223,5 @@ func (r *Request) Succeeded() { r.succeeded = true }
 // sent. Work that the client did not wait for, or that was refused afterwards,
 // counts as unpaid.
 func (r *Request) End() {
-	_, late := r.Late()
-	r.ledger.views.end(r.admission, r.succeeded, late || r.refused || r.ctx.Err() != nil)
-	if r.cancel != nil {
-		r.cancel(nil)
-	}
+	r.ledger.views.End(r.admission, r.succeeded, r.refused || r.admission.Context.Err() != nil)
 }

@@ -151,17 +151,6 @@ func TestInspectIsFresh(t *testing.T) {
 	})
 }
 
-func TestTokensLeft(t *testing.T) {
-	now := time.Unix(1000, 0)
-	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
-	require.EqualValues(t, book.Unlimited, tokensLeft(0, now, book.Unlimited))
-	require.EqualValues(t, 4, tokensLeft(at(-time.Hour), now, 4), "full")
-	require.EqualValues(t, 3, tokensLeft(at(250*time.Millisecond), now, 4))
-	require.EqualValues(t, 2, tokensLeft(at(251*time.Millisecond), now, 4))
-	require.EqualValues(t, 0, tokensLeft(at(time.Second), now, 4))
-	require.EqualValues(t, 0, tokensLeft(at(1100*time.Millisecond), now, 4), "overdrawn")
-}
-
 func TestPointsInOverage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, book.Terms{Plan: "pro", Rate: limit(book.Unlimited), Points: limit(10), Overage: yes()})

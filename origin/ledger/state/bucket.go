@@ -1,8 +1,10 @@
-package ledger
+package state
 
-import "github.com/addrspec/addrspec/origin/ledger/book"
+import (
+	"time"
 
-import "time"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+)
 
 // A token bucket refills continuously at its rate, in tokens a second, and has
 // the capacity of one second. Its state is one integer, the theoretical arrival
@@ -16,8 +18,8 @@ import "time"
 // overdrawn by what it gains in lateness: counted by arrival, an account takes
 // at most capacity + rate x (T + lateness) tokens in any time T.
 
-// lateness bounds the delay of a token on its way to the database.
-const lateness = 100 * time.Millisecond
+// Lateness bounds the delay of a token on its way to the database.
+const Lateness = 100 * time.Millisecond
 
 // takeToken takes one token at arrival from a bucket of rate tokens a second,
 // which may be overdrawn by tolerance. It returns the new TAT and 0, or the old
@@ -27,7 +29,7 @@ func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Dur
 		return tat, 0
 	}
 	at, window, possible := arrival.UnixNano(), windowOf(rate), tat
-	if tat > now.UnixNano()+window+int64(lateness) {
+	if tat > now.UnixNano()+window+int64(Lateness) {
 		possible = at + window - intervalOf(rate) // the clock was ahead: one token is left, or the account would wait for the clock
 	}
 	taken := tatAfter(possible, arrival, rate)
