@@ -1,17 +1,13 @@
 package ledger
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
@@ -19,12 +15,9 @@ import (
 )
 
 // BenchmarkCharge measures requests of one point from Begin to End, each finished
-// after its commit is on disk. "limit" is the smallest possible charge on the same
-// database, one UPDATE and one commit. With 32 callers, one commit serves many.
+// after its commit is on disk. With 32 callers, one commit serves many.
 func BenchmarkCharge(b *testing.B) {
-	b.Run("sqlite/limit", limitOfSQLite)
 	benchmarkCharges(b, "sqlite", func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "ledger.db") })
-	b.Run("postgres/limit", limitOfPostgres)
 	benchmarkCharges(b, "postgres", func(b *testing.B) string { return pgtest.NeedDatabase(b) })
 }
 
@@ -70,44 +63,6 @@ func (p population) create(b *testing.B, l *Ledger) (secrets []string) {
 	return secrets
 }
 
-const (
-	bareTable  = "CREATE TABLE bare (id INTEGER PRIMARY KEY, used INTEGER); INSERT INTO bare VALUES (1, 0)"
-	bareCharge = "UPDATE bare SET used = used + 1 WHERE id = 1"
-)
-
-func limitOfSQLite(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "limit.db")
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
-	require.NoError(b, err)
-	defer db.Close()
-	_, err = db.Exec(bareTable)
-	require.NoError(b, err)
-	charge, err := db.Prepare(bareCharge)
-	require.NoError(b, err)
-	for b.Loop() {
-		_, err := charge.Exec()
-		require.NoError(b, err)
-	}
-	reportCharges(b)
-}
-
-func limitOfPostgres(b *testing.B) {
-	conn, err := pgx.Connect(b.Context(), pgtest.NeedDatabase(b))
-	require.NoError(b, err)
-	defer conn.Close(context.Background())
-	_, err = conn.Exec(b.Context(), bareTable)
-	require.NoError(b, err)
-	for b.Loop() {
-		_, err := conn.Exec(b.Context(), bareCharge)
-		require.NoError(b, err)
-	}
-	reportCharges(b)
-}
-
-func reportCharges(b *testing.B) {
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
-}
-
 // benchmarkCharge measures charges by callers that use all keys in turn.
 func benchmarkCharge(b *testing.B, url string, p population) {
 	l := open(b, url)
@@ -130,7 +85,7 @@ func benchmarkCharge(b *testing.B, url string, p population) {
 	all.Wait()
 	b.StopTimer()
 	after := l.Stats()
-	reportCharges(b)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
 	b.ReportMetric(float64(b.N)/float64(after.Commits-before.Commits), "charges/commit")
 	b.ReportMetric(float64(b.N)/float64(max(1, after.Reads-before.Reads)), "charges/read")
 }

@@ -70,20 +70,36 @@ func (f *fixture) stored() (counted, real int64) {
 	return counted, real
 }
 
-// A partial response is charged and not stored, so a retry is a new request.
-func TestIdempotencyPartialResponse(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		r := f.mustBegin()
-		_, err := r.Claim(5, idempotency(1, 1))
-		require.NoError(t, err)
-		d, err := r.Charge(Charge{Points: 3, Found: book.Found{Valid: 3}})
-		require.NoError(t, err)
-		require.Equal(t, Good, d.Kind)
-		r.End()
-		require.Equal(t, Good, f.retryable(1, 1).Kind)
-		require.EqualValues(t, 8, f.used())
-	})
+// A request that was not charged, or whose response is partial and not stored, is charged again.
+func TestIdempotencyOfResponses(t *testing.T) {
+	for name, c := range map[string]struct {
+		charge Charge
+		retry  Kind
+		used   int64
+	}{
+		"not charged": {Charge{}, Good, 5},
+		"partial":     {Charge{Points: 3, Found: book.Found{Valid: 3}}, Good, 8},
+		"empty":       {Charge{Points: 5, Found: book.Found{Valid: 5}, Response: []byte{}}, Replayed, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pgtest.EachDatabase(t, func(t *testing.T, url string) {
+				f := newFixture(t, url, unlimitedTerms)
+				r := f.mustBegin()
+				_, err := r.Claim(5, idempotency(1, 1))
+				require.NoError(t, err)
+				if c.charge.Points > 0 {
+					d, err := r.Charge(c.charge)
+					require.NoError(t, err)
+					require.Equal(t, Good, d.Kind)
+				}
+				r.End()
+				again := f.retryable(1, 1)
+				require.Equal(t, c.retry, again.Kind)
+				require.Empty(t, again.Response)
+				require.EqualValues(t, c.used, f.used())
+			})
+		})
+	}
 }
 
 func TestIdempotencyPerAccount(t *testing.T) {
@@ -99,19 +115,6 @@ func TestIdempotencyPerAccount(t *testing.T) {
 		secret, _, err := f.CreateKey(f.ctx, other.ID, "test", book.KeyTerms{})
 		require.NoError(t, err)
 		require.Equal(t, Good, f.requestWith(secret, 5, idempotency(1, 1)).Kind, "accounts do not share records")
-	})
-}
-
-// A request that was not charged is not recorded, so a retry is charged.
-func TestIdempotencyAfterFailure(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		r := f.mustBegin()
-		_, err := r.Claim(5, idempotency(1, 1))
-		require.NoError(t, err)
-		r.End()
-		require.Equal(t, Good, f.retryable(1, 1).Kind)
-		require.EqualValues(t, 5, f.used())
 	})
 }
 
@@ -188,19 +191,4 @@ func TestIdempotencyRecordsArePurged(t *testing.T) {
 func (f *fixture) insertExpired(n int) string {
 	return "INSERT INTO answers (account, id, body, answer, size, expires_ns) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
 		fmt.Sprint(n) + ") SELECT 1, '" + strings.Repeat("0", 56) + "' || (10000000 + i), '" + strings.Repeat("0", 64) + "', answer, size, 1 FROM n, (SELECT answer, size FROM answers LIMIT 1) x"
-}
-
-func TestIdempotencyEmptyResponse(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		r := f.mustBegin()
-		_, err := r.Claim(5, idempotency(1, 1))
-		require.NoError(t, err)
-		_, err = r.Charge(Charge{Points: 5, Response: []byte{}})
-		require.NoError(t, err)
-		r.End()
-		again := f.retryable(1, 1)
-		require.Equal(t, Replayed, again.Kind)
-		require.Empty(t, again.Response)
-	})
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,44 +10,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
-
-// If the clock is set back, an empty bucket refills from the new time on.
-func TestBucketAfterClockSetBack(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(2), Points: limit(book.Unlimited)})
-		require.Equal(t, Good, f.request(1).Kind)
-		require.Equal(t, Good, f.request(1).Kind)
-		f.clock.setBack(time.Hour)
-		require.Equal(t, RateLimited, f.request(1).Kind)
-		f.clock.advance(500 * time.Millisecond)
-		require.Equal(t, Good, f.request(1).Kind)
-		require.Equal(t, RateLimited, f.request(1).Kind)
-		f.clock.advance(500 * time.Millisecond)
-		require.Equal(t, Good, f.request(1).Kind)
-	})
-}
-
-// All keys of an account share one bucket, also under concurrency.
-func TestConcurrentRequestsShareOneBucket(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		const rate = 25
-		f := newFixture(t, url, book.Terms{Rate: limit(rate), Points: limit(book.Unlimited)})
-		for round := range 3 {
-			var admitted atomic.Int64
-			inParallel(16, func(int) {
-				secret, _, err := f.CreateKey(f.ctx, f.account, "one of many", book.KeyTerms{})
-				require.NoError(f, err)
-				for range 5 {
-					if f.requestWith(secret, 1, nil).Kind == Good {
-						admitted.Add(1)
-					}
-				}
-			})
-			require.EqualValues(t, rate, admitted.Load(), "round %d", round)
-			f.advanceBetweenGroups(time.Second)
-		}
-	})
-}
 
 // finish claims, charges and ends a request.
 func (f *fixture) finish(r *Request, points int64) Decision {
@@ -65,22 +26,6 @@ func tryFinish(r *Request, points int64) (Decision, error) {
 		return d, err
 	}
 	return r.Charge(Charge{Points: points, Found: book.Found{Valid: points}})
-}
-
-// A token reaches the database before its request ends, so that another replica
-// counts it.
-func TestPendingTokensAreWritten(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(2), Points: limit(book.Unlimited)})
-		first, second := f.mustBegin(), f.mustBegin()
-		defer first.End()
-		defer second.End()
-		other := f.replica()
-		require.Eventually(t, func() bool {
-			f.clock.advance(time.Millisecond) // so that the other replica's view expires
-			return other.request(0).Kind == RateLimited
-		}, hung, 10*time.Millisecond)
-	})
 }
 
 // beginAtOnce begins a request on each of two replicas with one token for both. If a slow

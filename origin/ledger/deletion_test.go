@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -154,114 +155,68 @@ func TestInterruptedDeletion(t *testing.T) {
 	})
 }
 
-// Accounts are deleted while three replicas serve them and another account, and a
-// replica changes them. No commit group fails, and what the other account was
-// charged is exact. A request of a deleted account that begins after the deletion
-// gets no 200.
+// Accounts are deleted while three replicas serve and change them. A request of a deleted account
+// that begins after the deletion gets no 200, no row remains, and no commit group fails.
 func TestDeleteDuringCharges(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var rejected atomic.Int64
 		count := WithStore(func(inner store.Store) store.Store { return rejectionStore{inner, &rejected} })
 		f := newFixture(t, url, unlimitedTerms, count)
-		list := []*fixture{f, {}, {}}
-		for i := 1; i < len(list); i++ {
-			*list[i] = *f
-			list[i].Ledger = open(t, url, withFake(f.clock), count)
-		}
-		const doomed, each = 4, 40
-		var charged atomic.Int64
-		var ending atomic.Bool
-		all := make([]*fixture, doomed)
+		list := []*Ledger{f.Ledger, open(t, url, withFake(f.clock), count), open(t, url, withFake(f.clock), count)}
+		all := make([]*fixture, 4)
 		for n := range all { // before the load: another connection would wait too long for SQLite's lock
 			all[n] = f.otherAccount(fmt.Sprintf("gone%d@example.com", n))
 			all[n].fillTables()
 		}
-		stop := make(chan struct{})
-		go func() {
-			defer close(stop)
-			inParallel(3, func(i int) {
-				on := list[i%3]
-				for n := 0; !ending.Load() || n < each; n++ {
-					d, err := on.tryRequest(f.ctx, f.secret, 1, nil)
-					if isStall(err) {
-						continue
-					}
-					if err != nil || d.Kind != Good {
-						f.Errorf("a request of the account that remains: %s, %v", d.Kind, err)
-						return
-					}
-					charged.Add(1)
-				}
-			})
-		}()
-		inParallel(doomed, func(n int) { all[n].deleteDuringCharges(list) })
-		ending.Store(true)
-		<-stop
-		require.Eventually(t, func() bool { return charged.Load() == f.used() }, hung, tick, "charges that a stall left undecided are not given back")
-		require.Positive(t, charged.Load())
-		for _, on := range list { // the tallies of refused requests are committed
+		inParallel(len(all), func(n int) {
+			var deleted atomic.Bool
+			var requests atomic.Int64
+			var users sync.WaitGroup
+			for _, l := range list {
+				users.Go(func() { all[n].requestUntil(l, &deleted, &requests) })
+			}
+			users.Go(func() { all[n].changeUntilDeleted(list[1]) })
+			require.Eventually(f, func() bool { return requests.Load() > 20 }, hung, time.Millisecond)
+			require.NoError(f, list[0].DeleteAccount(f.ctx, all[n].account))
+			deleted.Store(true)
+			users.Wait()
+			all[n].requireNoRows()
+		})
+		for _, l := range list { // the tallies of refused requests are committed
+			on := *f
+			on.Ledger = l
 			on.awaitTallies()
-			require.Equal(t, Good, on.requestWith(f.secret, 1, nil).Kind)
+			require.Equal(t, Good, on.request(1).Kind)
 		}
 		require.Zero(t, rejected.Load(), "a commit group had rows of a deleted account")
+		require.EqualValues(t, len(list), f.used())
 	})
 }
 
-// deleteDuringCharges deletes the account while requests of all kinds are in progress
-// on all replicas.
-func (f *fixture) deleteDuringCharges(list []*fixture) {
-	f.Helper()
-	var deleted atomic.Bool
-	started := make(chan struct{}, 100)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		inParallel(3, func(i int) {
-			on := *f
-			on.Ledger = list[i%3].Ledger
-			for n := 0; ; n++ {
-				after := deleted.Load()
-				points, once := int64(n%3), idempotency(byte(i), byte(n%5))
-				if n%2 == 0 || points == 0 {
-					once = nil
-				}
-				d, err := on.tryRequest(f.ctx, f.secret, points, once)
-				switch {
-				case isStall(err):
-					continue
-				case err != nil:
-					f.Errorf("a request of a deleted account: %v", err)
-					return
-				case after && (d.Kind == Good && points > 0 || d.Kind == Replayed):
-					f.Errorf("a request that began after the deletion: %s", d.Kind)
-					return
-				}
-				select {
-				case started <- struct{}{}:
-				default:
-				}
-				if after && n > 20 {
-					return
-				}
-			}
-		})
-	}()
-	for range 20 {
-		select {
-		case <-started:
-		case <-ended:
+// requestUntil sends requests of all kinds until the account is deleted, and some after that.
+func (f *fixture) requestUntil(l *Ledger, deleted *atomic.Bool, requests *atomic.Int64) {
+	on := *f
+	on.Ledger = l
+	for n, left := 0, 20; left > 0; n++ {
+		after := deleted.Load()
+		points, once := int64(n%3), idempotency(1, byte(n%5))
+		if n%2 == 0 || points == 0 {
+			once = nil
+		}
+		d, err := on.tryRequest(f.ctx, f.secret, points, once)
+		switch {
+		case isStall(err):
+			continue
+		case err != nil:
+			f.Errorf("a request of a deleted account: %v", err)
+		case after && (d.Kind == Good && points > 0 || d.Kind == Replayed):
+			f.Errorf("a request that began after the deletion: %s", d.Kind)
+		}
+		requests.Add(1)
+		if after {
+			left--
 		}
 	}
-	changed := make(chan struct{})
-	go func() {
-		defer close(changed)
-		f.changeUntilDeleted(list[1].Ledger)
-	}()
-	require.NoError(f, list[0].DeleteAccount(f.ctx, f.account))
-	deleted.Store(true)
-	<-ended
-	<-changed
-	f.requireNoRows()
 }
 
 // A rejectionStore counts the transactions whose rows the database rejected.

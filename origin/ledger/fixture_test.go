@@ -16,7 +16,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/commit"
-	"github.com/addrspec/addrspec/origin/ledger/store"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -27,7 +26,6 @@ import (
 type fakeClock struct {
 	mu              sync.Mutex
 	wall, monotonic time.Time
-	groups          sync.RWMutex // see advanceBetweenGroups
 }
 
 func clockAt(text string) *fakeClock {
@@ -71,14 +69,7 @@ func (c *fakeClock) setBack(d time.Duration) { c.set(c.Now().Add(-d)) }
 
 // withFake makes a ledger use a fake clock.
 func withFake(c *fakeClock) Option {
-	return func(s *settings) {
-		s.clock, s.process, s.monotonic = c.Now, c.Now, c.instant
-		open := s.open
-		s.open = func(ctx context.Context, url string, clock func() time.Time) (store.Store, error) {
-			inner, err := open(ctx, url, clock)
-			return clockedStore{inner, c}, err
-		}
-	}
+	return func(s *settings) { s.clock, s.process, s.monotonic = c.Now, c.Now, c.instant }
 }
 
 // A fixture is a ledger with one account and one key.
@@ -167,27 +158,6 @@ func (f *fixture) replica() *fixture {
 	other := *f
 	other.Ledger = open(f.T, f.url, withFake(f.clock))
 	return &other
-}
-
-// advanceBetweenGroups advances the clock while no commit group is in progress. A
-// group reads the database's clock and then the monotonic one; a step between the
-// two would set the ledger's clock back by it, until the next group.
-func (f *fixture) advanceBetweenGroups(d time.Duration) {
-	f.clock.groups.Lock()
-	defer f.clock.groups.Unlock()
-	f.clock.advance(d)
-}
-
-// A clockedStore runs no transaction while advanceBetweenGroups advances the clock.
-type clockedStore struct {
-	store.Store
-	clock *fakeClock
-}
-
-func (s clockedStore) Transact(ctx context.Context, t store.Transaction) error {
-	s.clock.groups.RLock()
-	defer s.clock.groups.RUnlock()
-	return s.Store.Transact(ctx, t)
 }
 
 // mustBegin begins a request, which must be admitted.

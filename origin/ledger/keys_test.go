@@ -58,7 +58,7 @@ func TestRotateKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Budget: limit(20)}}))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Budget: limit(5 + 6)}}))
 		require.Equal(t, Good, f.retryable(1, 1).Kind)
 		second, k, err := other.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
 		require.NoError(t, err)
@@ -87,6 +87,7 @@ func TestRotateKey(t *testing.T) {
 		require.Zero(t, k.Replaced)
 		require.Equal(t, UnknownKey, f.requestWith(third, 1, nil).Kind, "no grace")
 		require.Equal(t, Good, f.requestWith(fourth, 1, nil).Kind)
+		require.Equal(t, Insufficient, f.requestWith(fourth, 1, nil).Kind, "all secrets share the budget")
 		var secrets int
 		f.queryRow("SELECT count(*) FROM secrets", &secrets)
 		require.Equal(t, 1, secrets, "rows of expired secrets are deleted")

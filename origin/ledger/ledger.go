@@ -12,10 +12,20 @@
 //	End     releases what the request acquired; after the response is sent
 //
 // Begin and Claim judge by views, the recent state of accounts and keys in
-// memory (view.go). They only save work: Charge decides again, by the rows in
-// the database. Every transaction reads these rows, or knows that no other process
-// has changed anything since it last did (view.go). So a key that another process
-// revoked is not charged, and a limit that it changed applies.
+// memory. They only save work: Charge decides again, by the rows in the database. So a key
+// that another process revoked is not charged, and a limit that it changed applies.
+//
+// # Rooms
+//
+// Each room knows only those below it:
+//
+//	ledger  the steps of a request, the queries that read views, the policies in memory
+//	commit  the one writer, which runs the only transactions that charge
+//	state   what is decided: views, buckets, the operations of a commit group; no database
+//	book    what owners and operators change: accounts, keys, plans, policies, history
+//	store   the rows, in SQLite or PostgreSQL
+//
+// A change of book locks the account's row, as commit groups do, and expires the views.
 //
 // # Terms
 //
@@ -31,42 +41,28 @@
 //     when this replica judges other requests
 //   - ticket: a charge on its way through the writer
 //   - commit group: the operations that one transaction commits together
-//   - working set: the rows that a commit group reads and changes
 //   - void: giving a charge back
 //   - unpaid work: addresses that were checked for a request that was abandoned,
 //     or refused after its work
-//
-// # The writer
-//
-// One goroutine per replica charges. It collects the tickets that wait into a
-// commit group (writer.go), reads the rows under locks (rows.go), decides in memory
-// (charge.go, operation.go, decision.go), writes what changed, commits, publishes the
-// rows to the views (view.go) and returns the results to the callers. Charges that arrive during a commit wait for the next group, so one flush serves many
-// of them.
 //
 // # What is durable when
 //
 // A charge is durable before Charge returns Good. While the database commits,
 // tokens are written within 100 ms of the arrival, and requests that were not
 // charged are recorded in the usage history within a second; a process that
-// dies before that loses them. After a stall there may be more of them than a
-// commit group has room for: then group follows group until all are written.
+// dies before that loses them.
 //
 //   - The process dies: a charge that was not committed did not happen. One that
 //     was committed and not yet sent remains, at most one full group of
-//     them (writer.go); with an Idempotency-Key the retry gets the stored response.
+//     them; with an Idempotency-Key the retry gets the stored response.
 //   - The database fails, or refuses to commit: nothing is charged, requests get
-//     store.ErrUnavailable, and the writer probes until a commit succeeds.
+//     store.ErrUnavailable, and the writer probes until a commit succeeds. In the first
+//     half minute requests wait for a commit, each for a second.
 //   - Another session locks an account's rows on PostgreSQL: requests of the account get
-//     store.ErrUnavailable after a second; those of other accounts do not notice (writer.go).
+//     store.ErrUnavailable after a second; those of other accounts do not notice.
 //   - A commit is not confirmed within a second: the caller gets ErrUndecided.
 //     If it was committed, it remains if a retry can find its stored response;
 //     otherwise the next group voids it, unless the process ends first.
-//
-// If the disk needs more than a second to flush a commit, the callers in the group
-// get ErrUndecided; the charges are kept or voided as above. Requests that arrive
-// meanwhile wait for the commit, each for a second, then get store.ErrUnavailable (HTTP
-// 503). They do the same in the first half minute of any outage.
 //
 // On SQLite one file serves several processes in turn: a transaction has the
 // write lock from its beginning, and a commit fails or succeeds at once. On
@@ -74,16 +70,8 @@
 // lost during COMMIT leaves the transaction in doubt until the writer has read
 // whether its mark was committed (package store).
 //
-// # Changes of accounts and keys
-//
-// What owners and operators change is in package book, which knows nothing of a charge. Each
-// change locks the account's row, as commit groups do, and expires the views.
-//
-// Errors and log lines contain no secret and no email address.
-//
-// The package leaves out SQL and connections (package store), HTTP statuses and
-// headers (package api), the content of stored responses (opaque bytes here), and
-// mail.
+// Errors and log lines contain no secret and no email address. HTTP statuses and headers are
+// package api's, and so is the content of stored responses, which are opaque bytes here.
 package ledger
 
 import (

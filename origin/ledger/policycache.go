@@ -61,7 +61,7 @@ func newPolicyCache(query func(context.Context, store.Statement) error) *policyC
 
 // find returns a policy. Requests that need the same one at the same time share a query.
 func (c *policyCache) find(ctx context.Context, at policyKey) (*SharedPolicy, error) {
-	return c.entries.Get(ctx, at, otter.LoaderFunc[policyKey, *SharedPolicy](func(ctx context.Context, at policyKey) (*SharedPolicy, error) {
+	load := func(ctx context.Context, at policyKey) (*SharedPolicy, error) {
 		select {
 		case c.reading <- struct{}{}:
 			defer func() { <-c.reading }()
@@ -76,5 +76,6 @@ func (c *policyCache) find(ctx context.Context, at policyKey) (*SharedPolicy, er
 			return nil, book.ErrNoPolicy
 		}
 		return p, nil
-	}))
+	}
+	return c.entries.Get(ctx, at, otter.LoaderFunc[policyKey, *SharedPolicy](load))
 }

@@ -47,8 +47,9 @@ var errBusy = errors.New("too many requests wait for a query")
 // read reads the rows of a secret, publishes them to the views and returns the
 // record, or nil if there is none. Its query begins after the call. It waits for
 // at most limit, which includes the queries before its own.
-func (q *reader) read(ctx context.Context, secret book.Digest, id state.Hash, limit time.Duration) (*state.Record, error) {
-	kr := &keyRead{secret: secret, record: id, done: make(chan struct{})}
+func (q *reader) read(ctx context.Context, secret book.Digest, record state.Hash,
+	limit time.Duration) (*state.Record, error) {
+	kr := &keyRead{secret: secret, record: record, done: make(chan struct{})}
 	q.mu.Lock()
 	if len(q.waiting) >= maxWaitingReads {
 		q.mu.Unlock()
@@ -106,7 +107,7 @@ func (q *reader) load(reads []*keyRead) error {
 	type found struct{ secret, record state.Hash }
 	records := map[found]*state.Record{}
 	began := q.views.BeginQuery()
-	err := q.store.Query(ctx, store.Statement{Name: "read_view", Args: []any{store.JSON(pairs)}, Scan: func(r store.Row) error {
+	scan := func(r store.Row) error {
 		var at found
 		row, x := &state.ViewRow{}, &state.Record{}
 		columns := append([]any{&at.secret, &at.record, &row.Expires}, row.Key.Columns()...)
@@ -118,7 +119,8 @@ func (q *reader) load(reads []*keyRead) error {
 			records[at] = x
 		}
 		return err
-	}})
+	}
+	err := q.store.Query(ctx, store.Statement{Name: "read_view", Args: []any{store.JSON(pairs)}, Scan: scan})
 	if err != nil {
 		return store.Unavailable(err)
 	}

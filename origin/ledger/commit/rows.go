@@ -48,13 +48,14 @@ func (ws *workingSet) reads(needs *state.Needs, skip bool) (list []store.Stateme
 		for at := range needs.Records {
 			ids = append(ids, [2]any{at.Account, at.ID.Hex()})
 		}
-		list = append(list, store.Statement{Name: "read_answers", Args: []any{store.JSON(ids)}, Scan: func(r store.Row) error {
+		scan := func(r store.Row) error {
 			var at state.RecordAt
 			x := &state.Record{}
 			err := r.Scan(&at.Account, &at.ID, &x.Body, &x.Response, &x.Size, &x.Expires)
 			ws.Records[at] = x
 			return err
-		}})
+		}
+		list = append(list, store.Statement{Name: "read_answers", Args: []any{store.JSON(ids)}, Scan: scan})
 	}
 	return list
 }

@@ -86,11 +86,6 @@ func (w *Writer) enqueue(ctx context.Context, t *state.Ticket, late <-chan time.
 	select {
 	case w.queue <- t:
 		return nil
-	default:
-	}
-	select {
-	case w.queue <- t:
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-late:
@@ -137,7 +132,7 @@ func (w *Writer) maintain(now time.Time) {
 	}
 	if now.After(w.nextProbe) {
 		w.nextProbe = now.Add(probeEvery)
-		w.commit([]state.Operation{state.Probe{}})
+		w.commit([]state.Operation{state.Probe()})
 	}
 }
 
@@ -307,7 +302,8 @@ func (w *Writer) transact(group []state.Operation) (ws *workingSet, lockWaits in
 	}
 	for id := range ws.locked {
 		if w.locked[id].IsZero() {
-			w.log.Warn("another session has locked an account; its requests get 503 while the lock lasts", "account", id)
+			w.log.Warn("another session has locked an account; its requests get 503 while the lock lasts",
+				"account", id)
 		}
 		w.locked[id] = time.Now().Add(lockMemory)
 	}
@@ -389,30 +385,24 @@ func (w *Writer) purge(now time.Time) {
 	if now.Before(w.nextPurge) {
 		return
 	}
-	begun, byAccount, records, bytes, full := time.Now(), map[int64]*state.Purge{}, 0, int64(0), false
-	var group []state.Operation
+	begun, expired, records, bytes, full := time.Now(), map[int64][]state.Hash{}, 0, int64(0), false
 	err := w.store.Query(context.Background(), store.Statement{Name: "list_expired_answers",
 		Args: []any{w.views.Clock.Now().UnixNano(), purgeRecords}, Scan: func(r store.Row) error {
 			var account, size int64
 			var id state.Hash
-			if err := r.Scan(&account, &id, &size); err != nil {
-				return err
-			}
+			err := r.Scan(&account, &id, &size)
 			full = records == purgeRecords-1 || bytes >= purgeBytes
-			if bytes >= purgeBytes {
-				return nil
+			if bytes < purgeBytes {
+				expired[account] = append(expired[account], id)
+				records, bytes = records+1, bytes+size
 			}
-			o := byAccount[account]
-			if o == nil {
-				o = &state.Purge{ID: account}
-				byAccount[account] = o
-				group = append(group, o)
-			}
-			o.Records = append(o.Records, id)
-			records, bytes = records+1, bytes+size
-			return nil
+			return err
 		}})
 	if err == nil {
+		var group []state.Operation
+		for account, ids := range expired {
+			group = append(group, state.Purge(account, ids))
+		}
 		w.commit(group)
 	}
 	w.nextPurge = now.Add(purgeEvery)

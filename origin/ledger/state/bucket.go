@@ -30,7 +30,8 @@ func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Dur
 	}
 	at, window, possible := arrival.UnixNano(), windowOf(rate), tat
 	if tat > now.UnixNano()+window+int64(Lateness) {
-		possible = at + window - intervalOf(rate) // the clock was ahead: one token is left, or the account would wait for the clock
+		// The clock was ahead: one token is left, or the account would wait for the clock.
+		possible = at + window - intervalOf(rate)
 	}
 	taken := tatAfter(possible, arrival, rate)
 	wait := time.Duration(taken - at - window)

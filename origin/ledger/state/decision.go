@@ -46,8 +46,8 @@ const (
 	Claimed                  // requests in progress have claimed the points that are missing
 )
 
-var kinds = [...]string{"good", "unknown key", "wrong origin", "rate limited", "busy", "unpaid work", "idempotency mismatch",
-	"idempotency conflict", "replayed", "records full", "insufficient points", "points claimed"}
+var kinds = [...]string{"good", "unknown key", "wrong origin", "rate limited", "busy", "unpaid work",
+	"idempotency mismatch", "idempotency conflict", "replayed", "records full", "insufficient points", "points claimed"}
 
 func (k Kind) String() string { return kinds[k] }
 

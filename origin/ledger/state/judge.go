@@ -101,7 +101,8 @@ func (v *Views) judge(at book.Digest, origin string, final bool) (j judgement) {
 // Admit judges a request and takes its token, which is spent however the request ends. If the
 // view is missing or too old for the decision, it is stale: the caller reads it, and calls Admit
 // again with final set.
-func (v *Views) Admit(ctx context.Context, at book.Digest, origin string, final bool) (r *Admission, d Decision, stale bool) {
+func (v *Views) Admit(ctx context.Context, at book.Digest, origin string, final bool) (
+	r *Admission, d Decision, stale bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	j := v.judge(at, origin, final)

@@ -52,25 +52,30 @@ func (v *Views) Group(charges []*Ticket, tallies bool, skip func(account int64) 
 		charged[a] = true
 	}
 	for a := range v.pending { // in random order, so none waits for ever
-		switch {
-		case skip(a.ID) || charged[a]:
-		case len(n.Rows) >= tokenLimit:
-			more = true
-		default:
-			add(a)
+		if skip(a.ID) || charged[a] {
+			continue
 		}
+		if len(n.Rows) >= tokenLimit {
+			more = true
+			break
+		}
+		add(a)
 	}
 	room := tallyLimit
 	for at, t := range v.tallies {
-		switch {
-		case !tallies || skip(at.Account):
-		case room == 0:
-			more = true
-		default:
-			room--
-			group = append(group, &tallyOp{at, t})
-			delete(v.tallies, at)
+		if !tallies {
+			break
 		}
+		if skip(at.Account) {
+			continue
+		}
+		if room == 0 {
+			more = true
+			break
+		}
+		room--
+		group = append(group, &tallyOp{at, t})
+		delete(v.tallies, at)
 	}
 	for _, t := range charges {
 		group = append(group, t)
@@ -253,58 +258,47 @@ func (o *tallyOp) fail(v *Views, err error) {
 	}
 }
 
-// A Purge deletes idempotency records of an account, unless they were replaced
+// A purgeOp deletes idempotency records of an account, unless they were replaced
 // since they were listed as expired.
-type Purge struct {
-	ID      int64 // of the account
-	Records []Hash
+type purgeOp struct {
+	id      int64
+	records []Hash
 }
 
-// Name is for the log.
-func (o *Purge) Name() string { return "deletion of expired records" }
+// Purge returns an operation that deletes those of an account's records that have expired.
+func Purge(account int64, records []Hash) Operation { return &purgeOp{account, records} }
 
-// Account returns the account.
-func (o *Purge) Account() int64 { return o.ID }
+func (o *purgeOp) Name() string   { return "deletion of expired records" }
+func (o *purgeOp) Account() int64 { return o.id }
 
-// AddNeeds adds the account and the records.
-func (o *Purge) AddNeeds(n *Needs) {
-	n.Rows[RowAt{Account: o.ID}] = true
-	for _, id := range o.Records {
-		n.Records[RecordAt{o.ID, id}] = true
+func (o *purgeOp) AddNeeds(n *Needs) {
+	n.Rows[RowAt{Account: o.id}] = true
+	for _, id := range o.records {
+		n.Records[RecordAt{o.id, id}] = true
 	}
 }
 
-// Decide deletes the records that have expired.
-func (o *Purge) Decide(rows *Rows) {
-	if rows.Accounts[o.ID] == nil {
-		return // deleted since
-	}
-	for _, id := range o.Records {
-		at := RecordAt{o.ID, id}
+func (o *purgeOp) Decide(rows *Rows) {
+	for _, id := range o.records {
+		at := RecordAt{o.id, id}
 		if x := rows.Records[at]; x != nil && rows.Now.UnixNano() >= x.Expires {
 			rows.deleteRecord(at)
 		}
 	}
 }
 
-func (o *Purge) settle(*Views)      {}
-func (o *Purge) fail(*Views, error) {}
+func (o *purgeOp) settle(*Views)      {}
+func (o *purgeOp) fail(*Views, error) {}
 
-// A Probe writes a value that is there already, to test whether the database
-// commits.
-type Probe struct{}
+type probeOp struct{}
 
-// Name is for the log.
-func (Probe) Name() string { return "probe" }
+// Probe returns an operation that writes a value that is there already, to test whether the
+// database commits.
+func Probe() Operation { return probeOp{} }
 
-// Account returns 0.
-func (Probe) Account() int64 { return 0 }
-
-// AddNeeds adds nothing.
-func (Probe) AddNeeds(*Needs) {}
-
-// Decide asks for the write.
-func (Probe) Decide(rows *Rows) { rows.Probe = true }
-
-func (Probe) settle(*Views)      {}
-func (Probe) fail(*Views, error) {}
+func (probeOp) Name() string       { return "probe" }
+func (probeOp) Account() int64     { return 0 }
+func (probeOp) AddNeeds(*Needs)    {}
+func (probeOp) Decide(rows *Rows)  { rows.Probe = true }
+func (probeOp) settle(*Views)      {}
+func (probeOp) fail(*Views, error) {}

@@ -134,12 +134,14 @@ type Key struct {
 // Columns returns the fields in the order in which all queries in
 // store/*/queries.sql select them.
 func (a *Account) Columns() []any {
-	return []any{&a.ID, &a.month, &a.used, &a.tat, &a.stored, &a.policies, &a.suspended, &a.points, &a.rate, &a.overage, &a.storedLimit}
+	return []any{&a.ID, &a.month, &a.used, &a.tat, &a.stored, &a.policies, &a.suspended,
+		&a.points, &a.rate, &a.overage, &a.storedLimit}
 }
 
 // Columns does the same for a key.
 func (k *Key) Columns() []any {
-	return []any{&k.ID, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.policy, &k.test, &k.month, &k.used, &k.tat}
+	return []any{&k.ID, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.policy, &k.test,
+		&k.month, &k.used, &k.tat}
 }
 
 // Changes returns the columns that charges change; nil if none has changed.
@@ -270,20 +272,18 @@ func (rows *Rows) addTally(at UsageAt, t book.Tally) { rows.Usage[at] = rows.Usa
 func (rows *Rows) putRecord(at RecordAt, x *Record) {
 	rows.deleteRecord(at)
 	rows.Records[at] = x
-	rows.addStored(at.Account, x.Size)
+	rows.Accounts[at.Account].addStored(x.Size)
 	rows.Stored = append(rows.Stored, at)
 }
 
 // deleteRecord deletes an expired record, if it is there.
 func (rows *Rows) deleteRecord(at RecordAt) {
-	if x := rows.Records[at]; x != nil {
+	x, a := rows.Records[at], rows.Accounts[at.Account]
+	if x != nil && a != nil { // else the account was deleted since
 		delete(rows.Records, at)
-		rows.addStored(at.Account, -x.Size)
+		a.addStored(-x.Size)
 		rows.Deleted = append(rows.Deleted, at)
 	}
 }
 
-func (rows *Rows) addStored(account, bytes int64) {
-	a := rows.Accounts[account]
-	a.stored, a.changed = max(0, a.stored+bytes), true
-}
+func (a *Account) addStored(bytes int64) { a.stored, a.changed = max(0, a.stored+bytes), true }

@@ -148,7 +148,7 @@ func TestPurgeKeepsReplacedRecords(t *testing.T) {
 	rows.Now = time.Unix(0, 100)
 	rows.Accounts[1] = &Account{ID: 1, stored: 7}
 	rows.Records[expired], rows.Records[fresh] = &Record{Size: 3, Expires: 100}, &Record{Size: 4, Expires: 101}
-	(&Purge{ID: 1, Records: []Hash{expired.ID, fresh.ID, {3}}}).Decide(rows)
+	Purge(1, []Hash{expired.ID, fresh.ID, {3}}).Decide(rows)
 	require.Equal(t, map[RecordAt]*Record{fresh: {Size: 4, Expires: 101}}, rows.Records)
 	require.EqualValues(t, 4, rows.Accounts[1].stored)
 	require.Equal(t, []RecordAt{expired}, rows.Deleted)
