@@ -73,7 +73,6 @@ func (q *reader) read(ctx context.Context, secret book.Digest, record state.Hash
 	}
 }
 
-// run runs queries until no read waits.
 func (q *reader) run() {
 	for {
 		q.mu.Lock()
@@ -95,7 +94,6 @@ func (q *reader) run() {
 	}
 }
 
-// load runs one query and publishes its rows.
 func (q *reader) load(reads []*keyRead) error {
 	ctx, cancel := context.WithTimeout(context.Background(), q.timing.Wait)
 	defer cancel()

@@ -102,7 +102,6 @@ func (ws *workingSet) split(group []state.Operation) (free, locked []state.Opera
 	return free, locked
 }
 
-// statements returns the statements that write what the decisions changed.
 func (ws *workingSet) statements() (list []store.Statement) {
 	write := func(name string, account int64, args ...any) {
 		list = append(list, store.Statement{Name: name, Account: account, Args: args})

@@ -23,7 +23,6 @@ type counter struct {
 	Stats
 }
 
-// count counts a group's transaction.
 func (c *counter) count(charges int, took time.Duration, err error, lockWaits, locked int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -136,7 +136,6 @@ func (w *Writer) maintain(now time.Time) {
 	}
 }
 
-// isClosed reports whether Close was called.
 func (w *Writer) isClosed() bool {
 	w.closing.RLock()
 	defer w.closing.RUnlock()

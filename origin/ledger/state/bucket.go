@@ -41,7 +41,6 @@ func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Dur
 	return taken, 0
 }
 
-// tatAfter returns the TAT after a token was taken at arrival.
 func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
 	if rate == book.Unlimited {
 		return tat
@@ -49,7 +48,6 @@ func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
 	return max(tat, arrival.UnixNano()) + intervalOf(rate)
 }
 
-// tokensLeft returns the number of tokens in a bucket at now.
 func tokensLeft(tat int64, now time.Time, rate int64) int64 {
 	if rate == book.Unlimited {
 		return book.Unlimited

@@ -173,13 +173,10 @@ func (s *secretView) judge(now time.Time, origin string) Kind {
 	return s.key.judge(&s.account.Account, s.expires, now, origin)
 }
 
-// decision returns a decision with the account's usage, in which claimed points
-// do not remain.
 func (a *accountView) decision(kind Kind, wait time.Duration) Decision {
 	return a.Account.decision(kind, wait, a.claimed)
 }
 
-// quota returns what the account and the key allow the next request.
 func (s *secretView) quota(now time.Time) *Quota {
 	a, k := s.account, s.key
 	q := &Quota{

@@ -161,7 +161,6 @@ func (k *Key) Changes() []any {
 	return []any{k.ID, int64(k.month), k.used, k.tat}
 }
 
-// consumption is what an account or a key has used.
 type consumption struct {
 	month book.Month // the month of used
 	used  int64      // points
@@ -221,7 +220,6 @@ func (k *Key) shortfall(points, claimed int64) int64 {
 	return k.consumption.shortfall(k.budget, points, claimed)
 }
 
-// minLimit returns the smaller of two limits.
 func minLimit(a, b int64) int64 {
 	if a == book.Unlimited || b != book.Unlimited && b < a {
 		return b
@@ -260,12 +258,10 @@ func (k *Key) judge(a *Account, secretExpires int64, now time.Time, origin strin
 	return Good
 }
 
-// names reports whether the key is bound to the origin.
 func (k *Key) names(origin string) bool {
 	return origin != "" && slices.Contains(strings.Fields(k.origins), origin)
 }
 
-// addTally adds to the usage history.
 func (rows *Rows) addTally(at UsageAt, t book.Tally) { rows.Usage[at] = rows.Usage[at].Plus(t) }
 
 // putRecord stores a record, in place of an expired one if there is one.

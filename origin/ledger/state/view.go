@@ -149,7 +149,6 @@ func (v *Views) EndQuery(q Query, rows map[book.Digest]*ViewRow) {
 	}
 }
 
-// publish stores a row of a query.
 func (v *Views) publish(at book.Digest, row *ViewRow, began freshness) {
 	fresh := began
 	if began.commit < v.expired {
@@ -188,8 +187,6 @@ func (v *Views) account(id int64) *accountView {
 	return a
 }
 
-// evictIdle removes all accounts but one that have no request in progress and no
-// pending token.
 func (v *Views) evictIdle(but *accountView) {
 	idle := func(a *accountView) bool { return a != but && a.inProgress == 0 && len(a.pending) == 0 }
 	maps.DeleteFunc(v.secrets, func(_ book.Digest, s *secretView) bool { return idle(s.account) })

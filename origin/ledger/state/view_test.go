@@ -153,3 +153,41 @@ func TestPurgeKeepsReplacedRecords(t *testing.T) {
 	require.EqualValues(t, 4, rows.Accounts[1].stored)
 	require.Equal(t, []RecordAt{expired}, rows.Deleted)
 }
+
+// A group has room for so many tallies, and leaves out the accounts that are locked.
+func TestGroupIsBounded(t *testing.T) {
+	v, _ := newTestViews()
+	for day := range tallyLimit + 44 {
+		v.addTally(UsageAt{1, 1, book.Day(day)}, book.Tally{Requests: 1})
+	}
+	v.addTally(UsageAt{2, 2, 1}, book.Tally{Requests: 1})
+	skip := func(account int64) bool { return account == 2 }
+	for _, want := range []int{tallyLimit, 44, 0} {
+		group, more := v.Group(nil, true, skip)
+		require.Len(t, group, want)
+		require.Equal(t, want == tallyLimit, more)
+	}
+	group, _ := v.Group(nil, false, func(int64) bool { return false })
+	require.Empty(t, group, "tallies are not due")
+	group, _ = v.Group(nil, true, func(int64) bool { return false })
+	require.Len(t, group, 1)
+	v.Fail(group, ErrUndecided)
+	require.Equal(t, 1, v.Count().Tallies, "due again")
+}
+
+func TestHashesOfTheDatabase(t *testing.T) {
+	var h Hash
+	want := Hash{1, 0xab}
+	for _, column := range []any{want.Hex(), []byte(want.Hex())} {
+		h = Hash{}
+		require.NoError(t, h.Scan(column))
+		require.Equal(t, want, h)
+	}
+	for _, column := range []any{nil, "", []byte{}} {
+		require.NoError(t, h.Scan(column))
+		require.Equal(t, want, h)
+	}
+	for _, column := range []any{7, "ab", want.Hex() + "00", "x" + want.Hex()[1:]} {
+		require.Error(t, h.Scan(column))
+	}
+}
