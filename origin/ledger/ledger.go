@@ -53,13 +53,13 @@
 // dies before that loses them.
 //
 //   - The process dies: a charge that was not committed did not happen. One that
-//     was committed and not yet sent remains, at most one full group of
-//     them; with an Idempotency-Key the retry gets the stored response.
+//     was committed and not yet sent remains; with an Idempotency-Key the retry gets
+//     the stored response.
 //   - The database fails, or refuses to commit: nothing is charged, requests get
 //     store.ErrUnavailable, and the writer probes until a commit succeeds. In the first
 //     half minute requests wait for a commit, each for a second.
 //   - Another session locks an account's rows on PostgreSQL: requests of the account get
-//     store.ErrUnavailable after a second; those of other accounts do not notice.
+//     store.ErrUnavailable at once, those of other accounts wait 150 ms once a second.
 //   - A commit is not confirmed within a second: the caller gets ErrUndecided.
 //     If it was committed, it remains if a retry can find its stored response;
 //     otherwise the next group voids it, unless the process ends first.
