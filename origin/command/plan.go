@@ -82,7 +82,7 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 		var rows [][]any
 		var total book.Tally
 		for _, d := range days {
-			rows = append(rows, append([]any{d.Account, orDash(d.Email), d.Day, d.Key, orDash(d.KeyName)}, tallyCells(d.Tally)...))
+			rows = append(rows, append([]any{d.Account, orDash(d.Email), d.Day, d.Key.ID, orDash(d.Key.Name)}, tallyCells(d.Tally)...))
 			total = total.Plus(d.Tally)
 		}
 		return c.print(std.out, usageHeader, rows, append([]any{text("total"), text(""), text(""), text(""), text("")}, tallyCells(total)...)...)

@@ -76,7 +76,7 @@ func (v *visit) chart(q book.UsageQuery) (chartView, error) {
 
 // chartOf arranges points by day and key. Keys that are not listed are the last
 // series.
-func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.PointsOfDay) chartView {
+func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) chartView {
 	series, column := make([]string, 0, len(keys)+1), map[int64]int{}
 	for i, k := range keys {
 		series, column[k.ID] = append(series, k.Name), i

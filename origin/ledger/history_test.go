@@ -25,7 +25,7 @@ func TestUsageHistoryHasNames(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, days, 1)
 			d := days[0]
-			require.Equal(t, []any{f.account, "owner@example.com", key.ID, "shop", int64(3)}, []any{d.Account, d.Email, d.Key, d.KeyName, d.Points})
+			require.Equal(t, []any{f.account, "owner@example.com", key.ID, "shop", int64(3)}, []any{d.Account, d.Email, d.Key.ID, d.Key.Name, d.Points})
 		}
 	})
 }

@@ -69,7 +69,7 @@ func (c *policyCache) find(ctx context.Context, at policyKey) (*SharedPolicy, er
 			return nil, store.Unavailable(state.ErrLate)
 		}
 		p := &SharedPolicy{}
-		if err := c.query(ctx, book.ReadPolicy(at.account, at.name, &p.Policy)()); err != nil {
+		if err := c.query(ctx, book.ReadPolicy(at.account, at.name, &p.Policy)); err != nil {
 			return nil, store.Unavailable(err)
 		}
 		if p.Version == 0 {

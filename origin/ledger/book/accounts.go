@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -14,16 +13,14 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Errors of the operator's commands.
+// Errors of accounts.
 var (
 	ErrNoAccount     = errors.New("there is no such account")
 	ErrAccountExists = errors.New("an account with this email exists already")
-	ErrNoPlan        = errors.New("there is no such plan")
-	ErrNoKey         = errors.New("the account has no such key")
 	ErrSuspended     = errors.New("the account is suspended: its owner can neither change nor delete it, and may revoke keys only")
-)
 
-var errEmail = errors.New("the account's email needs an @, at most 254 bytes and no spaces or control characters")
+	errEmail = errors.New("the account's email needs an @, at most 254 bytes and no spaces or control characters")
+)
 
 // An Account is a customer.
 type Account struct {
@@ -77,23 +74,22 @@ func (b *Book) CreateAccount(ctx context.Context, email string, t Terms,
 	return b.Account(ctx, id)
 }
 
-// Account returns the account with an ID, or ErrNoAccount.
-func (b *Book) Account(ctx context.Context, id int64) (Account, error) {
-	return b.findAccount(ctx, accountWith(id))
-}
-
-// AccountByEmail returns the account with an email, in upper or lower case, or
-// ErrNoAccount.
-func (b *Book) AccountByEmail(ctx context.Context, email string) (Account, error) {
-	email, err := cleanEmail(email)
-	if err != nil {
-		return Account{}, err
+// Account returns the account with an ID.
+func (b *Book) Account(ctx context.Context, id int64) (a Account, err error) {
+	err = b.query(ctx, b.readAccount(id, &a))
+	if err == nil && a.ID == 0 {
+		err = ErrNoAccount
 	}
-	return b.findAccount(ctx, accountQuery{email: email})
+	return a, err
 }
 
-func (b *Book) findAccount(ctx context.Context, q accountQuery) (a Account, err error) {
-	err = b.query(ctx, b.readAccounts(q, func(found Account) { a = found }))
+// AccountByEmail returns the account with an email, in upper or lower case.
+func (b *Book) AccountByEmail(ctx context.Context, email string) (a Account, err error) {
+	email, err = cleanEmail(email)
+	if err != nil {
+		return a, err
+	}
+	err = b.query(ctx, b.readAccounts(0, email, AccountPage{}, func(found Account) { a = found }))
 	if err == nil && a.ID == 0 {
 		err = ErrNoAccount
 	}
@@ -121,24 +117,22 @@ func pageLimit(limit int) int {
 // Accounts returns a page of the accounts, sorted by ID.
 func (b *Book) Accounts(ctx context.Context, p AccountPage) (list []Account, err error) {
 	p.Search = strings.ToLower(strings.TrimSpace(p.Search))
-	err = b.query(ctx, b.readAccounts(accountQuery{AccountPage: p}, func(a Account) { list = append(list, a) }))
+	err = b.query(ctx, b.readAccounts(0, "", p, func(a Account) { list = append(list, a) }))
 	return list, err
 }
 
-// An accountQuery selects accounts. A zero value selects all.
-type accountQuery struct {
-	id    int64
-	email string
-	AccountPage
+// readAccount returns the statement that reads the account with an ID to a; without a row, a is
+// zero.
+func (b *Book) readAccount(id int64, a *Account) store.Statement {
+	*a = Account{}
+	return b.readAccounts(cmp.Or(id, -1), "", AccountPage{}, func(found Account) { *a = found })
 }
 
-// accountWith selects the account with an ID, none for 0.
-func accountWith(id int64) accountQuery { return accountQuery{id: cmp.Or(id, -1)} }
-
-// readAccounts returns the statement that reads accounts and calls visit for each.
-func (b *Book) readAccounts(q accountQuery, visit func(Account)) store.Statement {
+// readAccounts returns the statement that reads the accounts of a page and calls visit for each.
+// An ID or an email that is not zero selects one.
+func (b *Book) readAccounts(id int64, email string, p AccountPage, visit func(Account)) store.Statement {
 	now := MonthOf(b.now())
-	args := []any{q.id, q.email, q.Search, q.After, pageLimit(q.Limit)}
+	args := []any{id, email, p.Search, p.After, pageLimit(p.Limit)}
 	return store.Statement{Name: "list_accounts", Args: args, Scan: func(r store.Row) error {
 		var a Account
 		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used,
@@ -150,22 +144,6 @@ func (b *Book) readAccounts(q accountQuery, visit func(Account)) store.Statement
 		visit(a)
 		return err
 	}}
-}
-
-// A unixTime scans a Unix time in nanoseconds. 0 is the zero time.
-type unixTime struct{ to *time.Time }
-
-// Scan implements sql.Scanner.
-func (t unixTime) Scan(value any) error {
-	ns, ok := value.(int64)
-	if !ok {
-		return fmt.Errorf("a time is stored as %T", value)
-	}
-	*t.to = time.Time{}
-	if ns != 0 {
-		*t.to = time.Unix(0, ns).UTC()
-	}
-	return nil
 }
 
 // cleanEmail returns the form of an account's email that is unique: trimmed and
@@ -187,34 +165,33 @@ func CheckEmail(email string) error {
 
 // ownerMay returns ErrSuspended if the owner asks for a change of a suspended account. The
 // operator, the command line and the service may make it.
-func ownerMay(ctx context.Context, suspended bool) error {
-	if suspended && actorOf(ctx) == Owner {
+func ownerMay(ctx context.Context, a Account) error {
+	if !a.Suspended.IsZero() && actorOf(ctx) == Owner {
 		return ErrSuspended
 	}
 	return nil
 }
 
-// ChangeTerms replaces an account's terms, from its next request on. The same terms change
-// nothing. It returns ErrNoAccount if there is no such account, and an error that wraps
-// ErrNoPlan if there is no such plan.
+// ChangeTerms replaces an account's terms, from its next request on. It returns an error that
+// wraps ErrNoPlan if there is no such plan.
 func (b *Book) ChangeTerms(ctx context.Context, account int64, t Terms) error {
 	t, err := b.checkTerms(ctx, t)
 	if err != nil {
 		return err
 	}
-	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+	return b.changeAccount(ctx, account, nil, func(a Account, now time.Time) ([]store.Statement, error) {
 		if reflect.DeepEqual(a.Own, t) {
 			return nil, nil
 		}
-		return Audit(ctx, account, now, "account.change", t.describe(), statement("change_account", append([]any{account}, t.args()...)...)), nil
+		change := statement("change_account", append([]any{account}, t.args()...)...)
+		return Audit(ctx, account, now, "account.change", t.describe(), change), nil
 	})
 }
 
 // SuspendAccount refuses all keys of an account on every replica, from the next
-// request on, and its owner's changes. Suspending it again changes nothing. It returns
-// ErrNoAccount if there is no such account.
+// request on, and its owner's changes.
 func (b *Book) SuspendAccount(ctx context.Context, account int64) error {
-	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+	return b.changeAccount(ctx, account, nil, func(a Account, now time.Time) ([]store.Statement, error) {
 		if !a.Suspended.IsZero() {
 			return nil, nil
 		}
@@ -222,13 +199,55 @@ func (b *Book) SuspendAccount(ctx context.Context, account int64) error {
 	})
 }
 
-// ResumeAccount ends a suspension; without one it changes nothing. It returns
-// ErrNoAccount if there is no such account.
+// ResumeAccount ends a suspension.
 func (b *Book) ResumeAccount(ctx context.Context, account int64) error {
-	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+	return b.changeAccount(ctx, account, nil, func(a Account, now time.Time) ([]store.Statement, error) {
 		if a.Suspended.IsZero() {
 			return nil, nil
 		}
 		return Audit(ctx, account, now, "account.resume", "", statement("suspend_account", account, nil)), nil
 	})
+}
+
+// How much one transaction of a deletion deletes, because charges of all accounts may wait for it.
+const (
+	deleteRows = 500 // idempotency records or rows of usage
+	deleteKeys = 100 // keys, with what refers to them
+)
+
+// DeleteAccount deletes an account and all rows that belong to it, in every table. The owner of a
+// suspended one may not, because a person who is suspended could sign up again. No line of the
+// audit log remains, so the deletion is logged.
+//
+// The first transaction suspends the account and deletes its secrets, its user and its webhook:
+// no request gets a 200 and nobody signs in from then on, even if the rest fails. Another call
+// then goes on with the rows that are left; the owner must ask an operator for it.
+func (b *Book) DeleteAccount(ctx context.Context, account int64) error {
+	err := b.changeAccount(ctx, account, nil, func(a Account, now time.Time) ([]store.Statement, error) {
+		return Audit(ctx, account, now, "account.delete", "",
+			statement("suspend_account", account, now.UnixNano()), statement("drop_secrets", account),
+			statement("drop_user", account), statement("delete_webhook", account)), ownerMay(ctx, a)
+	})
+	if err != nil {
+		return err
+	}
+	lock := func() []store.Statement { return []store.Statement{lockAccount(account)} }
+	for _, slice := range []store.Statement{
+		statement("drop_answers", account, deleteRows), statement("drop_usage", account, deleteRows),
+		statement("drop_keys", account, deleteKeys), statement("drop_account", account),
+	} {
+		more := true
+		slice.Scan = func(store.Row) error { more = true; return nil }
+		for more {
+			err := b.transact(ctx, lock, func(time.Time) ([]store.Statement, error) {
+				more = false
+				return []store.Statement{slice}, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	b.log.Info("an account was deleted", "account", account, "actor", string(actorOf(ctx)))
+	return nil
 }

@@ -5,12 +5,22 @@
 // a line of the audit log. So bounds hold and at most two secrets of a key are valid, whichever
 // replicas make changes at the same time. Commit groups lock the same rows: they see a change
 // entirely or not at all.
+//
+// A method returns ErrNoAccount, ErrNoKey or ErrNoPolicy if there is no such row, ErrSuspended to
+// the owner of a suspended account, who may only revoke keys, and an error that wraps
+// store.ErrUnavailable if the database fails. A change that changes nothing is neither written nor
+// in the audit log.
 package book
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
+	"math"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -22,13 +32,14 @@ type Book struct {
 	now     func() time.Time
 	changed func()
 	log     *slog.Logger
-	reports chan struct{} // has an element while a report runs
+	reports *semaphore.Weighted
 }
 
 // New returns the book in s. now estimates the time of the database's clock; changed is called
 // after each transaction, which may have changed what requests are judged by.
 func New(s store.Store, now func() time.Time, changed func(), log *slog.Logger) *Book {
-	return &Book{newSideStore(s), now, changed, log, make(chan struct{}, 1)}
+	side := &sideStore{s, semaphore.NewWeighted(1), semaphore.NewWeighted(maxSideQueries)}
+	return &Book{side, now, changed, log, semaphore.NewWeighted(1)}
 }
 
 // Store returns the book's database, for packages that keep rows of their own in it. Its
@@ -51,17 +62,16 @@ func (b *Book) transact(ctx context.Context, reads func() []store.Statement,
 }
 
 // changeAccount decides a change of an account, its keys or its policies under the lock of the
-// account's row, which protects all of them, after further reads. It returns ErrNoAccount if
-// there is no such account. Without statements to write, nothing changes. Reads are called
-// again if the connection is lost, so each must forget what it has read.
-func (b *Book) changeAccount(ctx context.Context, account int64,
-	decide func(Account, time.Time) ([]store.Statement, error), reads ...func() store.Statement) error {
+// account's row, which protects all of them, after further reads, which may be nil. Without
+// statements to write, nothing changes. reads is called again if the connection is lost, so it must
+// forget what it has read.
+func (b *Book) changeAccount(ctx context.Context, account int64, reads func() []store.Statement,
+	decide func(Account, time.Time) ([]store.Statement, error)) error {
 	var a Account
 	all := func() []store.Statement {
-		a = Account{}
-		list := []store.Statement{lockAccount(account), b.readAccounts(accountWith(account), func(found Account) { a = found })}
-		for _, read := range reads {
-			list = append(list, read())
+		list := []store.Statement{lockAccount(account), b.readAccount(account, &a)}
+		if reads != nil {
+			list = append(list, reads()...)
 		}
 		return list
 	}
@@ -74,7 +84,7 @@ func (b *Book) changeAccount(ctx context.Context, account int64,
 }
 
 func lockAccount(account int64) store.Statement {
-	return store.Statement{Name: "lock_accounts", Args: []any{store.JSON([][]any{{account, 0, ""}})}}
+	return statement("lock_accounts", store.JSON([][]any{{account, 0, ""}}))
 }
 
 func statement(name string, args ...any) store.Statement {
@@ -94,15 +104,13 @@ func (b *Book) query(ctx context.Context, st store.Statement) error {
 	return nil
 }
 
-// report runs a query that may take long, one at a time, until ctx ends. The
-// database has few connections for reading, and the keys of requests wait for them.
+// report runs a query that may take long, one at a time, because the database has few connections
+// for reading and the keys of requests wait for them.
 func (b *Book) report(ctx context.Context, st store.Statement) error {
-	select {
-	case b.reports <- struct{}{}:
-	case <-ctx.Done():
-		return store.Unavailable(ctx.Err())
+	if err := enter(ctx, b.reports); err != nil {
+		return store.Unavailable(err)
 	}
-	defer func() { <-b.reports }()
+	defer b.reports.Release(1)
 	return b.query(ctx, st)
 }
 
@@ -116,4 +124,110 @@ func list[T any](ctx context.Context, query func(context.Context, store.Statemen
 		return err
 	}})
 	return rows, err
+}
+
+// A sideStore runs what is neither a charge nor the lookup of a key: one transaction at a time,
+// and two queries, which is half of the connections for reading. On SQLite all transactions wait
+// for one lock, on PostgreSQL for connections. So a commit group waits for at most one other
+// transaction, and a key for no other query, however many people sign in, change keys or look at
+// pages.
+type sideStore struct {
+	store.Store
+	turn    *semaphore.Weighted // of a transaction
+	queries *semaphore.Weighted
+}
+
+const maxSideQueries = 2
+
+// sideTries is how often a transaction tries to lock rows of another session. Others have their
+// turn in between, because a locked account must not delay the changes of another one.
+const sideTries = 10
+
+// Transact waits for its turn until ctx ends. It may call t.Reads and t.Decide again.
+func (s *sideStore) Transact(ctx context.Context, t store.Transaction) (err error) {
+	for range sideTries {
+		if err := enter(ctx, s.turn); err != nil {
+			return err
+		}
+		err = s.Store.Transact(ctx, t)
+		s.turn.Release(1)
+		if _, locked := errors.AsType[*store.Locked](err); !locked {
+			return err
+		}
+	}
+	return err
+}
+
+// Query waits for its turn until ctx ends.
+func (s *sideStore) Query(ctx context.Context, st store.Statement) error {
+	if err := enter(ctx, s.queries); err != nil {
+		return err
+	}
+	defer s.queries.Release(1)
+	return s.Store.Query(ctx, st)
+}
+
+// enter waits until ctx ends for a free slot. A free slot is taken even if ctx has ended, because
+// what is in progress should be finished, such as a deletion whose client has disconnected.
+func enter(ctx context.Context, slots *semaphore.Weighted) error {
+	if slots.TryAcquire(1) {
+		return nil
+	}
+	return slots.Acquire(ctx, 1)
+}
+
+// An Actor is who makes a change, as the audit log records it.
+type Actor string
+
+const (
+	Owner    Actor = "owner"    // the person who signed in to the account
+	Operator Actor = "operator" // a person with operator rights
+	Shell    Actor = "shell"    // the command line
+	Service  Actor = "service"  // the service itself, such as when it disables a webhook
+)
+
+type actorKey struct{}
+
+// WithActor returns a context for changes that actor makes. Without it, changes are the shell's.
+func WithActor(ctx context.Context, actor Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+func actorOf(ctx context.Context) Actor {
+	if actor, ok := ctx.Value(actorKey{}).(Actor); ok {
+		return actor
+	}
+	return Shell
+}
+
+// maxAudit is how many lines of each action an account keeps. One limit for all actions
+// together would let the thief of a session remove every trace of it by renaming a key
+// often. There are about 30 actions.
+const maxAudit = 100
+
+// Audit returns writes with the statements that record them in the account's audit log. action is
+// a noun and a verb, such as "key.create"; subject says what was changed, and is never a secret.
+func Audit(ctx context.Context, account int64, now time.Time, action, subject string,
+	writes ...store.Statement) []store.Statement {
+	return append(writes,
+		statement("add_audit", account, now.UnixNano(), string(actorOf(ctx)), action, subject),
+		statement("trim_audit", account, action, maxAudit))
+}
+
+// An AuditLine is one change of an account.
+type AuditLine struct {
+	ID      int64
+	At      time.Time
+	Actor   Actor
+	Action  string
+	Subject string
+}
+
+// AuditLog returns up to limit lines of an account's audit log, newest first,
+// from before the line with the ID before; 0 is from the newest.
+func (b *Book) AuditLog(ctx context.Context, account, before int64, limit int) ([]AuditLine, error) {
+	args := []any{account, cmp.Or(before, math.MaxInt64), limit}
+	return list(ctx, b.query, "list_audit", args, func(line *AuditLine) []any {
+		return []any{&line.ID, unixTime{&line.At}, &line.Actor, &line.Action, &line.Subject}
+	})
 }

@@ -10,6 +10,7 @@ import (
 // A Month is a calendar month in UTC, counted from January of year 0.
 type Month int64
 
+// MonthOf returns the month of t.
 func MonthOf(t time.Time) Month {
 	t = t.UTC()
 	return Month(t.Year()*12 + int(t.Month()) - 1)
@@ -23,15 +24,10 @@ func (m Month) Begin() time.Time {
 // A Day is a day in UTC, counted from 1970-01-01.
 type Day int64
 
-// DayOf returns the day of t.
-func DayOf(t time.Time) Day {
-	const seconds = 24 * 60 * 60
-	s := t.Unix()
-	if s < 0 {
-		s -= seconds - 1
-	}
-	return Day(s / seconds)
-}
+const daySeconds = 24 * 60 * 60
+
+// DayOf returns the day of t, which must not be before 1970.
+func DayOf(t time.Time) Day { return Day(t.Unix() / daySeconds) }
 
 // ParseDay parses a day in ISO 8601 form, such as 2026-11-20.
 func ParseDay(s string) (Day, error) {
@@ -43,17 +39,15 @@ func ParseDay(s string) (Day, error) {
 }
 
 // Time returns the day's first instant.
-func (d Day) Time() time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
+func (d Day) Time() time.Time { return time.Unix(int64(d)*daySeconds, 0).UTC() }
 
 // String returns the day in ISO 8601 form.
 func (d Day) String() string { return d.Time().Format(time.DateOnly) }
 
-// maxExpiryDays is the most days of ParseExpiry, a century.
-const maxExpiryDays = 36_500
+const maxExpiryDays = 36_500 // a century
 
-// ParseExpiry parses when a key expires: after a number of days, such as 90d, or
-// at the beginning of a day (UTC), such as 2027-01-31. It returns the zero time
-// for "" and "never".
+// ParseExpiry parses when a key expires: after a number of days, such as 90d, or at the beginning
+// of a day (UTC), such as 2027-01-31. It returns the zero time for "" and "never".
 func ParseExpiry(text string, now time.Time) (time.Time, error) {
 	if text == "" || text == "never" {
 		return time.Time{}, nil
@@ -70,4 +64,20 @@ func ParseExpiry(text string, now time.Time) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("the expiry %q is neither a number of days such as 90d nor a day such as 2027-01-31", text)
 	}
 	return day.Time(), nil
+}
+
+// A unixTime scans a Unix time in nanoseconds. 0 is the zero time.
+type unixTime struct{ to *time.Time }
+
+// Scan implements sql.Scanner.
+func (t unixTime) Scan(value any) error {
+	ns, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a time is stored as %T", value)
+	}
+	*t.to = time.Time{}
+	if ns != 0 {
+		*t.to = time.Unix(0, ns).UTC()
+	}
+	return nil
 }

@@ -7,15 +7,24 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// A UsageDay is a row of the usage history: what one key did on one day (UTC).
-// The points of a month's days sum to the account's points of that month.
-type UsageDay struct {
+// A UsageRow is what one key did on one day. The points of a month's rows sum to the account's
+// points of that month.
+type UsageRow struct {
 	Account int64
-	Email   string // of the account; "" while the account is being deleted
-	Key     int64
-	KeyName string // likewise
+	Email   string // of the account, in UsageHistory only; "" while the account is being deleted
+	Key     UsedKey
 	Day     Day
 	Tally
+}
+
+// A UsedKey names a key in the usage history, which has no rows of test keys.
+type UsedKey struct {
+	ID        int64
+	Name      string
+	Hint      string // the first characters of the secret
+	Dashboard bool   // the key of checks made in the dashboard
+	Test      bool
+	Revoked   bool
 }
 
 // A Tally counts what a key did on a day, or what a request adds to that.
@@ -51,25 +60,27 @@ func (f Found) Plus(g Found, sign int64) Found {
 	}
 }
 
-// UsageHistory returns the usage from first to last, inclusive, sorted by
-// account, day and key. The account 0 means all accounts.
-func (b *Book) UsageHistory(ctx context.Context, account int64, first, last Day) ([]UsageDay, error) {
-	return list(ctx, b.query, "read_usage", []any{account, int64(first), int64(last)}, func(d *UsageDay) []any {
-		return append([]any{&d.Account, &d.Email, &d.Key, &d.KeyName, &d.Day}, d.fields()...)
+// UsageHistory returns the usage from first to last, inclusive, sorted by account, day and key. The
+// account 0 means all accounts. Of the keys it has the ID and the name.
+func (b *Book) UsageHistory(ctx context.Context, account int64, first, last Day) ([]UsageRow, error) {
+	return list(ctx, b.query, "read_usage", []any{account, int64(first), int64(last)}, func(u *UsageRow) []any {
+		return append([]any{&u.Account, &u.Email, &u.Key.ID, &u.Key.Name, &u.Day}, u.fields()...)
 	})
 }
 
-// A KeyDay is what a key did on one day (UTC).
+// A KeyDay is what a key did on one day, or all keys that are not listed by name together.
 type KeyDay struct {
-	Key              int64
-	Day              Day
-	Points, Requests int64
+	Key      int64 // 0 for all others
+	Day      Day
+	Points   int64
+	Requests int64 // in UsageOfKeys only
 }
 
-// UsageOfKeys returns what some of an account's keys did from first to last,
-// inclusive, in no order. Days without a request are left out.
+// UsageOfKeys returns what some of an account's keys did from first to last, inclusive, in no
+// order. Days without a request are left out.
 func (b *Book) UsageOfKeys(ctx context.Context, account int64, keys []int64, first, last Day) ([]KeyDay, error) {
-	return list(ctx, b.report, "read_usage_of_keys", []any{account, int64(first), int64(last), store.JSON(keys)}, func(d *KeyDay) []any {
+	args := []any{account, int64(first), int64(last), store.JSON(keys)}
+	return list(ctx, b.report, "read_usage_of_keys", args, func(d *KeyDay) []any {
 		return []any{&d.Key, &d.Day, &d.Points, &d.Requests}
 	})
 }
@@ -85,25 +96,7 @@ func (q *UsageQuery) args(more ...any) []any {
 	return append([]any{q.Account, int64(q.First), int64(q.Last)}, more...)
 }
 
-// A UsedKey names a key in the usage history.
-type UsedKey struct {
-	ID        int64
-	Name      string
-	Hint      string // the first characters of the secret
-	Dashboard bool   // the key of checks made in the dashboard
-	Test      bool   // a test key, whose use leaves no rows
-	Revoked   bool
-}
-
-// A UsageRow is what one key did on one day.
-type UsageRow struct {
-	Key UsedKey
-	Day Day
-	Tally
-}
-
-// A UsagePosition is a row's place in the order of UsageRows. The zero value is
-// before the first row.
+// A UsagePosition is a row's place in the order of UsageRows. The zero value is before the first row.
 type UsagePosition struct {
 	Day Day
 	Key int64
@@ -112,9 +105,9 @@ type UsagePosition struct {
 // Position returns the row's place.
 func (r *UsageRow) Position() UsagePosition { return UsagePosition{r.Day, r.Key.ID} }
 
-// UsageRows returns at most limit rows that follow after, the newest day first and
-// each day's newest key first. That is the reverse order of the primary key, so a
-// page of millions of rows costs no more than its own.
+// UsageRows returns at most limit rows that follow after, the newest day first and each day's newest
+// key first, because that is the reverse order of the primary key: a page costs no more than its own
+// rows.
 func (b *Book) UsageRows(ctx context.Context, q UsageQuery, after UsagePosition, limit int) ([]UsageRow, error) {
 	if after == (UsagePosition{}) {
 		after.Day = math.MaxInt64
@@ -122,8 +115,9 @@ func (b *Book) UsageRows(ctx context.Context, q UsageQuery, after UsagePosition,
 	q.Last = min(q.Last, after.Day) // SQLite seeks by this, not by the pair
 	args := q.args(q.Key, int64(after.Day), after.Key, pageLimit(limit))
 	return list(ctx, b.report, "read_usage_rows", args, func(u *UsageRow) []any {
-		key := append([]any{&u.Key.ID, &u.Day}, u.fields()...)
-		return append(key, &u.Key.Name, &u.Key.Hint, &u.Key.Dashboard, &u.Key.Revoked)
+		u.Account = q.Account
+		fields := append([]any{&u.Key.ID, &u.Day}, u.fields()...)
+		return append(fields, &u.Key.Name, &u.Key.Hint, &u.Key.Dashboard, &u.Key.Revoked)
 	})
 }
 
@@ -140,26 +134,18 @@ func (b *Book) UsageSum(ctx context.Context, q UsageQuery) (sum Tally, rows int6
 	return sum, rows, err
 }
 
-// UsedKeys returns the keys with the most points in the days that q selects, at
-// most limit of them.
+// UsedKeys returns the keys with the most points in the days that q selects, at most limit of them.
 func (b *Book) UsedKeys(ctx context.Context, q UsageQuery, limit int) ([]UsedKey, error) {
 	return list(ctx, b.report, "list_used_keys", q.args(pageLimit(limit)), func(k *UsedKey) []any {
 		return []any{&k.ID, &k.Name, &k.Hint, &k.Dashboard, &k.Revoked, new(int64)} // the last are the points
 	})
 }
 
-// PointsOfDay are the points that a key used on a day. The key 0 is all keys that
-// are not listed by name.
-type PointsOfDay struct {
-	Day    Day
-	Key    int64
-	Points int64
-}
-
-// PointsByDay returns the points of each day that q selects, for each of keys by
-// itself and for all others together.
-func (b *Book) PointsByDay(ctx context.Context, q UsageQuery, keys []int64) ([]PointsOfDay, error) {
-	return list(ctx, b.report, "sum_usage_days", q.args(store.JSON(append([]int64{}, keys...))), func(p *PointsOfDay) []any {
-		return []any{&p.Day, &p.Key, &p.Points}
+// PointsByDay returns the points of each day that q selects, for each of keys by itself and for all
+// others together.
+func (b *Book) PointsByDay(ctx context.Context, q UsageQuery, keys []int64) ([]KeyDay, error) {
+	args := q.args(store.JSON(append([]int64{}, keys...)))
+	return list(ctx, b.report, "sum_usage_days", args, func(d *KeyDay) []any {
+		return []any{&d.Day, &d.Key, &d.Points}
 	})
 }

@@ -59,7 +59,7 @@ func TestUsageRows(t *testing.T) {
 		require.Equal(t, []string{"k3", "k2"}, []string{top[0].Name, top[1].Name})
 		days, err := f.PointsByDay(f.ctx, all, []int64{top[0].ID})
 		require.NoError(t, err)
-		require.Equal(t, []PointsOfDay{{101, 0, 3}, {101, top[0].ID, 3}, {102, 0, 3}, {102, top[0].ID, 3}, {103, 0, 3}, {103, top[0].ID, 3}}, days)
+		require.Equal(t, []KeyDay{{0, 101, 3, 0}, {top[0].ID, 101, 3, 0}, {0, 102, 3, 0}, {top[0].ID, 102, 3, 0}, {0, 103, 3, 0}, {top[0].ID, 103, 3, 0}}, days)
 
 		one := all
 		one.Key = top[1].ID
@@ -114,7 +114,7 @@ func TestUsageOfManyKeys(t *testing.T) {
 			require.Equal(t, rows, work.Rows[statement], statement)
 		}
 		var top []UsedKey
-		var days []PointsOfDay
+		var days []KeyDay
 		var sum Tally
 		counted("list_used_keys", 5, func() (err error) { top, err = f.UsedKeys(f.ctx, q, 5); return err })
 		counted("sum_usage_days", 30*6, func() (err error) {
@@ -140,12 +140,12 @@ func TestUsageOfManyKeys(t *testing.T) {
 
 func TestReportWaitsForItsTurn(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms)
-	f.reports <- struct{}{} // another report runs
+	require.True(t, f.reports.TryAcquire(1), "another report runs")
 	ctx, cancel := context.WithTimeout(f.ctx, 50*time.Millisecond)
 	defer cancel()
 	_, _, err := f.UsageSum(ctx, UsageQuery{Account: f.account})
 	require.ErrorIs(t, err, store.ErrUnavailable)
-	<-f.reports
+	f.reports.Release(1)
 	_, _, err = f.UsageSum(f.ctx, UsageQuery{Account: f.account})
 	require.NoError(t, err)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,9 @@ const (
 	MaxKeys       = 10_000 // in all, since usage refers to revoked keys too
 )
 
-// Errors of changes to keys.
+// Errors of keys.
 var (
+	ErrNoKey             = errors.New("the account has no such key")
 	ErrTooManyActiveKeys = fmt.Errorf("the account has %d keys, which is the most; revoke one that is not used", maxActiveKeys)
 	ErrTooManyKeys       = fmt.Errorf("the account has created %d keys, which is the most; rotate a key instead of creating another", MaxKeys)
 	ErrRevoked           = errors.New("the key is revoked; create another")
@@ -42,16 +44,15 @@ type Key struct {
 	Test      bool      // its requests cost nothing and get the responses of a table; never changes
 }
 
-// CreateKey creates a key and returns it with its secret, which cannot be read
-// again. It returns a *FieldError for a name or a term that is wrong, ErrNoAccount
-// if there is no such account, ErrTooManyActiveKeys and ErrTooManyKeys if it has too
-// many keys, ErrSuspended to the owner of a suspended one.
+// CreateKey creates a key and returns it with its secret, which cannot be read again. It returns a
+// *FieldError for a name or a term that is wrong, and ErrTooManyActiveKeys or ErrTooManyKeys if
+// the account has too many keys.
 func (b *Book) CreateKey(ctx context.Context, account int64, name string, t KeyTerms) (secret string, k Key, err error) {
 	return b.createKey(ctx, Key{Account: account, Name: name, KeyTerms: t})
 }
 
-// CreateTestKey creates a test key, which has neither a budget nor a rate of its own. Its
-// secret has the form of all secrets. Otherwise it does what CreateKey does.
+// CreateTestKey does the same for a test key, which has neither a budget nor a rate of its own. Its
+// secret has the form of all secrets.
 func (b *Book) CreateTestKey(ctx context.Context, account int64, name string, t KeyTerms) (secret string, k Key, err error) {
 	return b.createKey(ctx, Key{Account: account, Name: name, KeyTerms: t, Test: true})
 }
@@ -63,59 +64,64 @@ func (b *Book) createKey(ctx context.Context, k Key) (secret string, _ Key, err 
 	}
 	secret = NewSecret()
 	k.Hint = hint(secret)
+	row := append(append([]any{k.Account, k.Name, k.Hint, k.Created.UnixNano()}, k.args()...), k.Test)
 	var keys, active int
-	count := func() store.Statement {
-		return readRow("count_keys", []any{k.Account}, &keys, &active)
-	}
-	create := func() store.Statement {
-		args := append(append([]any{k.Account, k.Name, k.Hint, k.Created.UnixNano()}, k.args()...), k.Test)
-		return readRow("create_key", args, &k.ID)
-	}
 	var p Policy
-	err = b.changeAccount(ctx, k.Account, func(a Account, now time.Time) ([]store.Statement, error) {
-		if err := cmp.Or(CheckKeyCount(keys, active), ownerMay(ctx, !a.Suspended.IsZero()), k.checkPolicy(p)); err != nil {
+	reads := func() []store.Statement {
+		return []store.Statement{readRow("count_keys", []any{k.Account}, &keys, &active),
+			ReadPolicy(k.Account, k.Policy, &p), readRow("create_key", row, &k.ID)}
+	}
+	err = b.changeAccount(ctx, k.Account, reads, func(a Account, now time.Time) ([]store.Statement, error) {
+		switch {
+		case active >= maxActiveKeys:
+			return nil, ErrTooManyActiveKeys
+		case keys >= MaxKeys:
+			return nil, ErrTooManyKeys
+		}
+		if err := cmp.Or(ownerMay(ctx, a), k.checkPolicy(p)); err != nil {
 			return nil, err
 		}
 		return Audit(ctx, k.Account, now, "key.create", k.subject(),
 			statement("create_secret", DigestOf(secret).Hex(), k.ID, nil)), nil
-	}, count, ReadPolicy(k.Account, k.Policy, &p), create)
-	if err != nil {
-		return "", Key{}, err
-	}
-	return secret, k, nil
+	})
+	return secret, k, err
 }
-
-// FreeRate is how many requests that cost nothing an account may send to a replica in a second:
-// those with test keys, and those that only ask whether a key is good. They take no tokens of the
-// account, because tests should not slow its other requests.
-const FreeRate = 100
 
 // CheckKey returns a *FieldError if no key can have the name or the terms of k. An expiry that
 // is over is no error. It replaces each origin by its serialisation.
 func CheckKey(k *Key) error {
-	if err := cmp.Or(wrong("name", checkName("a key", k.Name)), k.check()); err != nil {
-		return err
+	refuse := func(field, why string, args ...any) error { return wrong(field, fmt.Errorf(why, args...)) }
+	k.Expires = k.Expires.UTC().Round(0) // without the monotonic clock
+	var origins []string
+	for _, text := range k.Origins {
+		origin, err := parseOrigin(text)
+		if err != nil {
+			return wrong("origins", err)
+		}
+		if !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+		if len(origins) > maxOrigins {
+			return refuse("origins", "a key may be bound to %d origins at most; create another key for the rest", maxOrigins)
+		}
 	}
+	k.Origins = origins
 	switch {
+	case k.Expires.Year() > lastYear:
+		return refuse("expires", "a key must expire by the year %d; leave the expiry out for a key that does not expire", lastYear)
+	case k.Policy != "" && CheckPolicyName(k.Policy) != nil:
+		return wrong("policy", errPolicyName)
 	case k.Test && k.Budget != nil:
-		return wrong("budget", errors.New("a test key uses no points, so it has no budget; leave it out"))
+		return refuse("budget", "a test key uses no points, so it has no budget; leave it out")
 	case k.Test && k.Rate != nil:
-		return wrong("rate", fmt.Errorf("a test key has the rate of %d requests a second; leave the rate out", FreeRate))
+		return refuse("rate", "a test key has the rate of %d requests a second; leave the rate out", FreeRate)
+	case k.Budget != nil && *k.Budget == Unlimited:
+		return refuse("budget", "a key's budget must be a number; leave it out to use the account's")
+	case k.Rate != nil && *k.Rate == Unlimited:
+		return refuse("rate", "a key's rate must be a number; leave it out to use the account's")
 	}
-	return nil
-}
-
-// CheckKeyCount returns an error if an account with so many keys, and so many that are not
-// revoked, can have no other. The counts are read under the lock of the account, because
-// creations at the same time could exceed the bounds together.
-func CheckKeyCount(all, active int) error {
-	switch {
-	case active >= maxActiveKeys:
-		return ErrTooManyActiveKeys
-	case all >= MaxKeys:
-		return ErrTooManyKeys
-	}
-	return nil
+	return cmp.Or(wrong("name", checkName("a key", k.Name)),
+		wrong("budget", checkPoints(k.Budget)), wrong("rate", checkRate(k.Rate)))
 }
 
 // A KeyPage is a part of the list of an account's keys.
@@ -134,23 +140,20 @@ func (b *Book) ListKeys(ctx context.Context, account int64, p KeyPage) (list []K
 	return list, err
 }
 
-// Key returns a key, which may be revoked or the dashboard's own. It returns
-// ErrNoKey if the account has no such key.
+// Key returns a key, which may be revoked or the dashboard's own.
 func (b *Book) Key(ctx context.Context, account, id int64) (k Key, err error) {
-	err = b.query(ctx, b.readKey(account, id, &k)())
+	err = b.query(ctx, b.readKey(account, id, &k))
 	if err == nil && k.ID == 0 {
 		err = ErrNoKey
 	}
 	return k, err
 }
 
-// readKey returns a read of a key, which may be any of the account's.
-func (b *Book) readKey(account, id int64, k *Key) func() store.Statement {
-	return func() store.Statement {
-		*k = Key{}
-		any := KeyPage{Limit: 1, Revoked: true, Dashboard: true}
-		return b.readKeys(account, cmp.Or(id, -1), any, func(found Key) { *k = found })
-	}
+// readKey returns the statement that reads a key, which may be any of the account's, to k.
+func (b *Book) readKey(account, id int64, k *Key) store.Statement {
+	*k = Key{}
+	any := KeyPage{Limit: 1, Revoked: true, Dashboard: true}
+	return b.readKeys(account, cmp.Or(id, -1), any, func(found Key) { *k = found })
 }
 
 // readKeys returns the statement that reads keys, of which id may select one, and calls visit
@@ -178,8 +181,7 @@ func (b *Book) readKeys(account, id int64, p KeyPage, visit func(Key)) store.Sta
 			k.Used = 0
 		}
 		// The secrets of the dashboard and of hooks expire, but no rotation has replaced them.
-		rotated := !k.Dashboard && !strings.HasPrefix(k.Name, hookKeyPrefix)
-		if !rotated || !k.Replaced.After(now) {
+		if k.Dashboard || strings.HasPrefix(k.Name, hookKeyPrefix) || !k.Replaced.After(now) {
 			k.Replaced = time.Time{}
 		}
 		visit(k)
@@ -195,17 +197,24 @@ func (k *Key) subject() string {
 	return fmt.Sprintf("%d %s", k.ID, k.Name)
 }
 
-// changeKey decides a change of a key under the lock of its account, after further reads. It
-// returns ErrNoKey if the account has no such key, or the key is the dashboard's.
-func (b *Book) changeKey(ctx context.Context, account, key int64,
-	decide func(Key, Account, time.Time) ([]store.Statement, error), reads ...func() store.Statement) error {
+// changeKey decides a change of a key under the lock of its account, after further reads. The
+// dashboard's key cannot be changed.
+func (b *Book) changeKey(ctx context.Context, account, key int64, also func() store.Statement,
+	decide func(Key, Account, time.Time) ([]store.Statement, error)) error {
 	var k Key
-	err := b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
+	reads := func() []store.Statement {
+		list := []store.Statement{b.readKey(account, key, &k)}
+		if also != nil {
+			list = append(list, also())
+		}
+		return list
+	}
+	err := b.changeAccount(ctx, account, reads, func(a Account, now time.Time) ([]store.Statement, error) {
 		if k.ID == 0 || k.Dashboard {
 			return nil, ErrNoKey
 		}
 		return decide(k, a, now)
-	}, append(reads, b.readKey(account, key, &k))...)
+	})
 	if err == ErrNoAccount {
 		return ErrNoKey
 	}
@@ -218,17 +227,17 @@ type KeyChange struct {
 	Terms *KeyTerms // in place of all of the key's terms
 }
 
-// ChangeKey changes a key, from its next request on. It returns a *FieldError for
-// a name or a term that is wrong, ErrNoKey if the account has no such key, ErrRevoked if
-// the key is revoked, and ErrSuspended to the owner of a suspended account. A new name alone
-// is in the audit log as key.rename.
+// ChangeKey changes a key, from its next request on. It returns a *FieldError for a name or a term
+// that is wrong, and ErrRevoked if the key is revoked. A new name alone is in the audit log as
+// key.rename.
 func (b *Book) ChangeKey(ctx context.Context, account, key int64, c KeyChange) error {
 	var p Policy
-	var read []func() store.Statement
+	name := ""
 	if c.Terms != nil {
-		read = append(read, ReadPolicy(account, c.Terms.Policy, &p))
+		name = c.Terms.Policy
 	}
-	return b.changeKey(ctx, account, key, func(k Key, a Account, now time.Time) ([]store.Statement, error) {
+	read := func() store.Statement { return ReadPolicy(account, name, &p) }
+	return b.changeKey(ctx, account, key, read, func(k Key, a Account, now time.Time) ([]store.Statement, error) {
 		was := k
 		if c.Name != nil {
 			k.Name = *c.Name
@@ -236,21 +245,18 @@ func (b *Book) ChangeKey(ctx context.Context, account, key int64, c KeyChange) e
 		if c.Terms != nil {
 			k.KeyTerms = *c.Terms
 		}
-		if err := cmp.Or(ownerMay(ctx, !a.Suspended.IsZero()), CheckKey(&k)); err != nil {
+		err := cmp.Or(ownerMay(ctx, a), CheckKey(&k))
+		if err == nil && !k.Revoked.IsZero() {
+			err = ErrRevoked
+		}
+		if err == nil && c.Terms != nil {
+			err = k.checkPolicy(p)
+		}
+		if err == nil && !k.Expires.Equal(was.Expires) {
+			err = k.checkExpiry(now)
+		}
+		if err != nil {
 			return nil, err
-		}
-		if !k.Revoked.IsZero() {
-			return nil, ErrRevoked
-		}
-		if c.Terms != nil {
-			if err := k.checkPolicy(p); err != nil {
-				return nil, err
-			}
-		}
-		if !k.Expires.Equal(was.Expires) {
-			if err := k.checkExpiry(now); err != nil {
-				return nil, err
-			}
 		}
 		action, subject := "key.change", k.subject()
 		if reflect.DeepEqual(k.args(), was.args()) {
@@ -265,14 +271,13 @@ func (b *Book) ChangeKey(ctx context.Context, account, key int64, c KeyChange) e
 		m := max(a.month, MonthOf(now)) // the account's may be later, after a clock was ahead
 		args := append(append([]any{k.ID, k.Name}, k.args()...), int64(m), int64(DayOf(m.Begin())))
 		return Audit(ctx, account, now, action, subject, statement("change_key", args...)), nil
-	}, read...)
+	})
 }
 
-// RevokeKey revokes a key on every replica, from the next request on. Revoking it
-// again changes nothing. The owner of a suspended account may do it: its secret may be
-// known to others, and the account may be resumed. It returns ErrNoKey if the account has no such key.
+// RevokeKey revokes a key on every replica, from the next request on. The owner of a suspended
+// account may do it, because others may know the secret and the account may be resumed.
 func (b *Book) RevokeKey(ctx context.Context, account, key int64) error {
-	return b.changeKey(ctx, account, key, func(k Key, _ Account, now time.Time) ([]store.Statement, error) {
+	return b.changeKey(ctx, account, key, nil, func(k Key, _ Account, now time.Time) ([]store.Statement, error) {
 		if !k.Revoked.IsZero() {
 			return nil, nil
 		}
@@ -283,52 +288,44 @@ func (b *Book) RevokeKey(ctx context.Context, account, key int64) error {
 // RevokeKeysBefore revokes the keys that an account had before a time, as RevokeKey
 // does, and records it in one line.
 func (b *Book) RevokeKeysBefore(ctx context.Context, account int64, before time.Time) error {
-	return b.changeAccount(ctx, account, func(_ Account, now time.Time) ([]store.Statement, error) {
+	return b.changeAccount(ctx, account, nil, func(_ Account, now time.Time) ([]store.Statement, error) {
 		return Audit(ctx, account, now, "key.revoke", "all made before "+before.UTC().Format(time.RFC3339),
 			statement("revoke_keys_before", account, before.UnixNano(), now.UnixNano())), nil
 	})
 }
 
-// MaxGrace is the longest time that the old secret of a rotated key may remain
-// valid.
+// MaxGrace is the longest time that the old secret of a rotated key may remain valid.
 const MaxGrace = 7 * 24 * time.Hour
 
-// RotateKey gives a key a new secret and returns it. The old secret is valid for
-// the grace, with 0 not from now on; secrets that earlier rotations replaced are
-// not valid any more, so at most two are. The key's terms, usage and idempotency
-// records remain. It returns ErrNoKey if the account has no such key, ErrRevoked if the
-// key is revoked, and ErrSuspended to the owner of a suspended account.
+// RotateKey gives a key a new secret and returns it. The old secret is valid for the grace, with 0
+// not from now on; secrets that earlier rotations replaced are not valid any more, so at most two
+// are. The key's terms, usage and idempotency records remain. It returns ErrRevoked if the key is
+// revoked.
 func (b *Book) RotateKey(ctx context.Context, account, key int64, grace time.Duration) (secret string, k Key, err error) {
 	if grace < 0 || grace > MaxGrace {
 		return "", Key{}, wrong("grace", fmt.Errorf("the grace %s is outside 0 to %s", grace, MaxGrace))
 	}
 	secret = NewSecret()
-	err = b.changeKey(ctx, account, key, func(found Key, a Account, now time.Time) ([]store.Statement, error) {
+	err = b.changeKey(ctx, account, key, nil, func(found Key, a Account, now time.Time) ([]store.Statement, error) {
 		k = found
 		if !k.Revoked.IsZero() {
 			return nil, ErrRevoked
 		}
-		if err := ownerMay(ctx, !a.Suspended.IsZero()); err != nil {
+		if err := ownerMay(ctx, a); err != nil {
 			return nil, err
 		}
 		k.Hint, k.Replaced = hint(secret), time.Time{}
 		list := []store.Statement{statement("delete_secrets", k.ID)}
 		if grace > 0 {
 			k.Replaced = now.Add(grace).UTC()
-			list = []store.Statement{
-				statement("delete_replaced_secrets", k.ID),
-				statement("replace_secrets", k.ID, k.Replaced.UnixNano()),
-			}
+			list = []store.Statement{statement("delete_replaced_secrets", k.ID),
+				statement("replace_secrets", k.ID, k.Replaced.UnixNano())}
 		}
 		list = append(list,
-			statement("create_secret", DigestOf(secret).Hex(), k.ID, nil),
-			statement("put_hint", k.ID, k.Hint))
+			statement("create_secret", DigestOf(secret).Hex(), k.ID, nil), statement("put_hint", k.ID, k.Hint))
 		return Audit(ctx, account, now, "key.rotate", k.subject(), list...), nil
 	})
-	if err != nil {
-		return "", Key{}, err
-	}
-	return secret, k, nil
+	return secret, k, err
 }
 
 // The service checks addresses for the dashboard and for sign-up hooks with keys of
@@ -337,27 +334,21 @@ func (b *Book) RotateKey(ctx context.Context, account, key int64, grace time.Dur
 // requested them. The dashboard's key has no audit lines: the service makes it, and
 // nobody sees its secrets. The key of a hook is like any other of the account: its
 // owner sees its use, and may give it a budget or revoke it.
-
 const (
-	dashboardKeyName  = "Dashboard"
 	hookKeyPrefix     = "hook " // begins the names of the keys of hooks
 	serviceSecretLife = time.Hour
 	maxServiceSecrets = 16 // of a key, valid at a time: one for each replica and hour
 )
 
-// DashboardSecret returns a new secret of the account's dashboard key, and when it
-// expires. It creates the key if the account has none. If the account has 16 valid
-// secrets, the one that expires first is deleted. It returns ErrNoAccount if there
-// is no such account.
+// DashboardSecret returns a new secret of the account's dashboard key, and when it expires. It
+// creates the key if the account has none. If the account has 16 valid secrets, the one that
+// expires first is deleted.
 func (b *Book) DashboardSecret(ctx context.Context, account int64) (secret string, expires time.Time, err error) {
 	var k Key
-	create := func() store.Statement {
-		return statement("create_dashboard_key", account, dashboardKeyName, b.now().UnixNano())
-	}
-	read := func() store.Statement {
-		return readRow("read_dashboard_key", []any{account}, &k.ID)
-	}
-	return b.serviceSecret(ctx, account, &k, create, read)
+	return b.serviceSecret(ctx, account, &k, func() []store.Statement {
+		return []store.Statement{statement("create_dashboard_key", account, "Dashboard", b.now().UnixNano()),
+			readRow("read_dashboard_key", []any{account}, &k.ID)}
+	})
 }
 
 // HookSecret returns a new secret of the account's key for a hook, and when it expires. It
@@ -367,13 +358,14 @@ func (b *Book) DashboardSecret(ctx context.Context, account int64) (secret strin
 func (b *Book) HookSecret(ctx context.Context, account int64, hook string) (secret string, expires time.Time, err error) {
 	name := hookKeyPrefix + hook
 	var k Key
-	oldest := func() store.Statement {
+	oldest := func() []store.Statement {
 		k = Key{}
-		return b.readKeys(account, 0, KeyPage{Limit: MaxKeys, Search: name, Revoked: true}, func(found Key) {
+		page := KeyPage{Limit: MaxKeys, Search: name, Revoked: true}
+		return []store.Statement{b.readKeys(account, 0, page, func(found Key) {
 			if found.Name == name && !found.Test { // a test key would decide by the table
 				k = found
 			}
-		})
+		})}
 	}
 	secret, expires, err = b.serviceSecret(ctx, account, &k, oldest)
 	if err == ErrNoKey {
@@ -387,9 +379,9 @@ func (b *Book) HookSecret(ctx context.Context, account int64, hook string) (secr
 
 // serviceSecret gives the key that reads find a secret.
 func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key,
-	reads ...func() store.Statement) (secret string, expires time.Time, err error) {
+	reads func() []store.Statement) (secret string, expires time.Time, err error) {
 	secret = NewSecret()
-	err = b.changeAccount(ctx, account, func(_ Account, now time.Time) ([]store.Statement, error) {
+	err = b.changeAccount(ctx, account, reads, func(_ Account, now time.Time) ([]store.Statement, error) {
 		switch {
 		case k.ID == 0:
 			return nil, ErrNoKey
@@ -402,9 +394,6 @@ func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key,
 			statement("trim_secrets", k.ID, maxServiceSecrets-1),
 			statement("create_secret", DigestOf(secret).Hex(), k.ID, expires.UnixNano()),
 		}, nil
-	}, reads...)
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	return secret, expires, nil
+	})
+	return secret, expires, err
 }

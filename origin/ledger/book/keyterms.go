@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +13,12 @@ import (
 	"golang.org/x/net/idna" // browsers send the A-label form of a host, by UTS #46
 )
 
-// KeyTerms are limits of a key within those of its account. The zero value sets
-// none.
+// FreeRate is how many requests that cost nothing an account may send to a replica in a second:
+// those with test keys, and those that only ask whether a key is good. They take no tokens of the
+// account, because tests should not slow its other requests.
+const FreeRate = 100
+
+// KeyTerms are limits of a key within those of its account. The zero value sets none.
 type KeyTerms struct {
 	Expires time.Time // from then on the key is refused
 	Budget  *Limit    // points a calendar month
@@ -24,43 +27,21 @@ type KeyTerms struct {
 	Policy  string    // the name of the policy of requests that name none; "" for none
 }
 
-// lastYear is before the last time that has a Unix time in nanoseconds.
-const lastYear = 2200
+const (
+	lastYear        = 2200 // before the last time that has a Unix time in nanoseconds
+	maxOrigins      = 20   // of a key
+	maxOriginLength = 300  // bytes: scheme, a host of at most 253, port
+)
 
-// check checks the terms and replaces each origin by its serialisation.
-func (t *KeyTerms) check() error {
-	if t.Expires.Year() > lastYear {
-		return wrong("expires", fmt.Errorf("a key must expire by the year %d; leave the expiry out for a key that does not expire", lastYear))
-	}
-	t.Expires = t.Expires.UTC().Round(0) // without the monotonic clock
-	origins, err := parseOrigins(t.Origins)
-	t.Origins = origins
-	var policy error
-	if t.Policy != "" {
-		policy = CheckPolicyName(t.Policy)
-	}
-	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate),
-		wrong("origins", err), wrong("policy", policy))
-}
-
-func checkKeyLimit(field string, l *Limit, check func(Limit) error) error {
-	if l != nil && *l == Unlimited {
-		return wrong(field, fmt.Errorf("a key's %s must be a number; leave it out to use the account's", field))
-	}
-	return wrong(field, checkOptional(l, check))
-}
-
-// checkExpiry returns an error for an expiry that is over.
 func (t *KeyTerms) checkExpiry(now time.Time) error {
 	if !t.Expires.IsZero() && !t.Expires.After(now) {
-		return wrong("expires", fmt.Errorf("the expiry %s is over; give a later one, or revoke the key",
-			t.Expires.UTC().Format(time.RFC3339)))
+		over := t.Expires.UTC().Format(time.RFC3339)
+		return wrong("expires", fmt.Errorf("the expiry %s is over; give a later one, or revoke the key", over))
 	}
 	return nil
 }
 
-// checkPolicy returns an error if the account has no policy with the name of the default; p is
-// what it has.
+// checkPolicy returns an error if p, which was read by the name of the default, does not exist.
 func (t *KeyTerms) checkPolicy(p Policy) error {
 	if t.Policy != "" && p.Version == 0 {
 		return wrong("policy", fmt.Errorf("the account has no policy %q", t.Policy))
@@ -68,7 +49,6 @@ func (t *KeyTerms) checkPolicy(p Policy) error {
 	return nil
 }
 
-// args returns the terms as arguments of a statement.
 func (t *KeyTerms) args() []any {
 	expires := any(nil)
 	if !t.Expires.IsZero() {
@@ -88,7 +68,7 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// wrong returns err as the error of a field, nil for nil.
+// wrong returns nil for nil.
 func wrong(field string, err error) error {
 	if err == nil {
 		return nil
@@ -96,26 +76,15 @@ func wrong(field string, err error) error {
 	return &FieldError{field, err}
 }
 
-// Bounds of the origins of a key.
-const (
-	maxOrigins      = 20
-	maxOriginLength = 300 // bytes: scheme, a host of at most 253, port
-)
-
 // originNames converts the host of an origin as browsers do for a lookup.
 var originNames = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLength(true))
 
-// parseOrigin returns the serialisation of a browser origin (RFC 6454 section 6.2),
-// as browsers send it in the header Origin: scheme, host and port, in lower case,
-// without the scheme's default port. A slash may follow. The scheme is https, or
-// http for a page on the developer's own machine.
+// parseOrigin returns the serialisation of a browser origin (RFC 6454 section 6.2), as browsers send
+// it in the header Origin. A slash may follow. The scheme is https, or http for a page on the
+// developer's own machine.
 func parseOrigin(text string) (string, error) {
 	refuse := func(why string) (string, error) {
-		shown := text
-		if len(text) > 80 {
-			shown = strings.ToValidUTF8(text[:80], "") + "..."
-		}
-		return "", fmt.Errorf("%q is not an origin such as https://shop.example: %s", shown, why)
+		return "", fmt.Errorf("%.80q is not an origin such as https://shop.example: %s", text, why)
 	}
 	switch {
 	case text == "null":
@@ -160,21 +129,4 @@ func parseOrigin(text string) (string, error) {
 		return u.Scheme + "://" + host, nil
 	}
 	return fmt.Sprintf("%s://%s:%d", u.Scheme, host, port), nil
-}
-
-// parseOrigins returns the serialisations of origins, each once; nil for none.
-func parseOrigins(texts []string) (list []string, err error) {
-	for _, text := range texts {
-		origin, err := parseOrigin(text)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(list, origin) {
-			list = append(list, origin)
-		}
-		if len(list) > maxOrigins {
-			return nil, fmt.Errorf("a key may be bound to %d origins at most; create another key for the rest", maxOrigins)
-		}
-	}
-	return list, nil
 }

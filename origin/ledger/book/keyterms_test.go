@@ -70,11 +70,11 @@ func TestParseOrigin(t *testing.T) {
 	for n := range maxOrigins + 1 {
 		many = append(many, fmt.Sprintf("https://shop%d.example", n))
 	}
-	list, err := parseOrigins(append(many[:maxOrigins:maxOrigins], many[:maxOrigins]...))
-	require.NoError(t, err)
-	require.Len(t, list, maxOrigins, "each counts once")
-	_, err = parseOrigins(many)
-	require.ErrorContains(t, err, "20 origins at most")
+	k := Key{Name: "page", KeyTerms: KeyTerms{Origins: append(many[:maxOrigins:maxOrigins], many[:maxOrigins]...)}}
+	require.NoError(t, CheckKey(&k))
+	require.Len(t, k.Origins, maxOrigins, "each counts once")
+	k.Origins = many
+	require.ErrorContains(t, CheckKey(&k), "20 origins at most")
 }
 
 // The serialisation of an origin is its own serialisation, and has no part that a

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,9 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
+
+// ErrNoPlan is wrapped by the error for terms with a plan that does not exist.
+var ErrNoPlan = errors.New("there is no such plan")
 
 // Unlimited means no limit, of points or of rate.
 const Unlimited = -1
@@ -31,11 +35,8 @@ func ParseLimit(s string) (Limit, error) {
 		return Unlimited, nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if errors.Is(err, strconv.ErrRange) && n > 0 {
-		return 0, fmt.Errorf("%q is not a limit: it is too large; write unlimited for none", s)
-	}
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is not a limit: it must be a whole number, 0 or more, or unlimited", s)
+	if err != nil || n < 0 || n > maxPoints {
+		return 0, fmt.Errorf("%q is not a limit: it must be a whole number from 0 to %d, or unlimited", s, maxPoints)
 	}
 	return Limit(n), nil
 }
@@ -76,21 +77,19 @@ type Plan struct {
 	Stored  int64  `json:"stored"`  // bytes of idempotency records stored for an account
 }
 
-// Bounds of a plan. The interval between tokens is in whole nanoseconds, so a
-// rate of up to maxRate is exact to 0.1 %.
+// Bounds of a plan.
 const (
-	maxRate   = 1_000_000
+	maxRate   = 1_000_000 // exact to 0.1 %, because the interval between tokens is in whole nanoseconds
 	maxPoints = 1_000_000_000_000
 	maxPlans  = 1000
+	maxStored = 1 << 40
 	maxName   = 64
-
-	// DefaultStored is the default of Plan.Stored.
-	DefaultStored = 256 << 20
-	maxStored     = 1 << 40
 )
 
-// DefaultPlan is the plan of accounts created without one.
-const DefaultPlan = "free"
+const (
+	DefaultStored = 256 << 20 // of Plan.Stored
+	DefaultPlan   = "free"    // of accounts created without one
+)
 
 // DefaultPlans returns the plans of a new database.
 func DefaultPlans() []Plan {
@@ -149,7 +148,7 @@ func ParsePlans(r io.Reader) ([]Plan, error) {
 
 // CheckPlan returns an error if StorePlans would refuse p.
 func CheckPlan(p Plan) error {
-	if err := cmp.Or(checkName("a plan", p.Name), checkRate(p.Rate), checkPoints(p.Points)); err != nil {
+	if err := cmp.Or(checkName("a plan", p.Name), checkRate(&p.Rate), checkPoints(&p.Points)); err != nil {
 		return err
 	}
 	if p.Stored < 0 || p.Stored > maxStored {
@@ -158,21 +157,20 @@ func CheckPlan(p Plan) error {
 	return nil
 }
 
-func checkRate(rate Limit) error {
-	if rate != Unlimited && (rate < 1 || rate > maxRate) {
-		return fmt.Errorf("the rate %d is outside 1 to %d requests a second and is not unlimited", int64(rate), maxRate)
+func checkRate(rate *Limit) error {
+	if rate != nil && *rate != Unlimited && (*rate < 1 || *rate > maxRate) {
+		return fmt.Errorf("the rate %d is outside 1 to %d requests a second and is not unlimited", int64(*rate), maxRate)
 	}
 	return nil
 }
 
-func checkPoints(points Limit) error {
-	if points != Unlimited && (points < 0 || points > maxPoints) {
-		return fmt.Errorf("%d points a month are outside 0 to %d and are not unlimited", int64(points), maxPoints)
+func checkPoints(points *Limit) error {
+	if points != nil && *points != Unlimited && (*points < 0 || *points > maxPoints) {
+		return fmt.Errorf("%d points a month are outside 0 to %d and are not unlimited", int64(*points), maxPoints)
 	}
 	return nil
 }
 
-// checkName checks a name that lists display; of is what it names.
 func checkName(of, name string) error {
 	odd := func(r rune) bool { return !unicode.IsGraphic(r) }
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
@@ -206,12 +204,10 @@ func (b *Book) Plans(ctx context.Context) ([]Plan, error) {
 // Terms are what an account may use: its plan, and limits of its own that
 // override the plan's unless they are nil.
 type Terms struct {
-	Plan   string // "" is DefaultPlan
-	Rate   *Limit // requests a second
-	Points *Limit // points a calendar month
-	// Overage allows points beyond the limit. If it is nil, Points of the
-	// account's own are a hard limit.
-	Overage *bool
+	Plan    string // "" is DefaultPlan
+	Rate    *Limit // requests a second
+	Points  *Limit // points a calendar month
+	Overage *bool  // whether points beyond the limit may be used; if nil, Points above is a hard limit
 }
 
 func (b *Book) checkTerms(ctx context.Context, t Terms) (Terms, error) {
@@ -222,27 +218,16 @@ func (b *Book) checkTerms(ctx context.Context, t Terms) (Terms, error) {
 		t.Overage = new(bool)
 	}
 	plans, err := b.Plans(ctx)
-	if err != nil {
-		return t, err
+	names := make([]string, len(plans))
+	for i, p := range plans {
+		names[i] = p.Name
 	}
-	var names []string
-	for _, p := range plans {
-		if p.Name == t.Plan {
-			return t, errors.Join(checkOptional(t.Rate, checkRate), checkOptional(t.Points, checkPoints))
-		}
-		names = append(names, p.Name)
+	if err == nil && !slices.Contains(names, t.Plan) {
+		err = fmt.Errorf("%w %q; the plans are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
 	}
-	return t, fmt.Errorf("%w %q; the plans are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
+	return t, errors.Join(err, checkRate(t.Rate), checkPoints(t.Points))
 }
 
-func checkOptional(l *Limit, check func(Limit) error) error {
-	if l == nil {
-		return nil
-	}
-	return check(*l)
-}
-
-// describe returns the terms for the audit log.
 func (t *Terms) describe() string {
 	text := "plan " + t.Plan
 	if t.Rate != nil {
@@ -257,5 +242,4 @@ func (t *Terms) describe() string {
 	return text
 }
 
-// args returns the terms as arguments of a statement.
 func (t *Terms) args() []any { return []any{t.Plan, t.Rate, t.Points, t.Overage} }

@@ -34,7 +34,7 @@ func TestParsePlansErrors(t *testing.T) {
 		`[{"name": "a", "rate": -1, "points": 1}]`:                                              `"-1" is not a limit`,
 		`[{"name": "a", "rate": 1.5, "points": 1}]`:                                             `"1.5" is not a limit`,
 		`[{"name": "a", "rate": 1000001, "points": 1}]`:                                         "outside 1 to 1000000",
-		`[{"name": "a", "rate": 1, "points": 9999999999999}]`:                                   "points a month are outside",
+		`[{"name": "a", "rate": 1, "points": 9999999999999}]`:                                   "from 0 to 1000000000000",
 		`[{"name": "a", "rate": 1, "points": 99999999999999999999}]`:                            "is not a limit",
 		`[{"name": "a", "rate": 1, "points": 1, "stored": -1}]`:                                 "-1 stored bytes",
 		`[{"name": "a", "rate": 1, "points": null}]`:                                            "must both be given",

@@ -13,8 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Bounds of an account's policies. A document has 2.6 MB at most (core/policy), so one of
-// that length is possible, and a hundred usual ones.
+// Bounds of an account's policies. A document has 2.6 MB at most (core/policy).
 const (
 	MaxPolicies      = 100
 	maxPolicyName    = 64
@@ -32,8 +31,7 @@ var (
 	errDocument        = errors.New("the document of a policy must be JSON in UTF-8")
 )
 
-// A Policy is a document of an account that turns facts into a verdict. It is kept as it
-// was given.
+// A Policy is a document of an account that turns facts into a verdict. It is kept as given.
 type Policy struct {
 	Account  int64
 	Name     string
@@ -51,26 +49,20 @@ func CheckPolicyName(name string) error {
 	return nil
 }
 
-// SetPolicy creates a policy or replaces its document, for requests that begin afterwards.
-// The same document changes nothing. The caller has checked that the document is a policy,
-// which needs the module (host.Engine.NewPolicy). It returns an error for a name or a
-// document that cannot be stored, ErrNoAccount if there is no such account,
-// ErrTooManyPolicies and ErrPolicyStorage if it would have too much, and ErrSuspended to the
-// owner of a suspended one.
+const anyVersion = -1
+
+// SetPolicy creates a policy or replaces its document, for requests that begin afterwards. The
+// caller must have checked that the document is a policy, which needs the module
+// (host.Engine.NewPolicy). It returns ErrTooManyPolicies or ErrPolicyStorage if the account would
+// have too much.
 func (b *Book) SetPolicy(ctx context.Context, account int64, name, document string) (Policy, error) {
-	return b.putPolicy(ctx, account, name, document, func(int64) bool { return true })
+	return b.ReplacePolicy(ctx, account, name, document, anyVersion)
 }
 
 // ReplacePolicy is SetPolicy for a document that was made from a version of the policy, 0 if
 // there was none. It returns ErrPolicyChanged if that is not the version any more, unless the
 // policy has the same document.
 func (b *Book) ReplacePolicy(ctx context.Context, account int64, name, document string, version int64) (Policy, error) {
-	return b.putPolicy(ctx, account, name, document, func(now int64) bool { return now == version })
-}
-
-// putPolicy is SetPolicy if the policy's version may be replaced.
-func (b *Book) putPolicy(ctx context.Context, account int64, name, document string,
-	may func(version int64) bool) (Policy, error) {
 	if err := CheckPolicyName(name); err != nil {
 		return Policy{}, err
 	}
@@ -79,12 +71,12 @@ func (b *Book) putPolicy(ctx context.Context, account int64, name, document stri
 	}
 	var old Policy
 	var all []Policy
-	decide := func(a Account, now time.Time) ([]store.Statement, error) {
+	reads := func() []store.Statement {
+		return []store.Statement{ReadPolicy(account, name, &old), listPolicies(account, &all)}
+	}
+	err := b.changeAccount(ctx, account, reads, func(a Account, now time.Time) ([]store.Statement, error) {
 		if old.Version != 0 && old.Document == document {
 			return nil, nil
-		}
-		if !may(old.Version) {
-			return nil, ErrPolicyChanged
 		}
 		others, bytes := 0, int64(len(document))
 		for _, p := range all {
@@ -92,8 +84,10 @@ func (b *Book) putPolicy(ctx context.Context, account int64, name, document stri
 				others, bytes = others+1, bytes+p.Size
 			}
 		}
-		err := ownerMay(ctx, !a.Suspended.IsZero())
+		err := ownerMay(ctx, a)
 		switch {
+		case version != anyVersion && version != old.Version:
+			return nil, ErrPolicyChanged
 		case err != nil:
 			return nil, err
 		case others >= MaxPolicies:
@@ -104,25 +98,24 @@ func (b *Book) putPolicy(ctx context.Context, account int64, name, document stri
 		return Audit(ctx, account, now, "policy.set", name,
 			statement("count_policy_change", account), // so that every replica reads the policies again
 			statement("put_policy", account, name, document, now.UnixNano())), nil
-	}
-	if err := b.changeAccount(ctx, account, decide, ReadPolicy(account, name, &old), listPolicies(account, &all)); err != nil {
+	})
+	if err != nil {
 		return Policy{}, err
 	}
 	return b.Policy(ctx, account, name)
 }
 
-// DeletePolicy deletes a policy. Requests in progress go on with it. It returns ErrNoPolicy
-// if the account has no such policy, an error that wraps ErrPolicyInUse if it is the default
-// of a key that is not revoked, and ErrSuspended to the owner of a suspended account.
+// DeletePolicy deletes a policy. Requests in progress go on with it. It returns an error that wraps
+// ErrPolicyInUse if the policy is the default of a key that is not revoked.
 func (b *Book) DeletePolicy(ctx context.Context, account int64, name string) error {
 	var old Policy
 	var key int64
-	findKey := func() store.Statement {
+	reads := func() []store.Statement {
 		key = 0
-		return readRow("find_policy_key", []any{account, name}, &key)
+		return []store.Statement{ReadPolicy(account, name, &old), readRow("find_policy_key", []any{account, name}, &key)}
 	}
-	return b.changeAccount(ctx, account, func(a Account, now time.Time) ([]store.Statement, error) {
-		err := ownerMay(ctx, !a.Suspended.IsZero())
+	return b.changeAccount(ctx, account, reads, func(a Account, now time.Time) ([]store.Statement, error) {
+		err := ownerMay(ctx, a)
 		switch {
 		case err != nil:
 			return nil, err
@@ -131,49 +124,44 @@ func (b *Book) DeletePolicy(ctx context.Context, account int64, name string) err
 		case key != 0:
 			return nil, fmt.Errorf("key %d: %w", key, ErrPolicyInUse)
 		}
-		return Audit(ctx, account, now, "policy.delete", name, statement("count_policy_change", account),
-			statement("delete_policy", account, name)), nil
-	}, ReadPolicy(account, name, &old), findKey)
+		return Audit(ctx, account, now, "policy.delete", name,
+			statement("count_policy_change", account), statement("delete_policy", account, name)), nil
+	})
 }
 
 // Policies returns an account's policies by name, without their documents.
 func (b *Book) Policies(ctx context.Context, account int64) (list []Policy, err error) {
-	err = b.query(ctx, listPolicies(account, &list)())
+	err = b.query(ctx, listPolicies(account, &list))
+	slices.SortFunc(list, func(a, b Policy) int { return cmp.Compare(a.Name, b.Name) }) // as bytes, which a database may not do
 	return list, err
 }
 
-// Policy returns the policy of an account with a name, or ErrNoPolicy.
+// Policy returns the policy of an account with a name.
 func (b *Book) Policy(ctx context.Context, account int64, name string) (p Policy, err error) {
-	err = b.query(ctx, ReadPolicy(account, name, &p)())
+	err = b.query(ctx, ReadPolicy(account, name, &p))
 	if err == nil && p.Version == 0 {
 		err = ErrNoPolicy
 	}
 	return p, err
 }
 
-// listPolicies returns a read of an account's policies, without their documents.
-func listPolicies(account int64, list *[]Policy) func() store.Statement {
-	return func() store.Statement {
-		*list = nil
-		return store.Statement{Name: "list_policies", Args: []any{account}, Scan: func(r store.Row) error {
-			p := Policy{Account: account}
-			err := r.Scan(&p.Name, &p.Version, unixTime{&p.Changed}, &p.Size)
-			*list = append(*list, p)
-			slices.SortFunc(*list, func(a, b Policy) int { return cmp.Compare(a.Name, b.Name) }) // as bytes, which a database may not do
-			return err
-		}}
-	}
+// listPolicies returns the statement that reads an account's policies, without their documents.
+func listPolicies(account int64, list *[]Policy) store.Statement {
+	*list = nil
+	return store.Statement{Name: "list_policies", Args: []any{account}, Scan: func(r store.Row) error {
+		p := Policy{Account: account}
+		err := r.Scan(&p.Name, &p.Version, unixTime{&p.Changed}, &p.Size)
+		*list = append(*list, p)
+		return err
+	}}
 }
 
-// ReadPolicy returns a function that returns the statement that reads a policy to p, whose version is
-// 0 if there is no such policy.
-func ReadPolicy(account int64, name string, p *Policy) func() store.Statement {
-	return func() store.Statement {
-		*p = Policy{Account: account, Name: name}
-		return store.Statement{Name: "read_policy", Args: []any{account, name}, Scan: func(r store.Row) error {
-			err := r.Scan(&p.Document, &p.Version, unixTime{&p.Changed})
-			p.Size = int64(len(p.Document))
-			return err
-		}}
-	}
+// ReadPolicy returns the statement that reads a policy to p, whose version is 0 if there is none.
+func ReadPolicy(account int64, name string, p *Policy) store.Statement {
+	*p = Policy{Account: account, Name: name}
+	return store.Statement{Name: "read_policy", Args: []any{account, name}, Scan: func(r store.Row) error {
+		err := r.Scan(&p.Document, &p.Version, unixTime{&p.Changed})
+		p.Size = int64(len(p.Document))
+		return err
+	}}
 }

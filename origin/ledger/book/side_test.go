@@ -3,6 +3,7 @@ package book
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,7 +34,7 @@ func (s *countingStore) Query(ctx context.Context, _ store.Statement) error {
 
 func TestSideStoreIsBounded(t *testing.T) {
 	counting := new(countingStore)
-	side := newSideStore(counting)
+	side := New(counting, time.Now, func() {}, slog.New(slog.DiscardHandler)).store
 	inParallel := func(work func() error) int64 {
 		counting.most.Store(0)
 		var wait sync.WaitGroup
@@ -46,7 +47,7 @@ func TestSideStoreIsBounded(t *testing.T) {
 	require.LessOrEqual(t, inParallel(func() error { return side.Query(t.Context(), store.Statement{}) }), int64(maxSideQueries))
 	require.EqualValues(t, 1, inParallel(func() error { return side.Transact(t.Context(), store.Transaction{}) }))
 
-	side.slot <- struct{}{}
+	require.True(t, side.turn.TryAcquire(1))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, side.Transact(ctx, store.Transaction{}), context.DeadlineExceeded, "it does not wait for ever")
@@ -57,7 +58,7 @@ func TestLockedChangeDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
 		proceed := make(chan struct{})
-		s := newSideStore(storeFunc(func(t store.Transaction) error {
+		s := New(storeFunc(func(t store.Transaction) error {
 			name := t.Reads()[0].Name
 			order = append(order, name)
 			if name == "free" {
@@ -65,7 +66,7 @@ func TestLockedChangeDelaysNoOther(t *testing.T) {
 			}
 			<-proceed
 			return &store.Locked{Err: errors.New("locked")}
-		}))
+		}), time.Now, func() {}, slog.New(slog.DiscardHandler)).store
 		var failed error
 		transact := func(name string) error {
 			return s.Transact(t.Context(), store.Transaction{Reads: func() []store.Statement { return []store.Statement{{Name: name}} }})

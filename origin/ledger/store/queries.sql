@@ -126,7 +126,7 @@ DELETE FROM secrets WHERE key = $1 AND expires_ns <= $2;
 DELETE FROM secrets WHERE key = $1 AND expires_ns IS NOT NULL
    AND hash NOT IN (SELECT s.hash FROM secrets s WHERE s.key = $1 AND s.expires_ns IS NOT NULL ORDER BY s.expires_ns DESC LIMIT $2);
 
--- Deletion of an account, see ledger/deletion.go. What refers to a row goes with it. $2 is how
+-- Deletion of an account, see ledger/book/accounts.go. What refers to a row goes with it. $2 is how
 -- many rows at a time.
 -- name: drop_secrets
 DELETE FROM secrets WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1);
