@@ -164,24 +164,3 @@ func TestTestKeysRemainTestKeys(t *testing.T) {
 		require.True(t, slices.ContainsFunc(lines, func(l book.AuditLine) bool { return l.Action == "key.create" && l.Subject == "2 ci (test)" }))
 	})
 }
-
-// A hook decides by the lists and DNS, so a test key with the name of its key is not used. Nor
-// is the dashboard's key ever one.
-func TestServiceKeysAreNoTestKeys(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		_, _, err := f.CreateTestKey(f.ctx, f.account, "hook sign-up", book.KeyTerms{})
-		require.NoError(t, err)
-		hook, _, err := f.HookSecret(f.ctx, f.account, "sign-up")
-		require.NoError(t, err)
-		dashboard, _, err := f.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err)
-		for _, secret := range []string{hook, dashboard} {
-			r, d, err := f.Begin(f.ctx, secret, "")
-			require.NoError(t, err)
-			require.Equal(t, Good, d.Kind)
-			require.False(t, r.Test())
-			r.End()
-		}
-	})
-}

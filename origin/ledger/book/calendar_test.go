@@ -29,3 +29,17 @@ func TestDay(t *testing.T) {
 	_, err = ParseDay("20.11.2026")
 	require.ErrorContains(t, err, "2026-11-20")
 }
+
+func TestParseExpiry(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{"": {}, "never": {}, "90d": now.AddDate(0, 0, 90),
+		"2027-01-31": time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)} {
+		got, err := ParseExpiry(text, now)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"0d", "-1d", "090d", "36501d", "d", "31.01.2027"} {
+		_, err := ParseExpiry(text, now)
+		require.ErrorContains(t, err, "the expiry", text)
+	}
+}

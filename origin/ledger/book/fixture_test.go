@@ -74,15 +74,34 @@ func (f *fixture) open(wrap ...func(store.Store) store.Store) *Book {
 // exec runs a statement outside the book, as an operator could.
 func (f *fixture) exec(query string, args ...any) {
 	f.Helper()
+	_, err := f.database().ExecContext(f.ctx, query, args...)
+	require.NoError(f, err)
+}
+
+// valid returns how many of the secrets authenticate requests by the rows that the ledger reads.
+func (f *fixture) valid(secrets ...string) (n int) {
+	f.Helper()
+	db := f.database()
+	for _, secret := range secrets {
+		var is int
+		require.NoError(f, db.QueryRowContext(f.ctx, `SELECT count(*) FROM secrets s JOIN keys k ON k.id = s.key
+			WHERE s.hash = $1 AND k.revoked_ns IS NULL AND (s.expires_ns IS NULL OR s.expires_ns > $2)`,
+			DigestOf(secret).Hex(), f.clock.Now().UnixNano()).Scan(&is))
+		n += is
+	}
+	return n
+}
+
+func (f *fixture) database() *sql.DB {
+	f.Helper()
 	driver, source := "pgx", f.url
 	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)&_pragma=foreign_keys(0)"
 	}
 	db, err := sql.Open(driver, source)
 	require.NoError(f, err)
-	defer db.Close()
-	_, err = db.ExecContext(f.ctx, query, args...)
-	require.NoError(f, err)
+	f.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 func limit(n int64) *Limit { l := Limit(n); return &l }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
@@ -142,6 +143,7 @@ func TestDashboardKeyIsFixed(t *testing.T) {
 		require.Len(t, list, 2)
 		k := list[0]
 		require.True(t, k.Dashboard)
+		require.False(t, k.Test)
 		require.Equal(t, "Dashboard", k.Name)
 		require.Zero(t, k.Replaced)
 		again, err := f.Key(f.ctx, f.account, k.ID)
@@ -153,4 +155,65 @@ func TestDashboardKeyIsFixed(t *testing.T) {
 		_, _, err = f.RotateKey(f.ctx, f.account, k.ID, 0)
 		require.ErrorIs(t, err, ErrNoKey)
 	})
+}
+
+// A hook has one key, which its owner may revoke; its secrets expire, and replace none that the
+// owner has.
+func TestHookSecret(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		_, _, err := f.CreateTestKey(f.ctx, f.account, "hook signup", KeyTerms{})
+		require.NoError(t, err, "a test key with the name, which a hook must not use")
+		secret, expires, err := f.HookSecret(f.ctx, f.account, "signup")
+		require.NoError(t, err)
+		require.Equal(t, f.clock.Now().Add(time.Hour), expires)
+		keys, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "HOOK signup"})
+		require.NoError(t, err)
+		replaced, _, err := f.RotateKey(f.ctx, f.account, keys[0].ID, 0)
+		require.NoError(t, err)
+		own, _, err := f.RotateKey(f.ctx, f.account, keys[0].ID, MaxGrace)
+		require.NoError(t, err)
+		var all []string
+		for range 20 {
+			secret, _, err = f.HookSecret(f.ctx, f.account, "signup")
+			require.NoError(t, err)
+			all = append(all, secret)
+		}
+		require.Equal(t, 3, f.valid(secret, own, replaced), "the replaced one until its grace ends")
+		require.Equal(t, maxServiceSecrets-1, f.valid(all...), "beside the replaced one, which expires too")
+		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "hook"})
+		require.NoError(t, err)
+		require.Len(t, list, 2)
+		require.False(t, list[0].Test)
+		require.Equal(t, "hook signup", list[0].Name)
+		require.Zero(t, list[0].Replaced, "not rotated")
+
+		f.clock.advance(time.Hour)
+		require.Zero(t, f.valid(secret), "expired")
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, list[0].ID))
+		_, _, err = f.HookSecret(f.ctx, f.account, "signup")
+		require.ErrorIs(t, err, ErrRevoked, "a revoked key is not replaced")
+		_, _, err = f.HookSecret(f.ctx, f.account, "sign")
+		require.NoError(t, err, "another hook has another key")
+		_, _, err = f.HookSecret(f.ctx, 4711, "signup")
+		require.ErrorIs(t, err, ErrNoAccount)
+	})
+}
+
+// While the database fails, every method returns ErrUnavailable.
+func TestUnavailable(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
+	s, err := store.Open(f.ctx, f.url, f.clock.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	closed := New(s, f.clock.Now, func() {}, f.log)
+	_, byID := closed.Account(f.ctx, f.account)
+	_, byEmail := closed.AccountByEmail(f.ctx, "owner@example.com")
+	_, created := closed.CreateAccount(f.ctx, "new@example.com", Terms{})
+	_, _, key := closed.CreateKey(f.ctx, f.account, "new", KeyTerms{})
+	_, _, hook := closed.HookSecret(f.ctx, f.account, "signup")
+	for _, err := range []error{byID, byEmail, created, key, hook, closed.RevokeKeysBefore(f.ctx, f.account, f.clock.Now()),
+		closed.ChangeTerms(f.ctx, f.account, Terms{}), closed.DeleteAccount(f.ctx, f.account)} {
+		require.ErrorIs(t, err, store.ErrUnavailable)
+	}
 }

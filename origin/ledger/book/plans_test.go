@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 func TestParsePlans(t *testing.T) {
@@ -64,5 +66,26 @@ func FuzzParsePlans(f *testing.F) {
 		again, err := ParsePlans(strings.NewReader(string(written)))
 		require.NoError(t, err)
 		require.Equal(t, plans, again)
+	})
+}
+
+func TestStorePlans(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		plans, err := f.Plans(f.ctx)
+		require.NoError(t, err)
+		require.ElementsMatch(t, DefaultPlans(), plans, "a new database has the default plans")
+
+		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
+		plans, err = f.Plans(f.ctx)
+		require.NoError(t, err)
+		require.Len(t, plans, 4)
+		require.Contains(t, plans, Plan{Name: "gold", Rate: Unlimited, Points: 9, Overage: true})
+		a, err := f.Account(f.ctx, f.account)
+		require.NoError(t, err)
+		require.Equal(t, []Limit{7, 8}, []Limit{a.Rate, a.Points}, "a changed plan applies to its accounts")
+
+		err = f.StorePlans(f.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
+		require.ErrorContains(t, err, `plan "bad"`)
 	})
 }
