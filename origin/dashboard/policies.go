@@ -265,7 +265,7 @@ func (v *visit) policyVersion(page *policyPage) (int64, error) {
 		return page.Policy.Version, nil
 	}
 	version, err := strconv.ParseInt(v.form.Get("version"), 10, 64)
-	if err != nil {
+	if err != nil || version < 0 {
 		err = inputProblem("version", "The version must be the number that the page has.")
 	}
 	return version, err

@@ -84,7 +84,10 @@ func (b *Book) createKey(ctx context.Context, k Key) (secret string, _ Key, err 
 		return Audit(ctx, k.Account, now, "key.create", k.subject(),
 			statement("create_secret", DigestOf(secret).Hex(), k.ID, nil)), nil
 	})
-	return secret, k, err
+	if err != nil {
+		return "", Key{}, err
+	}
+	return secret, k, nil
 }
 
 // CheckKey returns a *FieldError if no key can have the name or the terms of k. An expiry that
@@ -325,7 +328,10 @@ func (b *Book) RotateKey(ctx context.Context, account, key int64, grace time.Dur
 			statement("create_secret", DigestOf(secret).Hex(), k.ID, nil), statement("put_hint", k.ID, k.Hint))
 		return Audit(ctx, account, now, "key.rotate", k.subject(), list...), nil
 	})
-	return secret, k, err
+	if err != nil {
+		return "", Key{}, err
+	}
+	return secret, k, nil
 }
 
 // The service checks addresses for the dashboard and for sign-up hooks with keys of
@@ -374,7 +380,10 @@ func (b *Book) HookSecret(ctx context.Context, account int64, hook string) (secr
 			secret, expires, err = b.serviceSecret(ctx, account, &k, oldest)
 		}
 	}
-	return secret, expires, err
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return secret, expires, nil
 }
 
 // serviceSecret gives the key that reads find a secret.
@@ -395,5 +404,8 @@ func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key,
 			statement("create_secret", DigestOf(secret).Hex(), k.ID, expires.UnixNano()),
 		}, nil
 	})
-	return secret, expires, err
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return secret, expires, nil
 }
