@@ -25,18 +25,12 @@ import (
 // belongs to, its purpose and account, is authenticated with it, so it opens in no other
 // row. The key and its ID are derived from the operator's by HKDF (RFC 5869). An
 // unsealed secret is one without the prefix. A nil Sealer seals nothing.
-type Sealer struct{ keys []sealingKey }
-
-// A sealingKey is one of the operator's keys.
-type sealingKey struct {
-	id   string
-	aead cipher.AEAD
+type Sealer struct {
+	ids   []string      // of the keys, the one that seals first
+	aeads []cipher.AEAD // by index of the ID
 }
 
-const (
-	sealedPrefix = "sealed1."
-	sealedID     = 4 // bytes
-)
+const sealedPrefix = "sealed1."
 
 // The purposes of secrets.
 const (
@@ -51,7 +45,8 @@ var ErrAltered = errors.New("a sealed secret was altered in the database, or mov
 type UnknownKeyError struct{ ID string }
 
 func (e *UnknownKeyError) Error() string {
-	return "secrets in the database are sealed with the key whose ID is " + e.ID + ", which is not given: give it with --secret-key or --secret-key-file, after the present one if there is another"
+	return "secrets in the database are sealed with the key whose ID is " + e.ID + ", which is not given: " +
+		"give it with --secret-key or --secret-key-file, after the present one if there is another"
 }
 
 // NewSealer returns a Sealer that seals with the first of the operator's keys and opens
@@ -62,7 +57,7 @@ func NewSealer(keys ...string) (*Sealer, error) {
 	}
 	s := new(Sealer)
 	for _, key := range keys {
-		derived, err := hkdf.Key(sha256.New, []byte(key), nil, "addrspec sealed secrets 1", 32+sealedID)
+		derived, err := hkdf.Key(sha256.New, []byte(key), nil, "addrspec sealed secrets 1", 32+4)
 		if err != nil {
 			return nil, err
 		}
@@ -74,19 +69,17 @@ func NewSealer(keys ...string) (*Sealer, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.keys = append(s.keys, sealingKey{hex.EncodeToString(derived[32:]), aead})
+		s.ids, s.aeads = append(s.ids, hex.EncodeToString(derived[32:])), append(s.aeads, aead)
 	}
 	return s, nil
 }
 
 // IDs returns the IDs of the keys, the one that seals first.
-func (s *Sealer) IDs() (list []string) {
-	if s != nil {
-		for _, k := range s.keys {
-			list = append(list, k.id)
-		}
+func (s *Sealer) IDs() []string {
+	if s == nil {
+		return nil
 	}
-	return list
+	return s.ids
 }
 
 // Seal returns a secret as the database stores it; "" is none.
@@ -94,8 +87,8 @@ func (s *Sealer) Seal(purpose string, account int64, secret string) string {
 	if s == nil || secret == "" {
 		return secret
 	}
-	k := s.keys[0]
-	return sealedPrefix + k.id + "." + base64.RawURLEncoding.EncodeToString(k.aead.Seal(nil, nil, []byte(secret), rowOf(purpose, account)))
+	data := s.aeads[0].Seal(nil, nil, []byte(secret), rowOf(purpose, account))
+	return s.present() + base64.RawURLEncoding.EncodeToString(data)
 }
 
 // rowOf returns what a secret belongs to.
@@ -119,7 +112,7 @@ func (s *Sealer) Open(purpose string, account int64, stored string) (string, err
 	if err != nil {
 		return "", ErrAltered
 	}
-	secret, err := s.keys[at].aead.Open(nil, nil, data, rowOf(purpose, account))
+	secret, err := s.aeads[at].Open(nil, nil, data, rowOf(purpose, account))
 	if err != nil {
 		return "", ErrAltered
 	}
@@ -140,7 +133,7 @@ func (s *Sealer) Renewed(purpose string, account int64, stored string) string {
 }
 
 // present returns how secrets begin that are sealed with the present key.
-func (s *Sealer) present() string { return sealedPrefix + s.keys[0].id + "." }
+func (s *Sealer) present() string { return sealedPrefix + s.ids[0] + "." }
 
 // CountSecrets returns how many secrets there are by the ID of the key that seals them,
 // "" for those that none does.
@@ -175,81 +168,55 @@ func (s *Sealer) SealAll(ctx context.Context, db Store) (changed int, err error)
 	if err == nil {
 		err = s.Known(counts)
 	}
-	if err != nil || s == nil || len(counts) == 0 || len(counts) == 1 && counts[s.keys[0].id] > 0 {
+	if err != nil || s == nil {
 		return 0, err
 	}
-	for _, t := range sealedTables {
-		n, err := s.sealTable(ctx, db, t)
-		changed += n
-		if err != nil {
-			return changed, fmt.Errorf("seal the secrets of the database: %w", err)
-		}
-	}
-	return changed, nil
-}
-
-// A sealedTable is a table with one or two secrets in a row.
-type sealedTable struct {
-	purpose, list, put string
-	secrets            int
-}
-
-var sealedTables = []sealedTable{
-	{SecretOfTOTP, "list_unsealed_totp", "reseal_totp", 1},
-	{SecretOfWebhook, "list_unsealed_webhooks", "reseal_webhook", 2},
-}
-
-// sealedAtOnce is how many rows a transaction of SealAll changes.
-const sealedAtOnce = 100
-
-// sealTable seals a table page by page. A row that has changed meanwhile is left to its
-// next use.
-func (s *Sealer) sealTable(ctx context.Context, db Store, t sealedTable) (changed int, err error) {
-	after, full := int64(0), true
-	for full && err == nil {
-		var puts []Statement
-		rows := 0
-		err = db.Query(ctx, Statement{Name: t.list, Args: []any{after, s.present(), sealedAtOnce}, Scan: func(r Row) error {
-			account, put, err := s.renewal(r, t)
-			after, rows = account, rows+1
-			if put.Name != "" {
-				puts = append(puts, put)
+	for _, t := range []struct {
+		purpose, list, put string
+		secrets            int // in a row
+	}{
+		{SecretOfTOTP, "list_unsealed_totp", "reseal_totp", 1},
+		{SecretOfWebhook, "list_unsealed_webhooks", "reseal_webhook", 2},
+	} {
+		const page = 100
+		account := int64(0) // the last of the page
+		for rows := page; rows == page; {
+			rows = 0
+			var puts []Statement // a row that has changed by then is left to its next use
+			err := db.Query(ctx, Statement{Name: t.list, Args: []any{account, s.present(), page}, Scan: func(r Row) error {
+				stored, into := make([]string, t.secrets), []any{&account}
+				for i := range stored {
+					into = append(into, &stored[i])
+				}
+				err := r.Scan(into...)
+				if put := s.Renew(t.purpose, t.put, account, stored...); put.Name != "" {
+					puts = append(puts, put)
+				}
+				rows++
+				return err
+			}})
+			if err == nil && len(puts) > 0 {
+				err = db.Transact(ctx, Transaction{Decide: func(time.Time) ([]Statement, error) { return puts, nil }})
 			}
-			return err
-		}})
-		if full = rows == sealedAtOnce; err == nil && len(puts) > 0 {
-			err = db.Transact(ctx, Transaction{Decide: func(time.Time) ([]Statement, error) { return puts, nil }})
+			if err != nil {
+				return changed, fmt.Errorf("seal the secrets of the database: %w", err)
+			}
 			changed += len(puts)
 		}
 	}
-	return changed, err
-}
-
-// renewal returns the statement that seals the secrets of a row, if that changes any:
-// its arguments are the account, the secrets as they are and as they shall be.
-func (s *Sealer) renewal(r Row, t sealedTable) (account int64, put Statement, err error) {
-	stored, into := make([]string, t.secrets), []any{&account}
-	for i := range stored {
-		into = append(into, &stored[i])
-	}
-	if err := r.Scan(into...); err != nil {
-		return account, put, err
-	}
-	return account, s.Renew(t.purpose, t.put, account, stored...), nil
+	return changed, nil
 }
 
 // Renew returns a statement that seals secrets of a row with the present key, or one
 // without a name if that changes none.
 func (s *Sealer) Renew(purpose, put string, account int64, stored ...string) Statement {
 	args, renewed := []any{account}, make([]any, len(stored))
-	changed := false
+	name := ""
 	for i, old := range stored {
-		now := s.Renewed(purpose, account, old)
-		changed = changed || now != old
-		args, renewed[i] = append(args, old), now
+		args, renewed[i] = append(args, old), s.Renewed(purpose, account, old)
+		if renewed[i] != old {
+			name = put
+		}
 	}
-	if !changed {
-		return Statement{}
-	}
-	return Statement{Name: put, Args: append(args, renewed...)}
+	return Statement{Name: name, Args: append(args, renewed...)}
 }
