@@ -1,5 +1,5 @@
-// Package storetest helps to test stores. It counts what a ledger asks of its database, so that tests can
-// assert a bound on work as a number of statements and rows.
+// Package storetest helps to test stores. It counts what a ledger asks of its database, so
+// that tests can assert a bound on work as a number of statements and rows.
 //
 //	var c storetest.Counter
 //	l, err := ledger.Open(ctx, url, ledger.WithStore(c.Wrap))
@@ -12,6 +12,7 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,23 +65,18 @@ func (c *Counter) count(add func(*Work)) {
 }
 
 // statements counts the statements and makes them count their rows.
-func (c *Counter) statements(list []store.Statement) []store.Statement {
-	counted := make([]store.Statement, len(list))
+func (c *Counter) statements(list ...store.Statement) []store.Statement {
+	counted := slices.Clone(list)
 	for i, s := range list {
-		counted[i] = c.statement(s)
-	}
-	return counted
-}
-
-func (c *Counter) statement(s store.Statement) store.Statement {
-	c.count(func(w *Work) { w.Statements[s.Name]++ })
-	if scan := s.Scan; scan != nil {
-		s.Scan = func(r store.Row) error {
-			c.count(func(w *Work) { w.Rows[s.Name]++ })
-			return scan(r)
+		c.count(func(w *Work) { w.Statements[s.Name]++ })
+		if s.Scan != nil {
+			counted[i].Scan = func(r store.Row) error {
+				c.count(func(w *Work) { w.Rows[s.Name]++ })
+				return s.Scan(r)
+			}
 		}
 	}
-	return s
+	return counted
 }
 
 type countingStore struct {
@@ -89,18 +85,18 @@ type countingStore struct {
 }
 
 func (s *countingStore) Query(ctx context.Context, st store.Statement) error {
-	return s.Store.Query(ctx, s.counter.statement(st))
+	return s.Store.Query(ctx, s.counter.statements(st)[0])
 }
 
 func (s *countingStore) Transact(ctx context.Context, t store.Transaction) error {
 	s.counter.count(func(w *Work) { w.Transactions++ })
 	if reads := t.Reads; reads != nil {
-		t.Reads = func() []store.Statement { return s.counter.statements(reads()) }
+		t.Reads = func() []store.Statement { return s.counter.statements(reads()...) }
 	}
 	decide := t.Decide
 	t.Decide = func(now time.Time) ([]store.Statement, error) {
 		list, err := decide(now)
-		return s.counter.statements(list), err
+		return s.counter.statements(list...), err
 	}
 	return s.Store.Transact(ctx, t)
 }

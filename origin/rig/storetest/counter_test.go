@@ -1,4 +1,4 @@
-package storetest_test
+package storetest
 
 import (
 	"path/filepath"
@@ -6,34 +6,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
-	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 func TestCounter(t *testing.T) {
-	var c storetest.Counter
-	l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"), ledger.WithStore(c.Wrap))
-	require.NoError(t, err)
-	defer l.Close()
-	_, err = l.CreateAccount(t.Context(), "owner@example.com", book.Terms{})
-	require.NoError(t, err)
-	c.Take()
+	var c Counter
+	s := c.Wrap(Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db")))
+	require.Len(t, PlanNames(t, s), 3)
+	require.Equal(t, Work{Statements: map[string]int{"list_plans": 1}, Rows: map[string]int{"list_plans": 3}}, c.Take())
 
-	_, err = l.AccountByEmail(t.Context(), "owner@example.com")
-	require.NoError(t, err)
+	change := PutPlan("another")
+	change.Reads = func() []store.Statement {
+		return []store.Statement{{Name: "list_plans", Scan: func(store.Row) error { return nil }}}
+	}
+	require.NoError(t, s.Transact(t.Context(), change))
 	work := c.Take()
-	require.Equal(t, 1, work.Statements["list_accounts"])
-	require.Equal(t, 1, work.Rows["list_accounts"])
-	require.Zero(t, work.Transactions)
-
-	_, err = l.CreateAccount(t.Context(), "other@example.com", book.Terms{})
-	require.NoError(t, err)
-	work = c.Take()
 	require.Equal(t, 1, work.Transactions)
-	require.Equal(t, 1, work.Statements["create_account"])
-	// The ledger may read on its own meanwhile.
-	require.GreaterOrEqual(t, work.AllStatements(), 5)
-	require.GreaterOrEqual(t, work.AllRows(), 5, "of the account, three plans and the account again")
+	require.Equal(t, map[string]int{"list_plans": 1, "put_plans": 1}, work.Statements)
+	require.Equal(t, 2, work.AllStatements())
+	require.Equal(t, 3, work.AllRows())
 }
