@@ -195,7 +195,7 @@ type databaseDoctor struct{ service.DatabaseFlag }
 
 // look opens the ledger as it is and looks at its state.
 func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
-	err = d.With(ctx, func(l *ledger.Ledger) error {
+	err = d.WithLedger(ctx, func(l *ledger.Ledger) error {
 		start := time.Now()
 		plans, err := l.Plans(ctx)
 		if err != nil {
@@ -209,7 +209,7 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 			problems = append(problems, doctor.Advice{Err: soon})
 		}
 		return errors.Join(problems...)
-	}, ledger.ReadOnly())
+	})
 	if path := d.SQLiteFile(); path != "" {
 		err = errors.Join(err, doctor.LocalDisk(path), doctor.Owners(path))
 	}
@@ -223,10 +223,10 @@ func (d *databaseDoctor) secrets(ctx context.Context, flags *service.SecretKeyFl
 		return "", err
 	}
 	var counts map[string]int64
-	if err := d.With(ctx, func(l *ledger.Ledger) (err error) {
+	if err := d.WithLedger(ctx, func(l *ledger.Ledger) (err error) {
 		counts, err = store.CountSecrets(ctx, l.Store())
 		return err
-	}, ledger.ReadOnly()); err != nil {
+	}); err != nil {
 		return "", nil // the part "database" has the reason
 	}
 	if err := sealer.Known(counts); err != nil {
@@ -255,10 +255,10 @@ func describeSecrets(sealer *store.Sealer, counts map[string]int64) (string, err
 
 // now returns the time of the database's clock.
 func (d *databaseDoctor) now(ctx context.Context) (now time.Time, err error) {
-	err = d.With(ctx, func(l *ledger.Ledger) error {
+	err = d.WithLedger(ctx, func(l *ledger.Ledger) error {
 		now, err = l.Now(ctx)
 		return err
-	}, ledger.ReadOnly())
+	})
 	return now, err
 }
 

@@ -167,10 +167,6 @@ func WithStore(wrap func(store.Store) store.Store) Option {
 // program's schema it returns store.ErrNoLedger or store.ErrOldSchema.
 func Existing() Option { return func(s *settings) { s.open = store.OpenExisting } }
 
-// ReadOnly is Existing, and makes Open and all later calls write nothing, so that
-// charges and changes fail on SQLite.
-func ReadOnly() Option { return func(s *settings) { s.open = store.OpenReadOnly } }
-
 // Open opens the database at url, migrates its schema and starts the writer.
 // url is "sqlite:PATH", which creates a missing file and its directory, or
 // "postgres://…".
@@ -205,7 +201,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 // Examine looks at the state of the database: its version, its health and what is
 // left of its connections.
 func (l *Ledger) Examine(ctx context.Context) (store.Examination, error) {
-	return store.Examine(ctx, l.store)
+	return l.store.Examine(ctx)
 }
 
 // Ready returns nil if requests can be charged now, else an error that wraps

@@ -20,7 +20,7 @@ import (
 // requireLedger returns an error unless the database has a ledger that this release can
 // read as it is. The store knows which schemas those are.
 func requireLedger(ctx context.Context, url string) error {
-	s, err := store.OpenReadOnly(ctx, url, nil)
+	s, err := store.OpenExisting(ctx, url, nil)
 	if err != nil {
 		return err
 	}

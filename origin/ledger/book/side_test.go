@@ -89,4 +89,5 @@ type storeFunc func(store.Transaction) error
 func (f storeFunc) Transact(_ context.Context, t store.Transaction) error { return f(t) }
 func (storeFunc) Query(context.Context, store.Statement) error            { panic("not called") }
 func (storeFunc) Now(context.Context) (time.Time, error)                  { panic("not called") }
+func (storeFunc) Examine(context.Context) (store.Examination, error)      { panic("not called") }
 func (storeFunc) Close() error                                            { return nil }

@@ -1,47 +1,40 @@
 package store
 
 import (
-	"embed"
+	_ "embed" // for the queries
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 )
 
-// shared are the queries that both dialects understand: the ledger's, package
-// identity's and package webhook's.
-//
-//go:embed *.sql
-var shared embed.FS
+// Queries that both dialects understand: the ledger's, package identity's and package webhook's.
+var (
+	//go:embed queries.sql
+	ledgerQueries string
+	//go:embed identity.sql
+	identityQueries string
+	//go:embed webhook.sql
+	webhookQueries string
+)
+
+var commentLines = regexp.MustCompile(`(?m)^--.*\n`)
 
 // Catalogue returns a dialect's queries by name: the shared ones, and those of its
 // own file queries.sql. Each follows a line "-- name: NAME"; other comments and the
 // final semicolon are dropped. An empty query does nothing.
 func Catalogue(dialect fs.FS) map[string]string {
-	queries := map[string]string{}
-	for _, file := range []string{"queries.sql", "identity.sql", "webhook.sql"} {
-		addQueries(queries, shared, file)
-	}
-	addQueries(queries, dialect, "queries.sql")
-	for name, query := range queries {
-		queries[name] = strings.TrimSuffix(strings.TrimSpace(query), ";")
-	}
-	return queries
-}
-
-func addQueries(queries map[string]string, files fs.FS, file string) {
-	text, err := fs.ReadFile(files, file)
+	own, err := fs.ReadFile(dialect, "queries.sql")
 	if err != nil {
 		panic(err) // embedded: cannot be missing
 	}
-	name := ""
-	for line := range strings.Lines(string(text)) {
-		if after, ok := strings.CutPrefix(line, "-- name: "); ok {
-			name = strings.TrimSpace(after)
-			queries[name] = ""
-		} else if name != "" && !strings.HasPrefix(line, "--") {
-			queries[name] += line
-		}
+	queries := map[string]string{}
+	all := ledgerQueries + identityQueries + webhookQueries + string(own)
+	for _, part := range strings.Split(all, "-- name: ")[1:] {
+		name, query, _ := strings.Cut(part, "\n")
+		queries[name] = strings.TrimSuffix(strings.TrimSpace(commentLines.ReplaceAllString(query, "")), ";")
 	}
+	return queries
 }
 
 // Versions of the schema. A number is never used for another schema.
@@ -52,8 +45,9 @@ const (
 
 // Migration returns the SQL that takes a database from a version of the schema, 0 for an
 // empty database, to Version: a dialect's files NNN.sql, of which each leads to version NNN. It
-// returns "" for Version itself, and an error for a version that cannot be migrated.
-func Migration(dialect fs.FS, version int) (string, error) {
+// returns "" for Version itself, and an error for a version that cannot be migrated. Unless
+// create is set, that is any other than Version.
+func Migration(dialect fs.FS, version int, create bool) (string, error) {
 	switch {
 	case version > Version:
 		return "", fmt.Errorf("its schema has version %d, this program supports up to %d: use a newer addrspec",
@@ -62,6 +56,11 @@ func Migration(dialect fs.FS, version int) (string, error) {
 		return "", fmt.Errorf("%w (it has version %d, this program migrates from %d on): back the database up, start "+
 			"'addrspec serve' of commit 9747a602 once, which migrates it to %[3]d, and then this program",
 			ErrOldSchema, version, firstVersion)
+	case version == 0 && !create:
+		return "", ErrNoLedger
+	case version < Version && !create:
+		return "", fmt.Errorf("%w (it has version %d, this program %d): back the database up, then start this release's "+
+			"'addrspec serve', which migrates it", ErrOldSchema, version, Version)
 	}
 	steps := ""
 	for next := max(version+1, firstVersion); next <= Version; next++ {
@@ -72,19 +71,4 @@ func Migration(dialect fs.FS, version int) (string, error) {
 		steps += string(step)
 	}
 	return steps, nil
-}
-
-// RequireCurrent returns an error unless version is Version.
-func RequireCurrent(dialect fs.FS, version int) error {
-	steps, err := Migration(dialect, version)
-	switch {
-	case err != nil:
-		return err
-	case version == 0:
-		return ErrNoLedger
-	case steps != "":
-		return fmt.Errorf("%w (it has version %d, this program %d): back the database up, then start this release's "+
-			"'addrspec serve', which migrates it", ErrOldSchema, version, Version)
-	}
-	return nil
 }

@@ -83,7 +83,6 @@ UPDATE keys SET hint = $2 WHERE id = $1;
 -- name: list_policies
 SELECT name, version, changed_ns, octet_length(document) FROM policies WHERE account = $1 ORDER BY name;
 
--- The number of the account's changes comes with it, from the same snapshot.
 -- name: read_policy
 SELECT document, version, changed_ns FROM policies WHERE account = $1 AND name = $2;
 

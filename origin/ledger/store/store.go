@@ -16,6 +16,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,6 +33,8 @@ type Store interface {
 	Query(ctx context.Context, s Statement) error
 	// Now returns the time of the clock that transactions use.
 	Now(ctx context.Context) (time.Time, error)
+	// Examine looks at the state of the database, until ctx ends.
+	Examine(ctx context.Context) (Examination, error)
 	Close() error
 }
 
@@ -111,33 +115,18 @@ func (d *InDoubt) Unwrap() error { return d.Err }
 // creates (SQLite) and migrates if it must. clock is the clock of transactions; nil
 // is the server's on PostgreSQL, this machine's on SQLite.
 func Open(ctx context.Context, url string, clock func() time.Time) (Store, error) {
-	return openStore(ctx, url, clock, Create)
+	return openStore(ctx, url, clock, true)
 }
 
 // OpenExisting opens a database as Open does, but creates and migrates nothing. The
 // error is ErrNoLedger if there is no database, or one without a ledger, and
 // ErrOldSchema if it has an earlier schema.
 func OpenExisting(ctx context.Context, url string, clock func() time.Time) (Store, error) {
-	return openStore(ctx, url, clock, Existing)
+	return openStore(ctx, url, clock, false)
 }
 
-// OpenReadOnly opens a database as OpenExisting does, but writes nothing: it neither
-// leaves a file behind nor changes one. Transactions fail on SQLite.
-func OpenReadOnly(ctx context.Context, url string, clock func() time.Time) (Store, error) {
-	return openStore(ctx, url, clock, ReadOnly)
-}
-
-// Access is what opening a database may do to it.
-type Access int
-
-const (
-	Create   Access = iota // and migrate
-	Existing               // only one that has a ledger of this schema
-	ReadOnly               // the same, and nothing is written
-)
-
-// An Opener opens the database at url; see Open.
-type Opener func(ctx context.Context, url string, clock func() time.Time, a Access) (Store, error)
+// An Opener opens the database at url, as Open does if create is set, else as OpenExisting.
+type Opener func(ctx context.Context, url string, clock func() time.Time, create bool) (Store, error)
 
 var openers = map[string]Opener{}
 
@@ -145,16 +134,13 @@ var openers = map[string]Opener{}
 // imported.
 func Register(scheme string, open Opener) { openers[scheme] = open }
 
-func openStore(ctx context.Context, url string, clock func() time.Time, a Access) (Store, error) {
+func openStore(ctx context.Context, url string, clock func() time.Time, create bool) (Store, error) {
 	scheme, _, _ := strings.Cut(url, ":")
 	if open := openers[scheme]; open != nil {
-		return open(ctx, url, clock, a)
+		return open(ctx, url, clock, create)
 	}
-	switch scheme {
-	case "sqlite", "postgres", "postgresql":
-		return nil, fmt.Errorf("this program does not import the store's driver for %s databases", scheme)
-	}
-	return nil, errors.New(`the database's URL must be "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
+	return nil, fmt.Errorf(`the database's URL must be "sqlite:PATH" or "postgres://USER@HOST/NAME"; `+
+		"this program has the drivers %s", slices.Sorted(maps.Keys(openers)))
 }
 
 // Ping runs a query on s, to test the connection.
@@ -175,18 +161,4 @@ type Examination struct {
 	Summary string  // in words
 	Wrong   []error // what keeps charges from being durable or possible
 	Advice  []error // what should be done soon
-}
-
-// examiner is a Store that can examine its database.
-type examiner interface {
-	Examine(ctx context.Context) (Examination, error)
-}
-
-// Examine looks at the database of s, until ctx ends.
-func Examine(ctx context.Context, s Store) (Examination, error) {
-	known, ok := s.(examiner)
-	if !ok {
-		return Examination{}, errors.New("this store cannot be examined")
-	}
-	return known.Examine(ctx)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -32,29 +33,27 @@ func init() {
 //go:embed *.sql
 var files embed.FS
 
-// maxReaders bounds the concurrent calls of Query.
-const maxReaders = 4
-
-// postgres is a database that several replicas share. A transaction locks the
-// rows it reads, so replicas that charge the same account take turns. It takes
-// two round trips, one to begin and read, one to write and commit.
+// postgres is a database that several replicas share. Those that charge the same account
+// take turns. A transaction takes two round trips, one to begin and read, one to write
+// and commit.
 type postgres struct {
 	pool    *pgxpool.Pool
 	queries map[string]string
 	clock   func() time.Time // nil: the server's, which the replicas share
-	readers chan struct{}    // semaphore of Query
+	readers *semaphore.Weighted
 
 	writer string // identifies this process in the table writers
 	groups int64  // Marked transactions begun so far
 }
 
 const (
+	maxReaders      = 4                      // concurrent calls of Query
 	transactTimeout = time.Second            // of a transaction
 	lockTimeout     = 150 * time.Millisecond // of each lock that it waits for
 	openTimeout     = 30 * time.Second       // of the first connection and the migration together
 )
 
-func openPostgres(ctx context.Context, url string, clock func() time.Time, a store.Access) (store.Store, error) {
+func openPostgres(ctx context.Context, url string, clock func() time.Time, create bool) (store.Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
@@ -67,16 +66,13 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time, a sto
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{pool: pool, queries: store.Catalogue(files), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
-	require := p.migrate
-	if a != store.Create {
-		require = p.requireCurrent
-	}
-	if err := require(ctx); err != nil {
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return migrate(ctx, tx, create) })
+	if err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("database: %w", explainPostgres(err))
+		return nil, fmt.Errorf("database: %w", explain(err))
 	}
-	return p, nil
+	return &postgres{pool: pool, queries: store.Catalogue(files), clock: clock,
+		readers: semaphore.NewWeighted(maxReaders), writer: rand.Text()}, nil
 }
 
 // prepareSession turns synchronous_commit on if the server's default is off, so
@@ -91,79 +87,52 @@ func prepareSession(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// migrationLock is the advisory lock of migrations, "asg_" in ASCII: any number
-// that no other program locks in the same database.
-const migrationLock = 0x6173675f
-
-// migrate reads the schema version under an advisory lock. If several replicas
-// start at once, the first migrates and the others find nothing to do.
-func (p *postgres) migrate(ctx context.Context) error {
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		const begin = `SET LOCAL lock_timeout = 0; -- a migration by another replica may take long
-			SELECT pg_advisory_xact_lock(%d);
-			CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`
-		if _, err := tx.Exec(ctx, fmt.Sprintf(begin, migrationLock)); err != nil {
-			return err
-		}
-		var version int
-		if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
-			return err
-		}
-		steps, err := store.Migration(files, version)
+// migrate reads the schema version, under an advisory lock if it may migrate: if several
+// replicas start at once, the first migrates and the others find nothing to do.
+func migrate(ctx context.Context, tx pgx.Tx, create bool) error {
+	if create {
+		_, err := tx.Exec(ctx, `SET LOCAL lock_timeout = 0; -- a migration by another replica may take long
+			SELECT pg_advisory_xact_lock(1634953055); -- any number that no other program locks in the same database
+			CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`)
 		if err != nil {
 			return err
 		}
-		if steps != "" {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("%s INSERT INTO schema_version VALUES (%d)", steps, store.Version)); err != nil {
-				return err
-			}
-		}
-		_, err = tx.Exec(ctx, dropMarks)
-		return err
-	})
-}
-
-// requireCurrent returns an error unless the schema is this program's.
-func (p *postgres) requireCurrent(ctx context.Context) error {
-	var exists bool
-	if err := p.pool.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists); err != nil {
-		return err
-	}
-	if !exists {
-		return store.ErrNoLedger
 	}
 	var version int
-	if err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
-		return err
+	err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version)
+	if sqlState(err) == undefinedTable {
+		return store.ErrNoLedger
 	}
-	return store.RequireCurrent(files, version)
-}
-
-func (p *postgres) Query(ctx context.Context, st store.Statement) error {
-	select {
-	case p.readers <- struct{}{}:
-		defer func() { <-p.readers }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	rows := 0 // scanned; a query that has scanned some is not retried
-	scan := func(r store.Row) error { rows++; return st.Scan(r) }
-	var err error
-	return explainPostgres(p.retryOnce(ctx, func() error {
-		if rows == 0 {
-			err = p.read(ctx, store.Statement{Name: st.Name, Args: st.Args, Scan: scan})
-		}
-		return err
-	}))
-}
-
-func (p *postgres) read(ctx context.Context, st store.Statement) error {
-	rows, err := p.pool.Query(ctx, p.queries[st.Name], st.Args...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	return scanAll(rows, st.Scan)
+	steps, err := store.Migration(files, version, create)
+	if err != nil || !create {
+		return err
+	}
+	if steps != "" {
+		steps += fmt.Sprintf("INSERT INTO schema_version VALUES (%d);", store.Version)
+	}
+	_, err = tx.Exec(ctx, steps+dropMarks)
+	return err
+}
+
+func (p *postgres) Query(ctx context.Context, st store.Statement) error {
+	if err := p.readers.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer p.readers.Release(1)
+	scanned := false
+	scan := func(r store.Row) error { scanned = true; return st.Scan(r) }
+	var err error
+	return explain(p.retryOnce(ctx, func() error {
+		if scanned {
+			return err // because a second run would scan the same rows again
+		}
+		rows, _ := p.pool.Query(ctx, p.queries[st.Name], st.Args...) // its error is that of rows, too
+		err = scanAll(rows, scan)
+		return err
+	}))
 }
 
 // Now returns the server's time, which all replicas share.
@@ -173,7 +142,7 @@ func (p *postgres) Now(ctx context.Context) (time.Time, error) {
 	}
 	var ns int64
 	err := p.pool.QueryRow(ctx, "SELECT "+clock).Scan(&ns)
-	return time.Unix(0, ns), explainPostgres(err)
+	return time.Unix(0, ns), explain(err)
 }
 
 // Close ends the connections.
@@ -183,36 +152,37 @@ func (p *postgres) Close() error {
 }
 
 const (
-	// leastPostgres is the oldest release that its makers still maintain, as
-	// server_version_num.
-	leastPostgres = 14_00_00
-	// spareConnections is what a replica and an operator need.
-	spareConnections = 10
+	oldestMaintained = 14_00_00 // PostgreSQL's oldest release that is, as server_version_num
+	spareConnections = 10       // what a replica and an operator need
 )
 
 // Examine reads the version, whether the server writes, and how many connections
 // are left.
 func (p *postgres) Examine(ctx context.Context) (e store.Examination, err error) {
-	var name, readOnly, standby string
+	var name string
+	var readOnly, standby bool
 	var version, used, most int
 	err = p.pool.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int,
-		current_setting('transaction_read_only'), pg_is_in_recovery()::text,
+		current_setting('transaction_read_only')::bool, pg_is_in_recovery(),
 		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::int,
-		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int`, pgx.QueryExecModeExec).
+		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int`).
 		Scan(&name, &version, &readOnly, &standby, &used, &most)
 	if err != nil {
-		return e, explainPostgres(err)
+		return e, explain(err)
 	}
-	if standby == "true" {
-		e.Wrong = append(e.Wrong, errors.New("the server is a standby, which cannot commit: give the primary's address, or target_session_attrs=read-write with both"))
-	} else if readOnly == "on" {
-		e.Wrong = append(e.Wrong, errors.New("transactions are read-only (default_transaction_read_only): turn that off for this role or database"))
+	if standby {
+		e.Wrong = append(e.Wrong, errors.New("the server is a standby, which cannot commit: "+
+			"give the primary's address, or target_session_attrs=read-write with both"))
+	} else if readOnly {
+		e.Wrong = append(e.Wrong, errors.New("transactions are read-only (default_transaction_read_only): "+
+			"turn that off for this role or database"))
 	}
-	if version < leastPostgres {
+	if version < oldestMaintained {
 		e.Advice = append(e.Advice, fmt.Errorf("PostgreSQL %s is no longer maintained: upgrade the server", name))
 	}
 	if most-used < spareConnections {
-		e.Advice = append(e.Advice, fmt.Errorf("%d of %d connections are in use: raise max_connections, or close what is not needed", used, most))
+		e.Advice = append(e.Advice, fmt.Errorf("%d of %d connections are in use: raise max_connections, "+
+			"or close what is not needed", used, most))
 	}
 	e.Summary = fmt.Sprintf("PostgreSQL %s, %d of %d connections in use", name, used, most)
 	return e, nil
@@ -221,8 +191,8 @@ func (p *postgres) Examine(ctx context.Context) (e store.Examination, err error)
 // SQLSTATE codes and classes, see PostgreSQL's manual, appendix A.
 const (
 	invalidParameter     = "22023"
+	undefinedTable       = "42P01"
 	lockNotAvailable     = "55P03" // lock_timeout has passed
-	readOnly             = "25006"
 	queryCanceled        = "57014" // statement_timeout has passed
 	operatorIntervention = "57P"   // the server stops, or an operator ended the connection
 
@@ -231,8 +201,8 @@ const (
 	integrityViolation  = "23"
 )
 
-// postgresAdvice is what an operator can do about an error, by SQLSTATE.
-var postgresAdvice = map[string]string{
+// advice is what an operator can do about an error, by SQLSTATE.
+var advice = map[string]string{
 	"28000": "the role may not log in; check the URL and pg_hba.conf",
 	"28P01": "the password is wrong; check the URL",
 	"3D000": "create the database first: createdb",
@@ -244,39 +214,41 @@ var postgresAdvice = map[string]string{
 	"25006": "the database is read-only; use the URL of the primary",
 }
 
+// sqlState returns the code of a server's error, "" of others.
+func sqlState(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
 // isRolledBack reports whether the server returned an error and rolled the
 // transaction back. After SQLSTATE 57P* the outcome is unknown; so it is if the error is a
 // pooler's that has lost the server.
 func isRolledBack(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && !strings.HasPrefix(e.Code, operatorIntervention) && !strings.HasPrefix(e.Code, connectionException)
+	code := sqlState(err)
+	return code != "" && !strings.HasPrefix(code, operatorIntervention) && !strings.HasPrefix(code, connectionException)
 }
 
-func hasCode(err error, code string) bool {
+// explain adds advice to an error of PostgreSQL, and ErrData if it is one of the data.
+func explain(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == code
-}
-
-// explainPostgres adds advice to an error of PostgreSQL, and ErrData if it is one
-// of the data.
-func explainPostgres(err error) error {
-	var e *pgconn.PgError
-	switch {
-	case !errors.As(err, &e):
+	if !ok {
 		return err
-	case strings.HasPrefix(e.Code, dataException), strings.HasPrefix(e.Code, integrityViolation):
-		return fmt.Errorf("%w: %w", store.ErrData, redacted(e))
-	case e.Code == lockNotAvailable:
-		return &store.Locked{Err: fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)}
-	case e.Code == queryCanceled:
+	}
+	if strings.HasPrefix(e.Code, dataException) || strings.HasPrefix(e.Code, integrityViolation) {
+		// Without its detail, which quotes values of the row.
+		return fmt.Errorf("%w: %w", store.ErrData, &pgconn.PgError{Severity: e.Severity, Code: e.Code,
+			Message: e.Message, TableName: e.TableName, ConstraintName: e.ConstraintName})
+	}
+	if e.Code == queryCanceled {
 		return fmt.Errorf("%w (%w)", context.DeadlineExceeded, err)
-	case postgresAdvice[e.Code] != "":
-		return fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)
+	}
+	if advice[e.Code] != "" {
+		err = fmt.Errorf("%s (%w)", advice[e.Code], err)
+	}
+	if e.Code == lockNotAvailable {
+		return &store.Locked{Err: err}
 	}
 	return err
-}
-
-// redacted returns the error without its detail, which quotes values of the row.
-func redacted(e *pgconn.PgError) error {
-	return &pgconn.PgError{Severity: e.Severity, Code: e.Code, Message: e.Message, TableName: e.TableName, ConstraintName: e.ConstraintName}
 }

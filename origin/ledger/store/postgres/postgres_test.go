@@ -70,7 +70,7 @@ func TestInDoubtReusedTransactionID(t *testing.T) {
 	var others string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT pg_current_xact_id()::text").Scan(&others))
 	for group, want := range map[int64]bool{s.groups: true, s.groups + 1: false} {
-		tx := &pgTransaction{postgres: s, id: others, group: group}
+		tx := &transaction{postgres: s, id: others, group: group}
 		committed, err := tx.committed(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, committed)

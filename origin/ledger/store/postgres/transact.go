@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -17,9 +16,13 @@ import (
 func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
-	tx, err := p.begin(ctx, t)
+	var tx *transaction
+	err := p.retryOnce(ctx, func() (err error) {
+		tx, err = p.begin(ctx, t)
+		return err
+	})
 	if err != nil {
-		return explainPostgres(err)
+		return explain(err)
 	}
 	defer tx.conn.Release() // closes the connection if the transaction is still open
 	writes, err := t.Decide(tx.now)
@@ -33,31 +36,6 @@ func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	return err
 }
 
-// A pgTransaction is a transaction that has begun and read.
-type pgTransaction struct {
-	*postgres
-	conn *pgxpool.Conn
-	now  time.Time
-	id   string // the server's transaction ID
-
-	group int64 // its mark; 0 if it is not Marked
-}
-
-// identify reads the time and the transaction ID. It runs after the reads: a time
-// read before them would not include the wait for their locks.
-const (
-	identify = "SELECT " + clock + ", pg_current_xact_id()::text"
-	clock    = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
-)
-
-func (p *postgres) begin(ctx context.Context, t store.Transaction) (tx *pgTransaction, err error) {
-	err = p.retryOnce(ctx, func() error {
-		tx, err = p.tryBegin(ctx, t)
-		return err
-	})
-	return tx, err
-}
-
 // retryOnce runs do again if the connection was lost, so that a restart of the
 // database causes no error. do must not write.
 func (p *postgres) retryOnce(ctx context.Context, do func() error) error {
@@ -69,12 +47,25 @@ func (p *postgres) retryOnce(ctx context.Context, do func() error) error {
 	return do()
 }
 
-func (p *postgres) tryBegin(ctx context.Context, t store.Transaction) (*pgTransaction, error) {
+// A transaction has begun and read.
+type transaction struct {
+	*postgres
+	conn *pgxpool.Conn
+	now  time.Time
+	id   string // the server's transaction ID
+
+	group int64 // its mark; 0 if it is not Marked
+}
+
+// clock is the server's time in nanoseconds.
+const clock = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
+
+func (p *postgres) begin(ctx context.Context, t store.Transaction) (*transaction, error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tx := &pgTransaction{postgres: p, conn: conn}
+	tx := &transaction{postgres: p, conn: conn}
 	if t.Marked {
 		p.groups++
 		tx.group = p.groups
@@ -84,7 +75,16 @@ func (p *postgres) tryBegin(ctx context.Context, t store.Transaction) (*pgTransa
 	if t.Reads != nil {
 		p.queue(batch, t.Reads(), new(int))
 	}
-	batch.Queue(identify).QueryRow(tx.scanIdentity)
+	// The time is read last, because it must include the wait for the locks.
+	batch.Queue("SELECT " + clock + ", pg_current_xact_id()::text").QueryRow(func(r pgx.Row) error {
+		var ns int64
+		err := r.Scan(&ns, &tx.id)
+		tx.now = time.Unix(0, ns)
+		if p.clock != nil {
+			tx.now = p.clock()
+		}
+		return err
+	})
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		if isRolledBack(err) {
 			_, _ = conn.Exec(ctx, "ROLLBACK")
@@ -95,19 +95,9 @@ func (p *postgres) tryBegin(ctx context.Context, t store.Transaction) (*pgTransa
 	return tx, nil
 }
 
-func (t *pgTransaction) scanIdentity(r pgx.Row) error {
-	var ns int64
-	err := r.Scan(&ns, &t.id)
-	t.now = time.Unix(0, ns)
-	if t.clock != nil {
-		t.now = t.clock()
-	}
-	return err
-}
-
 // commit writes and commits. If the connection is lost before the server
 // confirms, it returns an *InDoubt.
-func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) error {
+func (t *transaction) commit(ctx context.Context, writes []store.Statement) error {
 	batch, done := &pgx.Batch{}, 0
 	t.queue(batch, writes, &done)
 	if t.group > 0 {
@@ -118,7 +108,7 @@ func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) er
 	if err != nil && !isRolledBack(err) {
 		return &store.InDoubt{Err: err, Committed: t.committed}
 	}
-	err = explainPostgres(err)
+	err = explain(err)
 	if locked, ok := errors.AsType[*store.Locked](err); ok && done < len(writes) {
 		locked.Account = writes[done].Account
 	}
@@ -128,12 +118,7 @@ func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) er
 // queue adds statements to a batch, which counts those that succeed.
 func (p *postgres) queue(batch *pgx.Batch, list []store.Statement, done *int) {
 	for _, st := range list {
-		queued := batch.Queue(p.queries[st.Name], st.Args...)
-		if st.Scan == nil {
-			queued.Exec(func(pgconn.CommandTag) error { *done++; return nil })
-			continue
-		}
-		queued.Query(func(rows pgx.Rows) error {
+		batch.Queue(p.queries[st.Name], st.Args...).Query(func(rows pgx.Rows) error {
 			err := scanAll(rows, st.Scan)
 			if err == nil {
 				*done++
@@ -143,8 +128,13 @@ func (p *postgres) queue(batch *pgx.Batch, list []store.Statement, done *int) {
 	}
 }
 
+// scanAll calls scan for each row, unless it is nil, and closes rows.
 func scanAll(rows pgx.Rows, scan func(store.Row) error) error {
+	defer rows.Close()
 	for rows.Next() {
+		if scan == nil {
+			continue
+		}
 		if err := scan(rows); err != nil {
 			return err
 		}
@@ -167,43 +157,37 @@ const (
 	dropMarks = "DELETE FROM writers WHERE at < now() - INTERVAL '1 day'"
 )
 
-// committed reports whether a transaction was committed that lost its connection
-// during COMMIT. It waits until the transaction has ended, then reads the mark.
-func (t *pgTransaction) committed(ctx context.Context) (done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, transactTimeout)
-	defer cancel()
-	err = t.retryOnce(ctx, func() error {
-		if done, err = t.ended(ctx); err == nil && done && t.group > 0 {
-			err = t.pool.QueryRow(ctx, readMark, t.writer, t.group).Scan(&done)
-		}
-		return err
-	})
-	return done, err
-}
-
 // terminateStale ends the server process of the lost connection, which may not
 // have noticed the loss and still have its locks.
 const terminateStale = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid"
 
-// ended waits until the transaction has ended and reports whether one with its ID
-// was committed.
-func (t *pgTransaction) ended(ctx context.Context) (committed bool, err error) {
-	for {
-		var status *string // null if the server no longer knows the ID
-		err := t.pool.QueryRow(ctx, "SELECT pg_xact_status($1::xid8)", t.id).Scan(&status)
-		switch {
-		case hasCode(err, invalidParameter):
-			return false, nil // a future ID: a standby took over that never received the transaction
-		case err != nil:
-			return false, err
-		case status == nil || *status == "aborted":
-			return false, nil
-		case *status == "committed":
-			return true, nil
+// committed reports whether a transaction was committed that lost its connection
+// during COMMIT. It waits until the transaction has ended, then reads the mark.
+func (t *transaction) committed(ctx context.Context) (done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, transactTimeout)
+	defer cancel()
+	err = t.retryOnce(ctx, func() error {
+		for {
+			var status *string // null if the server no longer knows the ID
+			err := t.pool.QueryRow(ctx, "SELECT pg_xact_status($1::xid8)", t.id).Scan(&status)
+			switch {
+			case sqlState(err) == invalidParameter:
+				return nil // a future ID: a standby took over that never received the transaction
+			case err != nil:
+				return err
+			case status == nil || *status == "aborted":
+				return nil
+			case *status == "committed" && t.group == 0:
+				done = true
+				return nil
+			case *status == "committed":
+				return t.pool.QueryRow(ctx, readMark, t.writer, t.group).Scan(&done)
+			}
+			if _, err := t.pool.Exec(ctx, terminateStale, t.id); err != nil {
+				return err
+			}
+			time.Sleep(transactTimeout / 200)
 		}
-		if _, err := t.pool.Exec(ctx, terminateStale, t.id); err != nil {
-			return false, err
-		}
-		time.Sleep(transactTimeout / 200)
-	}
+	})
+	return done, err
 }

@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +27,7 @@ func TestOpenSQLiteErrors(t *testing.T) {
 		"empty":          {"", "sqlite:PATH"},
 		"a bare path":    {"data/x.db", "sqlite:PATH"},
 		"unknown scheme": {"mysql://localhost/x", "sqlite:PATH"},
+		"no driver":      {"postgres://localhost/x", "this program has the drivers [sqlite]"},
 		"no path":        {"sqlite:", "give the path of a file"},
 		"like a host":    {"sqlite://data/x.db", "give the path of a file"},
 		"in memory":      {"sqlite::memory:", "give the path of a file"},
@@ -36,6 +39,8 @@ func TestOpenSQLiteErrors(t *testing.T) {
 		_, err := store.Open(t.Context(), c.url, nil)
 		require.ErrorContains(t, err, c.want, name)
 	}
+	require.ErrorContains(t, explain(os.ErrPermission), "run this as the service's user")
+	require.ErrorContains(t, explain(syscall.EROFS), "mount it for writing")
 }
 
 func TestSQLiteFileModes(t *testing.T) {
@@ -48,8 +53,42 @@ func TestSQLiteFileModes(t *testing.T) {
 	}
 }
 
-// SQLite does not wait while another process switches a new file to WAL mode, so Open
-// must retry. Only some of the files show the race.
+// Opening an existing ledger and examining it leaves the file as it is, whatever its journal,
+// and nothing beside it.
+func TestExamineChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	examine := func(s store.Store) store.Examination {
+		e, err := s.Examine(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, e.Summary, "sound")
+		return e
+	}
+	s, err := store.Open(t.Context(), "sqlite:"+path, nil)
+	require.NoError(t, err)
+	require.Empty(t, examine(s).Advice)
+	require.NoError(t, s.Close())
+	for journal, advice := range map[string]int{"WAL": 0, "DELETE": 1} {
+		db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode("+journal+")")
+		require.NoError(t, err)
+		require.NoError(t, db.Ping())
+		require.NoError(t, db.Close())
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		s, err := store.OpenExisting(t.Context(), "sqlite:"+path, nil)
+		require.NoError(t, err)
+		require.Len(t, examine(s).Advice, advice)
+		require.NoError(t, s.Close())
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+		files, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+	}
+}
+
+// SQLite does not wait while another process switches a new file to WAL mode, or recovers
+// or removes the log, so opening must retry. Only some of the files show the race.
 func TestSQLiteConcurrentOpen(t *testing.T) {
 	for range 8 {
 		url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
@@ -61,19 +100,30 @@ func TestSQLiteConcurrentOpen(t *testing.T) {
 					err = s.Close()
 				}
 				require.NoError(t, err)
+				s, err = store.OpenExisting(t.Context(), url, nil)
+				if err == nil {
+					err = s.Close()
+				}
+				require.NoError(t, err)
 			})
 		}
 		all.Wait()
 	}
 }
 
-// Durability depends on these settings.
+// Durability depends on these settings, however the file was opened.
 func TestSQLitePragmas(t *testing.T) {
-	s := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")).(*sqlite)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "0"} {
-		var got string
-		require.NoError(t, s.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
-		require.Equal(t, want, got, pragma)
+	path := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+	created := storetest.Open(t, path)
+	existing, err := store.OpenExisting(t.Context(), path, nil)
+	require.NoError(t, err)
+	defer existing.Close()
+	for _, s := range []store.Store{created, existing} {
+		for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "0"} {
+			var got string
+			require.NoError(t, s.(*sqlite).conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
+			require.Equal(t, want, got, pragma)
+		}
 	}
 }
 
@@ -94,4 +144,31 @@ func TestSQLiteWritersTakeTurns(t *testing.T) {
 	}
 	all.Wait()
 	require.Less(t, max(done[0].Load(), done[1].Load()), int64(20*enough), "one process did nearly all transactions")
+}
+
+// Closing while transactions run crashes nothing: each commits, or returns an error.
+func TestCloseDuringTransactions(t *testing.T) {
+	reading := storetest.PutPlan("mark")
+	reading.Reads = func() []store.Statement {
+		return []store.Statement{{Name: "list_plans", Scan: func(store.Row) error { return nil }}}
+	}
+	for range 20 {
+		s, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"), nil)
+		require.NoError(t, err)
+		var writers sync.WaitGroup
+		begun := make(chan bool, 4)
+		for range cap(begun) {
+			writers.Go(func() {
+				for s.Transact(t.Context(), reading) == nil {
+					select {
+					case begun <- true:
+					default:
+					}
+				}
+			})
+		}
+		<-begun
+		require.NoError(t, s.Close())
+		writers.Wait()
+	}
 }
