@@ -50,6 +50,29 @@ func TestPostgresCommitsAreFlushed(t *testing.T) {
 	require.Equal(t, "on", setting)
 }
 
+// A restart of the server, which ends all connections, causes no error.
+func TestLostConnections(t *testing.T) {
+	s := storetest.Open(t, pgtest.NeedDatabase(t))
+	require.NoError(t, pgtest.Need(t).CutConnections(t.Context()))
+	require.Contains(t, storetest.PlanNames(t, s), "free")
+	require.NoError(t, pgtest.Need(t).CutConnections(t.Context()))
+	require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("x")))
+}
+
+func TestExaminePostgres(t *testing.T) {
+	url := pgtest.NeedDatabase(t)
+	e, err := storetest.Open(t, url).Examine(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, e.Wrong)
+	require.Regexp(t, `^PostgreSQL [0-9].*, [0-9]+ of [0-9]+ connections in use$`, e.Summary)
+	reading, err := store.OpenExisting(t.Context(), url+"&default_transaction_read_only=on", nil)
+	require.NoError(t, err)
+	defer reading.Close()
+	e, err = reading.Examine(t.Context())
+	require.NoError(t, err)
+	require.ErrorContains(t, e.Wrong[0], "transactions are read-only")
+}
+
 // Without a clock option, transactions use the server's clock.
 func TestPostgresClock(t *testing.T) {
 	s := storetest.Open(t, pgtest.NeedDatabase(t))
@@ -60,6 +83,9 @@ func TestPostgresClock(t *testing.T) {
 		require.Zero(t, now.Nanosecond()%1000, "PostgreSQL's clock has microseconds")
 		return nil, nil
 	}}))
+	now, err := s.Now(t.Context())
+	require.NoError(t, err)
+	require.False(t, now.Before(before.Truncate(time.Microsecond)))
 }
 
 // After a crash another transaction may have the ID of one that was lost. Its commit

@@ -87,6 +87,25 @@ func TestExamineChangesNothing(t *testing.T) {
 	}
 }
 
+func TestExamineFindsDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	s, err := store.Open(t.Context(), "sqlite:"+path, nil)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for n := 8192; n < 16384; n++ {
+		text[n] ^= 0x5a
+	}
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	s, err = store.OpenExisting(t.Context(), "sqlite:"+path, nil)
+	require.NoError(t, err)
+	defer s.Close()
+	e, err := s.Examine(t.Context())
+	require.NoError(t, err)
+	require.ErrorContains(t, e.Wrong[0], "restore it from a backup")
+}
+
 // SQLite does not wait while another process switches a new file to WAL mode, or recovers
 // or removes the log, so opening must retry. Only some of the files show the race.
 func TestSQLiteConcurrentOpen(t *testing.T) {
