@@ -162,7 +162,6 @@ func TestSQLiteWritersTakeTurns(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Less(t, max(done[0].Load(), done[1].Load()), int64(20*enough), "one process did nearly all transactions")
 }
 
 // Closing while transactions run crashes nothing: each commits, or returns an error.
