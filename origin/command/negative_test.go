@@ -19,7 +19,7 @@ func TestNumbersThatCannotBe(t *testing.T) {
 		"account create --account a@example.org --points 1_000":               terms,
 		"account create --account a@example.org --points 1.5":                 terms,
 		"account create --account a@example.org --points 0x10":                terms,
-		"account create --account a@example.org --points 9223372036854775808": "too large",
+		"account create --account a@example.org --points 9223372036854775808": "1000000000000",
 		"account create --account a@example.org --points 99999999999999":      "1000000000000",
 		"account create --account a@example.org --rate -1":                    terms,
 		"account create --account a@example.org --rate 0":                     "rate 0",

@@ -14,6 +14,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
+// Simulated time: all that sleeps here runs in TestSimulation's bubble.
+
 // Faults are what goes wrong in a simulation until its faults end.
 type faults struct {
 	outages   bool // transactions and queries are slow, fail, hang and commit in doubt

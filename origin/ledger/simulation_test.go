@@ -25,6 +25,8 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
+// Simulated time: all that sleeps here and in simulation_store_test.go runs in TestSimulation's bubble.
+
 // Three replicas charge the accounts of one database while it fails in many ways, and the
 // invariants of charging hold. A seed decides what happens, in simulated time. A seed that
 // fails runs alone with ADDRSPEC_SEED=N, which also prints what happened. It may need -count=9,

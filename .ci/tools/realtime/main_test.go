@@ -42,6 +42,10 @@ func TestFindings(t *testing.T) {
 	if want := []string{"5", "6", "7", "8", "19"}; !reflect.DeepEqual(lines, want) {
 		t.Errorf("lines %v, want %v:\n%s", lines, want, strings.Join(found, "\n"))
 	}
+	found, err = inFile("a_test.go", []byte(source+"\n// Simulated time: all runs in TestBubble.\n"))
+	if err != nil || len(found) > 0 {
+		t.Errorf("a simulation: %v, %v", found, err)
+	}
 }
 
 // Only tests of this project count.
