@@ -65,8 +65,6 @@ func (c *fakeClock) set(to time.Time) {
 	c.wall = to
 }
 
-func (c *fakeClock) setBack(d time.Duration) { c.set(c.Now().Add(-d)) }
-
 // withFake makes a ledger use a fake clock.
 func withFake(c *fakeClock) Option {
 	return func(s *settings) { s.clock, s.process, s.monotonic = c.Now, c.Now, c.instant }

@@ -85,7 +85,7 @@ func newWorld(t *testing.T, seed uint64, verbose bool) *world {
 	w := &world{T: t, seed: seed, verbose: verbose, disk: make(chan struct{}, 1), locked: map[int64]int64{},
 		path: filepath.Join(t.TempDir(), "ledger.db")}
 	rng := w.random()
-	w.offset = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC).Sub(time.Now()) - upTo(rng, 2*duration)
+	w.offset = time.Until(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)) - upTo(rng, 2*duration)
 	draw := func() bool { return rng.IntN(2) == 0 }
 	if w.faults.crowd = rng.IntN(8) == 0; !w.faults.crowd && rng.IntN(4) > 0 {
 		w.faults = faults{outages: draw(), locks: draw(), rejects: draw(), operators: draw()}
