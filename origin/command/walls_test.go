@@ -116,3 +116,13 @@ func TestThinOriginKnowsNoDashboard(t *testing.T) {
 	require.NotContains(t, dependencies(t, "origin/identity"), "origin/dashboard")
 	require.NotContains(t, dependencies(t, "origin/webhook"), "origin/dashboard")
 }
+
+// The rooms of the ledger know only those below: what owners change never touches a view, and
+// what is decided touches no writer.
+func TestRoomsOfTheLedger(t *testing.T) {
+	t.Parallel()
+	rooms := []string{"origin/ledger/store", "origin/ledger/book", "origin/ledger/state", "origin/ledger/commit"}
+	for n, room := range rooms {
+		require.ElementsMatch(t, rooms[:n+1], dependencies(t, room))
+	}
+}
