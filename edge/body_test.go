@@ -56,6 +56,11 @@ func TestLongBodies(t *testing.T) {
 					a := w.send(t, batchOfSize(size, chunked).With(key))
 					require.Equal(t, want, a.status, "%d bytes, chunked %v: %.200s", size, chunked, a.body)
 					a = w.send(t, batchOfSize(size, chunked).With(unknownKey))
+					for tries := 0; a.status == http.StatusServiceUnavailable && tries < 9; tries++ {
+						// On a busy machine the origin may close the connection before the runtime, which still
+						// sends, has read the response.
+						a = w.send(t, batchOfSize(size, chunked).With(unknownKey))
+					}
 					require.Equal(t, http.StatusUnauthorized, a.status, "%d bytes, chunked %v: %.200s", size, chunked, a.body)
 				}
 			}

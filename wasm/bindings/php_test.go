@@ -203,7 +203,13 @@ func startFPM(t *testing.T) *fpm {
 		require.NoError(t, f.process.Process.Signal(syscall.SIGQUIT))
 		require.NoError(t, f.process.Wait(), "%s", &log)
 	})
-	require.Eventually(t, func() bool { _, err := os.Stat(f.socket()); return err == nil }, time.Minute, 10*time.Millisecond, "%s", &log)
+	require.Eventually(t, func() bool { // the socket is there before php-fpm listens
+		connection, err := net.Dial("unix", f.socket())
+		if err == nil {
+			err = connection.Close()
+		}
+		return err == nil
+	}, time.Minute, 10*time.Millisecond, "%s", &log)
 	return f
 }
 
