@@ -87,7 +87,8 @@ func newWorld(t *testing.T, seed uint64, verbose bool) *world {
 	rng := w.random()
 	w.offset = time.Until(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)) - upTo(rng, 2*duration)
 	draw := func() bool { return rng.IntN(2) == 0 }
-	if w.faults.crowd = rng.IntN(8) == 0; !w.faults.crowd && rng.IntN(4) > 0 {
+	w.faults.crowd = rng.IntN(8) == 0
+	if !w.faults.crowd && rng.IntN(4) > 0 {
 		w.faults = faults{outages: draw(), locks: draw(), rejects: draw(), operators: draw()}
 	}
 	for range 3 {

@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"maps"
+
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/state"
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -78,13 +80,16 @@ func (ws *workingSet) scanRow(r store.Row) error {
 	return err
 }
 
-// findLocked adds to locked the accounts that exist and were not free.
-func (ws *workingSet) findLocked() {
+// dropLocked adds to locked the accounts that exist and were not free, and drops the rows of all
+// locked ones, because they were read without the lock and must not replace newer views.
+func (ws *workingSet) dropLocked() {
 	for id := range ws.Accounts {
 		if !ws.free[id] {
 			ws.locked[id] = true
 		}
 	}
+	maps.DeleteFunc(ws.Accounts, func(id int64, _ *state.Account) bool { return ws.locked[id] })
+	maps.DeleteFunc(ws.Keys, func(_ int64, k *state.Key) bool { return ws.locked[k.Account] })
 }
 
 // split splits a group into what may be decided and what concerns locked accounts.

@@ -274,8 +274,8 @@ func (w *Writer) transact(group []state.Operation) (ws *workingSet, lockWaits in
 	}
 	t.Decide = func(now time.Time) ([]store.Statement, error) {
 		if lockWaits > 0 {
-			ws.findLocked()
 			maps.Copy(ws.locked, locked)
+			ws.dropLocked()
 		}
 		ws.Now, ws.Instant = w.views.Clock.Observe(now)
 		decided, _ := ws.split(group)

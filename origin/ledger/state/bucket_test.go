@@ -57,7 +57,8 @@ func TestTakeTokenEqualsCountingBucket(t *testing.T) {
 			tenths = min(tenths+step, rate*10)
 			next, wait := takeToken(tat, now, now, rate, 0)
 			require.Equal(t, tenths >= 10, wait == 0)
-			if tat = next; wait == 0 {
+			tat = next
+			if wait == 0 {
 				tenths -= 10
 			} else {
 				require.Equal(t, (10-tenths)*tenth, int64(wait))
@@ -76,7 +77,8 @@ func TestTakeTokenBoundByArrival(t *testing.T) {
 		for now := time.Duration(0); now < 20*time.Second; now += time.Duration(random.Int64N(intervalOf(rate))) {
 			arrival := now - time.Duration(random.Int64N(int64(Lateness)))
 			next, wait := takeToken(tat, start.Add(arrival), start.Add(now), rate, Lateness)
-			if tat = next; wait == 0 {
+			tat = next
+			if wait == 0 {
 				taken = append(taken, arrival)
 			}
 		}
