@@ -44,12 +44,8 @@ var assets = sync.OnceValue(func() map[string]asset {
 	if wasm, err := module.Bytes(); err == nil { // the program may be compiled without it
 		list[moduleAsset] = newAsset("application/wasm", wasm)
 	}
-	index, err := docs.Index()
-	if err != nil {
-		panic(err) // of embedded files: a test reads them
-	}
-	list[indexAsset] = newAsset("application/json", index)
-	err = fs.WalkDir(assetFiles, "assets", func(file string, entry fs.DirEntry, err error) error {
+	list[indexAsset] = newAsset("application/json", docs.Index())
+	err := fs.WalkDir(assetFiles, "assets", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -130,11 +126,7 @@ func (v docsView) PageTitle() string { return v.Title }
 
 // documentation shows a page of /docs.
 func (d *Dashboard) documentation(v *visit) (any, error) {
-	site, err := d.docs()
-	if err != nil {
-		return nil, err
-	}
-	page := site.Page(v.r.URL.Path)
+	page := d.docs().Page(v.r.URL.Path)
 	if page == nil {
 		return nil, errNotFound
 	}

@@ -114,7 +114,7 @@ type Dashboard struct {
 	policySlots *slots
 	atProvider  *slots // sign-ins that wait for the OpenID provider
 	api         *apiClient
-	docs        func() (*docs.Site, error) // rendered when first read: it takes a tenth of the start
+	docs        func() *docs.Site // read when first shown
 }
 
 // New returns a Dashboard.
@@ -137,7 +137,7 @@ func New(c Config) (*Dashboard, error) {
 		return nil, err
 	}
 	d.passkeys = passkeys
-	d.docs = sync.OnceValues(func() (*docs.Site, error) { return docs.New(c.PublicURL.String()) })
+	d.docs = sync.OnceValue(func() *docs.Site { return docs.New(c.PublicURL.String()) })
 	d.addRoutes()
 	return d, nil
 }

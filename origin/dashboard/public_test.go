@@ -28,11 +28,11 @@ var elsewhere = []string{"/openapi.json"}
 
 // publicPages returns the paths of the front door and the documentation.
 func (s *site) publicPages() []string {
-	documentation, err := s.docs()
-	if err != nil {
-		panic(err) // the description and the guides are embedded
+	list := []string{"/"}
+	for _, page := range s.docs().Pages {
+		list = append(list, page.Path)
 	}
-	return append([]string{"/"}, documentation.Pages()...)
+	return list
 }
 
 // An element is a start tag of a page.

@@ -1,36 +1,23 @@
-// Package docs renders the documentation that the service serves under /docs: the
-// guides and the reference, Markdown files under guides/ and reference/. A test holds
-// the reference to the OpenAPI description.
+// Package docs has the documentation that the service serves under /docs: the guides and
+// the reference, which are Markdown files under guides/ and reference/. Program generate
+// renders them to site.json, which is embedded:
 //
-// It is pure: files in, pages and the index for the search box out, all of them at the
-// first use. Layout, style, the search itself and HTTP are in package dashboard.
+//	go generate ./origin/dashboard/docs
 //
-// Code in the pages is not typed into them. A block such as
-//
-//	```examples check-email
-//	```
-//
-// shows the programs in examples/check-email, and tests of the command run these
-// files against a service.
-//
-// Where sections move to another page, their old one has a block with their titles,
-//
-//	```moved PAGE
-//	Title
-//	```
-//
-// which keeps their anchors: links that lead on.
+// Tests compare site.json with the Markdown, and the reference with the OpenAPI
+// description. Layout, style, the search itself and HTTP are in package dashboard.
 package docs
 
 import (
-	"bytes"
-	"embed"
-	"fmt"
+	_ "embed"
+	"encoding/json"
 	"html/template"
-	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
+
+//go:generate go run ./generate
 
 // Root is the path of the first page, All that of the page with every heading.
 const (
@@ -38,34 +25,21 @@ const (
 	All  = Root + "/all"
 )
 
-// placeholder is the service's URL in pages and examples: that of ./build.sh run.
-const placeholder = "http://127.0.0.1:8080"
+// Placeholder is the service's URL in pages and examples: that of ./build.sh run.
+const Placeholder = "http://127.0.0.1:8080"
 
-// sections has the parts of the documentation, with their pages in reading order:
-// DIRECTORY/NAME.md is the page /docs/NAME.
-var sections = []struct {
-	title, directory string
-	names            []string
-}{
-	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "assistants", "testing", "webhooks", "plans"}},
-	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details"}},
-}
-
-//go:embed guides/*.md reference/*.md
-var sourceFiles embed.FS
-
-//go:embed templates/*.html
-var templateFiles embed.FS
-
-// templates is parsed when it is first used: most commands do not show documentation.
-var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").ParseFS(templateFiles, "templates/*.html"))
-})
-
-// A Site is all pages, rendered.
+// A Site is all pages.
 type Site struct {
-	pages  map[string]*Page
-	groups []Group
+	Pages    []*Page  `json:"pages"` // in reading order, the first page and All at the end
+	Groups   []Group  `json:"groups"`
+	Policies []Policy `json:"policies"`
+	// Index is for the search box:
+	//
+	//	{"pages": [["/docs/start", "Get started"], ...], "entries": [[0, "send-the-key", "Send the key", "Send the ..."], ...]}
+	//
+	// An entry has the number of its page, its anchor, its title and its text. The anchor of
+	// a row of a table is HEADING.NAME, and the row comes after the section that it belongs to.
+	Index json.RawMessage `json:"index"`
 }
 
 // A Page is one page of the documentation.
@@ -88,12 +62,10 @@ type Link struct {
 
 // A Group is a part of the documentation, such as the guides.
 type Group struct {
+	ID    string `json:"id"` // its anchor on the first page
 	Title string `json:"title"`
 	Links []Link `json:"links"`
 }
-
-// ID is the anchor of the group on the first page.
-func (g Group) ID() string { return slug(g.Title) }
 
 // A Heading is an h2 or h3 of a page; ID is its anchor.
 type Heading struct {
@@ -102,117 +74,49 @@ type Heading struct {
 	Text  string `json:"text"`
 }
 
-// New renders the documentation of the service at url.
-func New(url string) (*Site, error) {
-	groups, err := sources()
-	if err != nil {
-		return nil, err
+// A Policy is a document of the guide's section "Policies to begin with".
+type Policy struct {
+	Name     string `json:"name"`
+	Document string `json:"document"`
+}
+
+//go:embed site.json
+var generated []byte
+
+// parsed has the site with the placeholder. Most commands show no documentation.
+var parsed = sync.OnceValue(func() (s Site) {
+	if err := json.Unmarshal(generated, &s); err != nil {
+		panic(err) // it is embedded
 	}
-	s := &Site{pages: map[string]*Page{}}
-	var order []*Page
-	for n, documents := range groups {
-		order = append(order, s.add(sections[n].title, documents)...)
+	return s
+})
+
+// New returns the documentation of the service at url.
+func New(url string) *Site {
+	s := parsed()
+	escaped := template.HTMLEscapeString(strings.TrimSuffix(url, "/"))
+	s.Pages = slices.Clone(s.Pages)
+	for n, p := range s.Pages {
+		page := *p
+		page.Site = s.Groups
+		page.Body = template.HTML(strings.ReplaceAll(string(page.Body), Placeholder, escaped)) //nolint:gosec // the URL is escaped
+		s.Pages[n] = &page
 	}
-	if err := s.addLists(); err != nil {
-		return nil, err
-	}
-	s.finish(order, strings.TrimSuffix(url, "/"))
-	return s, nil
+	return &s
 }
 
 // Page returns the page at path, or nil.
-func (s *Site) Page(path string) *Page { return s.pages[path] }
-
-// Pages returns the paths of all pages, in reading order.
-func (s *Site) Pages() (paths []string) {
-	paths = append(paths, Root, All)
-	for _, g := range s.groups {
-		for _, l := range g.Links {
-			paths = append(paths, l.Path)
+func (s *Site) Page(path string) *Page {
+	for _, p := range s.Pages {
+		if p.Path == path {
+			return p
 		}
-	}
-	return paths
-}
-
-// Groups returns the groups of pages, for templates.
-func (s *Site) Groups() []Group { return s.groups }
-
-// sources returns the documents of each section, rendered once with the placeholder.
-var sources = sync.OnceValues(func() (groups [][]document, err error) {
-	for _, section := range sections {
-		var group []document
-		for _, name := range section.names {
-			file := section.directory + "/" + name + ".md"
-			source, err := sourceFiles.ReadFile(file)
-			if err != nil {
-				return nil, err
-			}
-			d, err := renderDocument(source)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			d.path = Root + "/" + name
-			group = append(group, d)
-		}
-		groups = append(groups, group)
-	}
-	return groups, nil
-})
-
-// add adds a group, and returns its pages.
-func (s *Site) add(title string, documents []document) (pages []*Page) {
-	g := Group{Title: title}
-	for _, d := range documents {
-		p := &Page{Path: d.path, Title: d.title, Summary: d.summary, Body: d.body, Contents: d.headings}
-		s.pages[p.Path] = p
-		g.Links = append(g.Links, Link{p.Path, p.Title})
-		pages = append(pages, p)
-	}
-	s.groups = append(s.groups, g)
-	return pages
-}
-
-// addLists adds the pages that list the others: the first one, and the one with every
-// heading, which is for those who cannot search because they run no scripts.
-func (s *Site) addLists() error {
-	for _, list := range []struct{ path, title, summary, template string }{
-		{Root, "Documentation", "Guides, and the reference of the HTTP API.", "root.html"},
-		{All, "All headings", "Every section of the documentation.", "all.html"},
-	} {
-		page := &Page{Path: list.path, Title: list.title, Summary: list.summary}
-		for _, g := range s.groups {
-			page.Contents = append(page.Contents, Heading{2, g.ID(), g.Title})
-		}
-		var body bytes.Buffer
-		if err := templates().ExecuteTemplate(&body, list.template, s); err != nil {
-			return err
-		}
-		page.Body = template.HTML(body.String()) //nolint:gosec // written by html/template
-		s.pages[page.Path] = page
 	}
 	return nil
 }
 
-// finish gives each page its neighbours and the service's URL.
-func (s *Site) finish(order []*Page, url string) {
-	for n, p := range order {
-		if n > 0 {
-			p.Previous = &Link{order[n-1].Path, order[n-1].Title}
-		}
-		if n+1 < len(order) {
-			p.Next = &Link{order[n+1].Path, order[n+1].Title}
-		}
-	}
-	for _, p := range s.pages {
-		p.Site = s.groups
-		escaped := template.HTMLEscapeString(url)
-		p.Body = template.HTML(strings.ReplaceAll(string(p.Body), placeholder, escaped)) //nolint:gosec // the URL is escaped
-	}
-}
+// Index returns what the search box searches: Site.Index.
+func Index() []byte { return parsed().Index }
 
-var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
-
-// slug returns a text as an anchor.
-func slug(text string) string {
-	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
-}
+// Policies returns the policies of the guide's section "Policies to begin with".
+func Policies() []Policy { return parsed().Policies }

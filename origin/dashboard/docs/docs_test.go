@@ -28,9 +28,7 @@ func readFile(t *testing.T, name string) []byte {
 
 func newSite(t *testing.T) *Site {
 	t.Helper()
-	site, err := New("https://addrspec.example/")
-	require.NoError(t, err)
-	return site
+	return New("https://addrspec.example/")
 }
 
 // textOf returns the text of a page, and of each block of code in it.
@@ -67,29 +65,35 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 			continue // for workers, not for callers
 		}
 		title := cmp.Or(p.Code, "Too many requests")
-		require.Contains(t, page.Contents, Heading{3, slug(title), title})
+		require.Contains(t, page.Contents, Heading{3, anchorOf(title), title})
 		body, _ := textOf(t, page)
 		_, section, _ := strings.Cut(body, title+" #")
 		require.True(t, strings.HasPrefix(strings.TrimSpace(section), "Status "+strconv.Itoa(p.Status)), title)
 	}
 	for _, code := range []string{"DNS_TIMEOUT", "DNS_FAILURE"} {
-		require.Contains(t, page.Contents, Heading{3, slug(code), code})
+		require.Contains(t, page.Contents, Heading{3, anchorOf(code), code})
 	}
+}
+
+func anchorOf(title string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "-", "_", "-").Replace(title))
 }
 
 // Every example is shown, as the file has it but for the service's URL.
 func TestExamplesAreShown(t *testing.T) {
 	site := newSite(t)
 	var shown []string
-	for _, path := range site.Pages() {
-		_, code := textOf(t, site.Page(path))
+	for _, page := range site.Pages {
+		_, code := textOf(t, page)
 		shown = append(shown, code...)
 	}
-	for _, name := range ExampleNames() {
-		list, err := Examples(name)
+	names, err := os.ReadDir("examples")
+	require.NoError(t, err)
+	for _, name := range names {
+		list, err := Examples(name.Name())
 		require.NoError(t, err)
 		for _, e := range list {
-			require.Contains(t, shown, strings.ReplaceAll(e.Text, placeholder, "https://addrspec.example"), e.File)
+			require.Contains(t, shown, strings.ReplaceAll(e.Text, Placeholder, "https://addrspec.example"), e.File)
 		}
 	}
 }
@@ -111,7 +115,8 @@ const maxIndex = 60 << 10
 
 // The index has every page and every anchor, and is small.
 func TestIndex(t *testing.T) {
-	site, index := newSite(t), readIndex(t)
+	site, index := newSite(t), index{}
+	require.NoError(t, json.Unmarshal(site.Index, &index))
 	found := map[string][]string{}
 	for _, e := range index.Entries {
 		path := index.Pages[int(e[0].(float64))][0]
@@ -124,12 +129,11 @@ func TestIndex(t *testing.T) {
 		ids := slices.DeleteFunc(idsOf(t, page), func(id string) bool { return strings.Contains(string(page.Body), `<a id="`+id) }) // moved
 		require.Equal(t, ids, anchors[1:], path)
 	}
-	require.Len(t, found, len(site.Pages())-2, "all but the pages that list the others")
+	require.Len(t, found, len(site.Pages)-2, "all but the pages that list the others")
 }
 
 func TestIndexIsSmall(t *testing.T) {
-	text, err := Index()
-	require.NoError(t, err)
+	text := newSite(t).Index
 	var sent bytes.Buffer
 	z, err := gzip.NewWriterLevel(&sent, gzip.BestCompression)
 	require.NoError(t, err)
@@ -144,30 +148,6 @@ func TestIndexIsSmall(t *testing.T) {
 type index struct {
 	Pages   [][]string
 	Entries [][]any // page, anchor, title, text
-}
-
-func readIndex(t *testing.T) (i index) {
-	text, err := Index()
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &i))
-	return i
-}
-
-// Text belongs to the section above it, also after a table, and rows with names are
-// entries of their own.
-func TestEntries(t *testing.T) {
-	d, err := renderDocument([]byte("# Title\n\nSummary.\n\nIntro.\n\n## Some `code`\n\n- one\n- two\n\n| a | b |\n|---|---|\n| `X-Y` or `Z` | b `c` |\n| no name | d |\n\n" +
-		"After <b>it</b>.\n\n```\ncode\n```\n\n| a |\n|---|\n| `x_y` |\n| `x-y` |\n\n#### `A_B`\n"))
-	require.NoError(t, err)
-	require.Equal(t, []entry{
-		{"", "Title", "Summary. Intro."},
-		{"some-code", "Some code", "one two no name · d After it."},
-		{"some-code.x-y", "X-Y or Z", "b c"},
-		{"some-code.x_y", "x_y", ""},
-		{"some-code.x-y.2", "x-y", ""},
-		{"a-b", "A_B", ""},
-	}, d.entries)
-	require.Contains(t, d.body, `<tr id="some-code.x-y.2">`)
 }
 
 // idsOf returns the anchors of a page.

@@ -210,7 +210,7 @@ func TestReferenceMatchesOpenAPI(t *testing.T) {
 			d.visit(d.schema(body), func(name string, schema map[string]any) { schemas[name] = schema })
 		}
 	}
-	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result", Root+"/details"), linksOf(site.Groups()[1]))
+	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result", Root+"/details"), linksOf(site.Groups[1]))
 	maps.Copy(tables, tablesOf(t, site.Page(Root+"/result")))
 	maps.Copy(tables, tablesOf(t, site.Page(Root+"/details")))
 	d.requireFields(schemas, tables)
@@ -321,9 +321,7 @@ func TestSearchFindsEveryName(t *testing.T) {
 	moduletest.Inputs(t, "../browser", "../assets")
 	names := readOpenAPI(t).names()
 	require.Subset(t, names, []string{"typo_suggestion", "X-Usage-Current", "Idempotency-Key", "INVALID_EMAIL_FORMAT", "DNS_TIMEOUT", "canonical_rule"})
-	index, err := Index()
-	require.NoError(t, err)
-	text, err := json.Marshal(map[string]any{"index": json.RawMessage(index), "names": names})
+	text, err := json.Marshal(map[string]any{"index": newSite(t).Index, "names": names})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "names.json")
 	require.NoError(t, os.WriteFile(file, text, 0o600))

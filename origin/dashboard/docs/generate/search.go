@@ -1,14 +1,14 @@
-package docs
+package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	tables "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
 )
 
 // An entry is what a search can find: a section, or a row of a table that begins with a
@@ -16,31 +16,18 @@ import (
 // the text has.
 type entry struct{ id, title, text string }
 
-// Index returns all entries as JSON, for the search box:
-//
-//	{"pages": [["/docs/start", "Get started"], ...], "entries": [[0, "send-the-key", "Send the key", "Send the ..."], ...]}
-//
-// An entry has the number of its page, its anchor, its title and its text. The anchor of
-// a row is HEADING.NAME, and the row comes after the section that it belongs to.
-var Index = sync.OnceValues(func() ([]byte, error) {
-	var index struct {
-		Pages   [][2]string `json:"pages"`
-		Entries [][4]any    `json:"entries"`
+// An index is what docs.Site.Index has as JSON.
+type index struct {
+	Pages   [][2]string `json:"pages"`
+	Entries [][4]any    `json:"entries"`
+}
+
+func (i *index) add(p *docs.Page, entries []entry) {
+	for _, e := range entries {
+		i.Entries = append(i.Entries, [4]any{len(i.Pages), e.id, e.title, e.text})
 	}
-	groups, err := sources()
-	if err != nil {
-		return nil, err
-	}
-	for _, group := range groups {
-		for _, d := range group {
-			for _, e := range d.entries {
-				index.Entries = append(index.Entries, [4]any{len(index.Pages), e.id, e.title, e.text})
-			}
-			index.Pages = append(index.Pages, [2]string{d.path, d.title})
-		}
-	}
-	return json.Marshal(index)
-})
+	i.Pages = append(i.Pages, [2]string{p.Path, p.Title})
+}
 
 // A collector collects the entries of a document.
 type collector struct {
@@ -51,8 +38,8 @@ type collector struct {
 }
 
 // entriesOf returns the entries of a document, and gives rows with names an anchor.
-func entriesOf(root ast.Node, source []byte, d document) []entry {
-	c := collector{source: source, list: []entry{{"", d.title, d.summary}}, rows: map[string]int{}}
+func entriesOf(root ast.Node, source []byte, p *docs.Page) []entry {
+	c := collector{source: source, list: []entry{{"", p.Title, p.Summary}}, rows: map[string]int{}}
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:

@@ -1,11 +1,11 @@
-package docs
+package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html/template"
 	"strings"
-	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -15,56 +15,43 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
 )
 
 // markdown renders CommonMark with tables. Cells have no style attribute, which the
 // Content-Security-Policy would refuse. Raw HTML is left out (goldmark's default).
-var markdown = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(
-		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
-	)
-})
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
+	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
+)
 
-// A document is a rendered Markdown file. The title, its only h1, is not part of
-// the body.
-type document struct {
-	path, title, summary string
-	body                 template.HTML
-	headings             []Heading
-	entries              []entry
-}
-
-// renderDocument renders a page. Its first paragraph is its summary.
-func renderDocument(source []byte) (d document, err error) {
-	root := markdown().Parser().Parse(text.NewReader(source))
+// renderPage fills a page from its Markdown, and returns what a search can find in it. The
+// title, the page's only h1, is no part of the body. The first paragraph is the summary.
+func renderPage(p *docs.Page, source []byte) ([]entry, error) {
+	root := markdown.Parser().Parse(text.NewReader(source))
 	title, ok := root.FirstChild().(*ast.Heading)
 	if !ok || title.Level != 1 {
-		return d, fmt.Errorf("the first line is not the title")
+		return nil, errors.New("the first line is not the title")
 	}
-	d.title = plainText(title, source)
+	p.Title = plainText(title, source)
 	if summary, ok := title.NextSibling().(*ast.Paragraph); ok {
-		d.summary = plainText(summary, source)
+		p.Summary = plainText(summary, source)
 		root.RemoveChild(root, summary)
 	}
 	root.RemoveChild(root, title)
-	d.headings, d.entries = headings(root, source), entriesOf(root, source, d)
-	var body bytes.Buffer
-	err = markdown().Renderer().Render(&body, source, root)
-	d.body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
-	return d, err
-}
-
-// headings returns the headings of a document down to h3.
-func headings(root ast.Node, source []byte) (list []Heading) {
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 3 {
 			id, _ := h.AttributeString("id")
-			list = append(list, Heading{h.Level, string(id.([]byte)), plainText(h, source)})
+			p.Contents = append(p.Contents, docs.Heading{Level: h.Level, ID: string(id.([]byte)), Text: plainText(h, source)})
 		}
 	}
-	return list
+	entries := entriesOf(root, source, p)
+	var body bytes.Buffer
+	err := markdown.Renderer().Render(&body, source, root)
+	p.Body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
+	return entries, err
 }
 
 // plainText returns the text of a node without its markup, on one line.
@@ -133,31 +120,34 @@ func tableName(table ast.Node, source []byte) string {
 	return heading + ": " + strings.Join(titles, ", ")
 }
 
+// A movedSection is a section that a page had, and where it is now.
+type movedSection struct{ ID, Path, Title string }
+
 func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
 	block := node.(*ast.FencedCodeBlock)
-	word, name, _ := strings.Cut(infoOf(block, source), " ")
+	info := "" // what follows ``` on the first line
+	if block.Info != nil {
+		info = string(block.Info.Segment.Value(source))
+	}
+	word, name, _ := strings.Cut(info, " ")
 	switch word {
 	case "examples":
-		examples, err := Examples(name)
+		examples, err := docs.Examples(name)
 		if err != nil {
 			return ast.WalkStop, err
 		}
-		return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "examples.html", examples)
+		return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "examples.html", examples)
 	case "moved":
-		return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "moved.html", movedTo(name, linesOf(block, source)))
+		var sections []movedSection
+		for _, title := range strings.Split(strings.TrimSpace(linesOf(block, source)), "\n") {
+			sections = append(sections, movedSection{slug(title), docs.Root + "/" + name + "#" + slug(title), title})
+		}
+		return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "moved.html", sections)
 	}
-	return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "code.html", linesOf(block, source))
-}
-
-// infoOf returns what follows ``` on the first line of a block.
-func infoOf(block *ast.FencedCodeBlock, source []byte) string {
-	if block.Info == nil {
-		return ""
-	}
-	return string(block.Info.Segment.Value(source))
+	return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "code.html", linesOf(block, source))
 }
 
 func linesOf(block *ast.FencedCodeBlock, source []byte) string {
@@ -167,14 +157,4 @@ func linesOf(block *ast.FencedCodeBlock, source []byte) string {
 		code.Write(line.Value(source))
 	}
 	return code.String()
-}
-
-// A movedSection is a section that a page had, and where it is.
-type movedSection struct{ ID, Path, Title string }
-
-func movedTo(page, titles string) (list []movedSection) {
-	for _, title := range strings.Split(strings.TrimSpace(titles), "\n") {
-		list = append(list, movedSection{slug(title), Root + "/" + page + "#" + slug(title), title})
-	}
-	return list
 }
