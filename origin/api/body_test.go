@@ -60,7 +60,7 @@ func TestMemoryUsedUp(t *testing.T) {
 	require.Equal(t, 429, status, body)
 	require.Equal(t, "1", after)
 	require.Contains(t, body, `"detail":"Rate limit exceeded: the bodies, results and responses of the account's requests`)
-	require.Contains(t, body, `1 seconds`)
+	require.Contains(t, body, `wait 1 second.`)
 	f.memory.Free(owner{account: 7}, quarter)
 
 	f.fill(t, 1000, memoryStep)

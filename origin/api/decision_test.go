@@ -25,7 +25,7 @@ func TestDecisionProblem(t *testing.T) {
 	}{
 		{ledger.UnknownKey, 0, wire.Flat, 401, "", `"code":"INVALID_API_KEY"`},
 		{ledger.UnknownKey, 0, wire.Enveloped, 401, "", `"code":"INVALID_API_KEY"`},
-		{ledger.RateLimited, 900 * time.Millisecond, wire.Flat, 429, "1", `"detail":"Rate limit exceeded: wait 1 seconds before the next request."`},
+		{ledger.RateLimited, 900 * time.Millisecond, wire.Flat, 429, "1", `"detail":"Rate limit exceeded: wait 1 second before the next request."`},
 		{ledger.RateLimited, 2500 * time.Millisecond, wire.Enveloped, 429, "3", `"detail":"Rate limit exceeded: wait 3 seconds before the next request."`},
 		{ledger.Busy, time.Second, wire.Enveloped, 429, "1", "requests in progress"},
 		{ledger.Busy, 0, wire.Flat, 429, "1", "requests in progress"},
@@ -35,7 +35,7 @@ func TestDecisionProblem(t *testing.T) {
 		{ledger.IdempotencyConflict, 0, wire.Enveloped, 409, "", `{"success":false,"error":{"code":"IDEMPOTENCY_CONFLICT"`},
 		{ledger.Insufficient, 100 * time.Hour, wire.Enveloped, 402, "", `"required":5,"remaining":2}}`},
 		{ledger.Claimed, time.Second, wire.Enveloped, 402, "", `"required":5,"remaining":2}}`},
-		{ledger.Insufficient, 100 * time.Hour, wire.Flat, 429, "", `"detail":"Rate limit exceeded: the month's usage points are used up; wait 360000 seconds until they refill, or change the plan."`},
+		{ledger.Insufficient, 100 * time.Hour, wire.Flat, 429, "", "; wait 360000 seconds, or change the plan."},
 		{ledger.Claimed, time.Second, wire.Flat, 429, "1", "reserved for requests in progress"},
 	} {
 		t.Run(fmt.Sprint(c.kind, c.style), func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestDecisionProblem(t *testing.T) {
 			require.Contains(t, string(resp.Body), c.want)
 			require.Equal(t, c.header, header(resp, "Retry-After"))
 			if c.status == 429 {
-				require.Regexp(t, `^\{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: .*\d+ seconds.*"\}$`, string(resp.Body))
+				require.Regexp(t, `^\{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: .*\d+ second.*"\}$`, string(resp.Body))
 			}
 		})
 	}

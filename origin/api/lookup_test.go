@@ -32,7 +32,7 @@ func TestRefusedLookupFailsRequest(t *testing.T) {
 		status int
 		text   string
 	}{
-		mx.AccountLimit: {http.StatusTooManyRequests, "^Rate limit exceeded: .*[0-9]+ seconds"},
+		mx.AccountLimit: {http.StatusTooManyRequests, "^Rate limit exceeded: .*[0-9]+ second"},
 		mx.GlobalLimit:  {http.StatusServiceUnavailable, "nothing was charged"},
 	} {
 		f := newFakes(t)

@@ -76,7 +76,7 @@ func (m *reservation) take(ctx context.Context, bytes int) *wire.Problem {
 		return nil
 	case errors.Is(err, limit.ErrOwner), errors.Is(err, limit.ErrLarge), m.budget.Held(m.owner) > m.bytes:
 		return wire.Limited("the bodies, results and responses of the account's requests in progress use "+
-			"all the memory that an account may use; wait %d seconds.", time.Second)
+			"all the memory that an account may use; wait %s.", time.Second)
 	}
 	return wire.Unavailable("The requests in progress use all the memory set aside for them; nothing was charged. " +
 		"Try again shortly.")

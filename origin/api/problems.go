@@ -12,6 +12,7 @@ import (
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -35,15 +36,15 @@ func decisionProblem(d ledger.Decision, shape wire.Shape, required int64) *wire.
 		return wire.IdemConflict.With("The first request with this Idempotency-Key is still in progress; " +
 			"wait for its response.")
 	case ledger.RateLimited:
-		return wire.Limited("wait %d seconds before the next request.", d.RetryAfter)
+		return wire.Limited("wait %s before the next request.", d.RetryAfter)
 	case ledger.Busy:
-		return wire.Limited("the account has too many requests in progress; wait %d seconds.", d.RetryAfter)
+		return wire.Limited("the account has too many requests in progress; wait %s.", d.RetryAfter)
 	case ledger.UnpaidWork:
 		return wire.Limited("too many of the account's requests were abandoned or refused after their work was done; "+
-			"wait %d seconds.", d.RetryAfter)
+			"wait %s.", d.RetryAfter)
 	case ledger.RecordsFull:
 		return wire.Limited("the responses stored for the account's Idempotency-Keys use all the space of its plan; "+
-			"wait %d seconds, or send the batch without an Idempotency-Key.", d.RetryAfter)
+			"wait %s, or send the batch without an Idempotency-Key.", d.RetryAfter)
 	case ledger.Insufficient, ledger.Claimed:
 		return pointsProblem(d, shape, required)
 	}
@@ -67,9 +68,10 @@ func pointsProblem(d ledger.Decision, shape wire.Shape, required int64) *wire.Pr
 		return p
 	case reserved:
 		return wire.Limited("the last of the month's usage points are reserved for requests in progress; "+
-			"wait %d seconds.", time.Second)
+			"wait %s.", time.Second)
 	}
-	p := wire.Limited("the month's usage points are used up; wait %d seconds until they refill, or change the plan.",
+	refill := time.Now().Add(d.RetryAfter).Round(time.Hour) // because the database's clock may differ
+	p := wire.Limited("the month's usage points are used up until "+words.Time(refill)+"; wait %s, or change the plan.",
 		d.RetryAfter)
 	p.RetryAfter = 0
 	return p
@@ -122,7 +124,7 @@ func lookupProblem(err error) *wire.Problem {
 	case failure != nil && failure.Kind == mx.Limited && failure.Reason == mx.GlobalLimit:
 		return wire.Unavailable("Too many DNS lookups are waiting; nothing was charged. Try again shortly.")
 	case failure != nil && failure.Kind == mx.Limited:
-		return wire.Limited("the account has too many DNS lookups waiting; wait %d seconds, and send fewer requests "+
+		return wire.Limited("the account has too many DNS lookups waiting; wait %s, and send fewer requests "+
 			"at a time.", time.Second)
 	case mx.IsTimeout(err):
 		return wire.Unavailable("The DNS lookup of the domain timed out, so its MX is not known; nothing was charged. " +

@@ -9,13 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize/english"
-
-	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // accountCmd has the commands for accounts.
@@ -86,7 +84,7 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		count := output.Quantity(int64(len(rows)), "account", "accounts")
+		count := words.Count(len(rows), "account")
 		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows,
 			text("total"), text(count), text(""), text(""), text(""), text(""), used)
 	})
@@ -186,7 +184,10 @@ func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a book.Acco
 
 // limitWords returns a limit with the noun for it.
 func limitWords(l book.Limit, one string) string {
-	return l.String() + " " + english.PluralWord(int(l), one, "")
+	if l == book.Unlimited {
+		return "unlimited " + one + "s"
+	}
+	return words.Count(l, one)
 }
 
 // describeTerms returns the terms in force as text.

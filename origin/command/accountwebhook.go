@@ -11,6 +11,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/webhook"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 type accountWebhookCmd struct {
@@ -119,8 +120,8 @@ func (c *accountWebhookCmd) show(ctx context.Context, std streams, s *webhook.Se
 }
 
 func printWebhook(std streams, hook webhook.Webhook) {
-	fmt.Fprintf(std.out, "%s, set %s\n", output.Printable(hook.URL), hook.Created.Format(time.DateTime))
+	fmt.Fprintf(std.out, "%s, set %s\n", output.Printable(hook.URL), words.Time(hook.Created))
 	if !hook.Disabled.IsZero() {
-		fmt.Fprintf(std.out, "disabled %s: the receiver returned HTTP 410 (Gone); set the URL again to enable it\n", hook.Disabled.Format(time.DateTime))
+		fmt.Fprintf(std.out, "disabled %s: the receiver returned HTTP 410 (Gone); set the URL again to enable it\n", words.Time(hook.Disabled))
 	}
 }

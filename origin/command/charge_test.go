@@ -83,7 +83,7 @@ func TestPointsInProgressCountAsUsed(t *testing.T) {
 	response, text = s.send(t, http.MethodGet, "/v1/email/a@mail.example", key, "", nil)
 	require.Equal(t, http.StatusTooManyRequests, response.StatusCode)
 	require.Equal(t, "1", response.Header.Get("Retry-After"))
-	require.Regexp(t, "Rate limit exceeded: .* seconds", text)
+	require.Regexp(t, "Rate limit exceeded: .* second", text)
 	require.Equal(t, http.StatusOK, <-done)
 	require.EqualValues(t, 2, s.used(t))
 }

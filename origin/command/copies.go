@@ -11,12 +11,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
-	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/archive"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // backupCmd copies an SQLite ledger.
@@ -60,13 +59,13 @@ func (c *backupCmd) Run(ctx context.Context, std streams) error {
 func describeSummary(s archive.Summary) string {
 	last, sealed := "no usage", ""
 	if !s.LastDay.IsZero() {
-		last = "usage until " + s.LastDay.Format(time.DateOnly)
+		last = "usage until " + words.Date(s.LastDay)
 	}
 	if len(s.SealedBy) > 0 {
 		sealed = ", secrets sealed with the key whose ID is " + strings.Join(s.SealedBy, " or ")
 	}
-	return fmt.Sprintf("schema %d, %s, %s, %s%s", s.Schema, output.Quantity(int64(s.Accounts), "account", "accounts"),
-		output.Quantity(int64(s.Keys), "key", "keys"), last, sealed)
+	return fmt.Sprintf("schema %d, %s, %s, %s%s", s.Schema, words.Count(s.Accounts, "account"),
+		words.Count(s.Keys, "key"), last, sealed)
 }
 
 // restoreCmd puts a backup in the ledger's place.
@@ -198,9 +197,8 @@ func describeCounts(counts archive.Counts) string {
 	for _, n := range counts {
 		rows += n
 	}
-	quantity := func(table, one, many string) string { return output.Quantity(counts[table], one, many) }
-	return fmt.Sprintf("%s, of them %s, %s and %s of usage", output.Quantity(rows, "row", "rows"),
-		quantity("accounts", "account", "accounts"), quantity("keys", "key", "keys"), quantity("usage", "day", "days"))
+	return fmt.Sprintf("%s, of them %s, %s and %s of usage", words.Count(rows, "row"), words.Count(counts["accounts"], "account"),
+		words.Count(counts["keys"], "key"), words.Count(counts["usage"], "day"))
 }
 
 // importCmd reads an export into an empty ledger.

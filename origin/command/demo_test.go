@@ -71,7 +71,7 @@ func TestStartOfADemo(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	out, code := banner(t, database, "/link/", "--demo")
 	require.Zero(t, code, out)
-	require.Contains(t, out, "(50 requests/s, 100000 points a month)")
+	require.Contains(t, out, "(50 requests/s, 100,000 points a month)")
 	require.Regexp(t, `X-API-Key: ask_[0-9A-Za-z]{38}'`, out)
 	l, err := ledger.Open(t.Context(), database, ledger.Existing())
 	require.NoError(t, err)

@@ -14,12 +14,12 @@ import (
 
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/update"
-	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/command/doctor"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/signuphook"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -203,7 +203,7 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 		}
 		took := time.Since(start).Round(time.Microsecond)
 		e, err := l.Examine(ctx)
-		detail = fmt.Sprintf("%s responds in %s and has %s; %s", d.Redacted(), took, output.Quantity(int64(len(plans)), "plan", "plans"), e.Summary)
+		detail = fmt.Sprintf("%s responds in %s and has %s; %s", d.Redacted(), took, words.Count(len(plans), "plan"), e.Summary)
 		problems := append([]error{err}, e.Wrong...)
 		for _, soon := range e.Advice {
 			problems = append(problems, doctor.Advice{Err: soon})

@@ -11,6 +11,7 @@ import (
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // keyCmd has the commands for API keys.
@@ -73,7 +74,7 @@ func describeKeyTerms(k book.Key) (text string) {
 		text += ", for tests"
 	}
 	if !k.Expires.IsZero() {
-		text += ", expires " + k.Expires.Format(time.RFC3339)
+		text += ", expires " + words.Time(k.Expires)
 	}
 	if k.Budget != nil {
 		text += ", " + limitWords(*k.Budget, "point") + " a month"
@@ -297,7 +298,7 @@ func (c *keyRotateCmd) Run(ctx context.Context, std streams) error {
 		}
 		old := "the old secret is refused from now on"
 		if !k.Replaced.IsZero() {
-			old = "the old secret is valid until " + k.Replaced.Format(time.RFC3339)
+			old = "the old secret is valid until " + words.Time(k.Replaced)
 		}
 		fmt.Fprintf(std.out, "key %d rotated; %s; store the new secret, it is not shown again: %s\n", k.ID, old, secret)
 		return nil

@@ -121,7 +121,7 @@ func TestKeyCommands(t *testing.T) {
 	require.Equal(t, "key 1 changed: store\n", out)
 	require.Eventually(t, func() bool { return status(old, "") == 200 }, hung, 10*time.Millisecond) // a view that refuses may be 50 ms old
 	require.Contains(t, on.must("key change --account you@example.org 1 --budget 7"), "7 points a month")
-	require.Contains(t, on.must("key change --account you@example.org 1 --expires 2199-01-31"), "expires 2199-01-31T00:00:00Z, 7 points", "the budget remains")
+	require.Contains(t, on.must("key change --account you@example.org 1 --expires 2199-01-31"), "expires 31 Jan 2199, 00:00 UTC, 7 points", "the budget remains")
 
 	out = on.must("key rotate --account you@example.org 1")
 	fresh := lastWord(out)

@@ -20,6 +20,7 @@ import (
 	"github.com/addrspec/addrspec/lists/feed/store"
 	"github.com/addrspec/addrspec/lists/update"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // listsCmd has the commands for lists.
@@ -129,8 +130,8 @@ func (s shownLists) print(out io.Writer) error {
 	row("age", fmt.Sprintf("%s (sources last read on %s)", service.Days(time.Duration(s.AgeDays)*24*time.Hour), s.Date))
 	row("signature", s.Signature)
 	if s.Signed != nil {
-		row("signed", s.Signed.Format(minutes))
-		row("expires", s.Expires.Format(minutes))
+		row("signed", words.Time(*s.Signed))
+		row("expires", words.Time(*s.Expires))
 	}
 	if s.Size > 0 {
 		row("size", humanize.Comma(int64(s.Size))+" bytes")
@@ -156,9 +157,6 @@ func (s shownLists) printSources(out io.Writer) error {
 	table := tableFlag{To: "table"}
 	return table.print(out, []string{"source", "version", "licence", "day", "domains"}, rows)
 }
-
-// minutes is how people read a time.
-const minutes = "2006-01-02 15:04 UTC"
 
 // listsUpdateCmd fetches newer lists.
 type listsUpdateCmd struct {
@@ -261,7 +259,7 @@ func (c *listsUpdateCmd) outcome(r *feed.Release, used feed.InUse) string {
 	case r == nil:
 		return fmt.Sprintf("%s are the newest lists of the feed", used.Version)
 	case c.DryRun:
-		return fmt.Sprintf("%s would replace %s; signed %s, valid until %s", r.Version, used.Version, r.Signed.Format(minutes), r.Expires.Format(minutes))
+		return fmt.Sprintf("%s would replace %s; signed %s, valid until %s", r.Version, used.Version, words.Time(r.Signed), words.Time(r.Expires))
 	}
 	return fmt.Sprintf("%s has %s, before %s; a running service takes them over within seconds", c.Lists, r.Version, used.Version)
 }
@@ -287,7 +285,7 @@ func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	_, err = fmt.Fprintf(std.out, "%s: lists %s, signed %s, valid until %s\n", c.File, release.Version, release.Signed.Format(minutes), release.Expires.Format(minutes))
+	_, err = fmt.Fprintf(std.out, "%s: lists %s, signed %s, valid until %s\n", c.File, release.Version, words.Time(release.Signed), words.Time(release.Expires))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/addrspec/addrspec/lists/sources"
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -160,7 +161,7 @@ func withoutEntry(reasons []shownReason) error {
 	if n == 0 {
 		return nil
 	}
-	return exitError{fmt.Errorf("no entry for %d of %s", n, output.Quantity(int64(len(reasons)), "domain", "domains")), exitNoEntry}
+	return exitError{fmt.Errorf("no entry for %d of %s", n, words.Count(len(reasons), "domain")), exitNoEntry}
 }
 
 func (c *listsWhyCmd) print(out io.Writer, reasons []shownReason) error {

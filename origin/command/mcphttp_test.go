@@ -215,7 +215,7 @@ func TestMCPOverHTTPIsTheAPI(t *testing.T) {
 	for _, policy := range []any{nil, json.RawMessage(`{"block": {"reasons": ["no such"]}}`)} {
 		require.Eventually(t, func() bool {
 			_, text, isError := call(t, session, "check_email", map[string]any{"email": "jane@mail.example", "policy": policy})
-			return isError && strings.HasPrefix(text, "Rate limit exceeded: wait 1 seconds")
+			return isError && strings.HasPrefix(text, "Rate limit exceeded: wait 1 second before")
 		}, hung, time.Millisecond)
 		call(t, session, "check_email", email) // take the token, if there is one
 	}

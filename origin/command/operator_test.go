@@ -96,8 +96,8 @@ func TestAccountChange(t *testing.T) {
 		{"--points 50", "plan pro, 8 requests/s, 50 points a month, a hard limit"},
 		{"--overage", "plan pro, 8 requests/s, 50 points a month and more (overage)"},
 		{"--no-overage", "plan pro, 8 requests/s, 50 points a month, a hard limit"},
-		{"--plan free --rate 3", "plan free, 3 requests/s, 1000 points a month, a hard limit"},
-		{"--plan free", "plan free, 1 request/s, 1000 points a month, a hard limit"},
+		{"--plan free --rate 3", "plan free, 3 requests/s, 1,000 points a month, a hard limit"},
+		{"--plan free", "plan free, 1 request/s, 1,000 points a month, a hard limit"},
 		{"--operator --rate 2", "plan free, 2 requests/s"},
 	} {
 		require.Contains(t, s.must("account change --account a@example.org "+c.flags), c.want, c.flags)

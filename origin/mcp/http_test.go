@@ -181,7 +181,7 @@ func TestPanicAndBlocked(t *testing.T) {
 	require.Equal(t, 200, status)
 	require.Contains(t, string(body), `"code":-32603,"message":"the call failed because of a fault in the service`)
 	require.EqualValues(t, 1, panicked.Load())
-	_, body = h.Respond(r, httpKey, []byte(message), "Rate limit exceeded: wait 1 seconds.")
-	require.Contains(t, string(body), `"text":"Rate limit exceeded: wait 1 seconds."`)
+	_, body = h.Respond(r, httpKey, []byte(message), "Rate limit exceeded: wait 1 second.")
+	require.Contains(t, string(body), `"text":"Rate limit exceeded: wait 1 second."`)
 	require.EqualValues(t, 1, panicked.Load())
 }

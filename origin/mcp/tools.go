@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/addrspec/addrspec/origin/check"
-	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -135,7 +135,7 @@ func (t *tools) checkEmails(ctx context.Context, r *sdk.CallToolRequest, in emai
 		b.add(i)
 		lines = append(lines, line)
 	}
-	head := fmt.Sprintf("%s: %d valid, %d not valid, %d not checked.", output.Quantity(int64(b.Total), "address", "addresses"), b.Valid, b.Invalid, b.Errors)
+	head := fmt.Sprintf("%s: %d valid, %d not valid, %d not checked.", words.Count(b.Total, "address"), b.Valid, b.Invalid, b.Errors)
 	if v := b.Verdicts; v != nil {
 		head += fmt.Sprintf(" Verdicts: %d allow, %d review, %d block.", v.Allow, v.Review, v.Block)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // Code is a kind of problem: its name for programs, the HTTP status, and the shape of the body.
@@ -124,15 +126,12 @@ func Unavailable(message string) *Problem {
 }
 
 // Limited returns a 429 for a limit that allows requests again after wait, at least a second. The
-// message is what follows "Rate limit exceeded: ", with a verb for the whole seconds.
+// message is what follows "Rate limit exceeded: ", with %s for the seconds to wait.
 func Limited(message string, wait time.Duration) *Problem {
-	p := TooMany.With(fmt.Sprintf("Rate limit exceeded: "+message, WholeSeconds(wait)))
+	p := TooMany.With(fmt.Sprintf("Rate limit exceeded: "+message, words.Seconds(wait)))
 	p.RetryAfter = max(wait, time.Second)
 	return p
 }
-
-// WholeSeconds returns d in seconds, rounded up, at least 1.
-func WholeSeconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
 
 // sentences are what is wrong with a request that net/http refuses before any handler runs.
 var sentences = map[int]string{

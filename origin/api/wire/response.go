@@ -9,6 +9,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // JSON is the media type of all responses but a few.
@@ -55,7 +56,7 @@ func (r *Response) Send(w http.ResponseWriter, id string) {
 		h.Set("Content-Length", strconv.Itoa(len(r.Body)))
 	}
 	if r.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(WholeSeconds(r.RetryAfter)))
+		h.Set("Retry-After", strconv.Itoa(words.WholeSeconds(r.RetryAfter)))
 	}
 	if r.Replayed {
 		h.Set(HeaderReplayed, "true")
@@ -105,7 +106,7 @@ func (r *Response) setUsage(h http.Header) {
 			policy, left = policy+", ", left+", "
 		}
 		policy += `"points";q=` + integer(u.Limit) + `;qu="points"`
-		left += `"points";r=` + integer(max(u.Limit-u.Current, 0)) + `;t=` + strconv.Itoa(WholeSeconds(q.Refill))
+		left += `"points";r=` + integer(max(u.Limit-u.Current, 0)) + `;t=` + strconv.Itoa(words.WholeSeconds(q.Refill))
 	}
 	if policy != "" {
 		h.Set("Ratelimit-Policy", policy)

@@ -70,12 +70,6 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-func TestWholeSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]int{0: 1, time.Nanosecond: 1, time.Second: 1, 1001 * time.Millisecond: 2, time.Hour: 3600} {
-		require.Equal(t, want, WholeSeconds(d), d)
-	}
-}
-
 func TestRateLimitHeaders(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {

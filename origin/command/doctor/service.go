@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -101,7 +102,7 @@ func validity(state *tls.ConnectionState) string {
 	if state == nil {
 		return ""
 	}
-	return ", its certificate valid until " + state.PeerCertificates[0].NotAfter.Format(time.DateOnly)
+	return ", its certificate valid until " + words.Date(state.PeerCertificates[0].NotAfter)
 }
 
 func certificate(state *tls.ConnectionState) error {
@@ -109,7 +110,7 @@ func certificate(state *tls.ConnectionState) error {
 		return nil
 	}
 	if left := time.Until(state.PeerCertificates[0].NotAfter); left < certificateSoon {
-		return Advise("the certificate expires in %d days: see why it was not renewed", int(left.Hours()/24))
+		return Advise("the certificate expires in %s: see why it was not renewed", words.Count(int(left.Hours()/24), "day"))
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func TestCheckPage(t *testing.T) {
 // An integer in a header is compared as a number.
 func TestCheckNumberInHeader(t *testing.T) {
 	s, a := New(t), unauthorized()
-	a.Status, a.Body = http.StatusTooManyRequests, []byte(`{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: wait 1 seconds."}`)
+	a.Status, a.Body = http.StatusTooManyRequests, []byte(`{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: wait 1 second."}`)
 	a.Header.Del("WWW-Authenticate")
 	a.Header.Set("Retry-After", "1")
 	require.NoError(t, s.Check(a))
