@@ -21,7 +21,7 @@ var creators = []string{"serve", "account create", "restore", "import"}
 // says what to do.
 func TestOnlyServeAndAccountCreateMakeADatabase(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(t.Context(), streams{err: new(bytes.Buffer), out: new(bytes.Buffer)}, new(int))
+	parser, err := newParser(t.Context(), streams{err: new(bytes.Buffer), out: new(bytes.Buffer)})
 	require.NoError(t, err)
 	tried := 0
 	for _, command := range parser.Model.Leaves(true) {

@@ -16,66 +16,49 @@ import (
 // helpWidth is the longest line of help; a narrower terminal has shorter ones.
 const helpWidth = 100
 
-// commandGroups has the groups of the commands in the help, in order.
-var commandGroups = []struct {
-	title    string
-	commands string
-}{
-	{"Check addresses:", "check mcp"},
-	{"Run the service:", "serve doctor hooks"},
-	{"Accounts and keys:", "account key plan usage"},
-	{"Lists:", "lists"},
-	{"Operate:", "backup restore export import dashboard completion man version help"},
-}
+// helpOptions is how kong prints help.
+var helpOptions = kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: helpWidth}
 
-// groupCommands sorts the commands by group. A tag on a command would give the
+// commandGroups has the group of each command in the help. A tag on a command would give the
 // group to its flags too.
-func groupCommands(app *kong.Application) {
-	var sorted []*kong.Node
-	for _, g := range commandGroups {
-		for _, name := range strings.Fields(g.commands) {
-			for _, n := range app.Children {
-				if n.Name == name {
-					n.Group = &kong.Group{Key: g.title, Title: g.title}
-					sorted = append(sorted, n)
-				}
-			}
-		}
-	}
-	for _, n := range app.Children {
-		if n.Group == nil {
-			sorted = append(sorted, n)
-		}
-		for _, child := range n.Children {
-			child.Group = &kong.Group{Key: "Commands:", Title: "Commands:"}
-		}
-	}
-	app.Children = sorted
+var commandGroups = map[string]string{
+	"Check addresses:":   "check mcp",
+	"Run the service:":   "serve doctor hooks",
+	"Accounts and keys:": "account key policy plan usage",
+	"Lists:":             "lists",
+	"Operate:":           "backup restore export import completion man version help",
 }
 
 // flagGroups is the order of the groups of the flags of check and serve. Those of
 // embedded structs would come first.
-var flagGroups = []string{"Input:", "Output:", "MX records:", "Through a service:", "End and exit code:", "Listeners:", "Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "Sign-up hooks:"}
+var flagGroups = []string{"Input:", "Output:", "MX records:", "Through a service:", "End and exit code:", "Listeners:",
+	"Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "Sign-up hooks:"}
 
-// arrangeFlags sorts the flags of all commands by group, and writes the values of a
+// arrangeHelp groups the commands, sorts their flags by group, and writes the values of a
 // flag that has few as its placeholder.
-func arrangeFlags(n *kong.Node) {
-	slices.SortStableFunc(n.Flags, func(a, b *kong.Flag) int { return cmp.Compare(groupIndex(a), groupIndex(b)) })
+func arrangeHelp(n *kong.Node) {
+	group := func(f *kong.Flag) int {
+		if f.Group == nil {
+			return -1
+		}
+		return slices.Index(flagGroups, f.Group.Title)
+	}
+	slices.SortStableFunc(n.Flags, func(a, b *kong.Flag) int { return cmp.Compare(group(a), group(b)) })
 	for _, f := range n.Flags {
 		if f.Enum != "" && f.PlaceHolder == "" {
 			f.PlaceHolder = strings.ReplaceAll(f.Enum, ",", "|")
 		}
 	}
 	for _, child := range n.Children {
-		arrangeFlags(child)
+		title := "Commands:"
+		for name, commands := range commandGroups {
+			if n.Parent == nil && slices.Contains(strings.Fields(commands), child.Name) {
+				title = name
+			}
+		}
+		child.Group = &kong.Group{Key: title, Title: title}
+		arrangeHelp(child)
 	}
-}
-
-func groupIndex(f *kong.Flag) int {
-	if f.Group == nil {
-		return -1
-	}
-	return slices.Index(flagGroups, f.Group.Title)
 }
 
 // flagHelp returns the help of a flag. Its environment variable is in it only if it
@@ -88,32 +71,21 @@ func flagHelp(v *kong.Value) string {
 	return kong.DefaultHelpValueFormatter(v)
 }
 
-// helpOptions is how kong prints help.
-var helpOptions = kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: helpWidth}
-
 // printHelp prints the help of the selected command, with its examples last, so
 // that they are what a terminal shows.
 func printHelp(options kong.HelpOptions, c *kong.Context) error {
-	node := c.Selected()
-	if node == nil {
-		node = c.Model.Node
-	}
 	if err := kong.DefaultHelpPrinter(options, c); err != nil || options.Summary {
 		return err
 	}
-	return printExamples(c.Stdout, commandExamples[commandPath(node)])
-}
-
-func printExamples(to io.Writer, list []commandExample) error {
-	for i, e := range list {
-		if i == 0 {
-			fmt.Fprintln(to, "\nExamples:")
-		}
-		if _, err := fmt.Fprintf(to, "  # %s\n  %s\n", e.does, e.line); err != nil {
-			return err
-		}
+	text := ""
+	for _, e := range commandExamples[commandPath(cmp.Or(c.Selected(), c.Model.Node))] {
+		text += fmt.Sprintf("  # %s\n  %s\n", e.does, e.line)
 	}
-	return nil
+	if text != "" {
+		text = "\nExamples:\n" + text
+	}
+	_, err := io.WriteString(c.Stdout, text)
+	return err
 }
 
 // commandPath returns the words of a command after the program's name.
@@ -138,21 +110,17 @@ func (c *helpCmd) Run(k *kong.Context) error {
 // wrongCommandLine prints what is wrong with a command line. Without a command, or
 // without the second word of one, it prints the commands that there are.
 func wrongCommandLine(to io.Writer, err error) {
-	var wrong *kong.ParseError
-	if !errors.As(err, &wrong) {
-		fmt.Fprintf(to, "addrspec: %v\nTry 'addrspec --help'.\n", err)
-		return
+	words := "addrspec"
+	if wrong, ok := errors.AsType[*kong.ParseError](err); ok {
+		node := cmp.Or(wrong.Context.Selected(), wrong.Context.Model.Node)
+		if len(node.Children) > 0 && wrong.Context.Error == nil {
+			wrong.Context.Stdout = to
+			_ = wrong.Context.PrintUsage(false)
+			return
+		}
+		words = strings.TrimSpace(words + " " + commandPath(node))
 	}
-	node := wrong.Context.Selected()
-	if node == nil {
-		node = wrong.Context.Model.Node
-	}
-	if len(node.Children) > 0 && wrong.Context.Error == nil {
-		wrong.Context.Stdout = to
-		_ = wrong.Context.PrintUsage(false)
-		return
-	}
-	fmt.Fprintf(to, "addrspec: %v\nTry '%s --help'.\n", err, strings.TrimSpace("addrspec "+commandPath(node)))
+	fmt.Fprintf(to, "addrspec: %v\nTry '%s --help'.\n", err, words)
 }
 
 // A commandExample is a command line that works, and what it does.

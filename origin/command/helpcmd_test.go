@@ -14,8 +14,7 @@ import (
 // model returns the model of the command line.
 func model(t *testing.T) *kong.Kong {
 	t.Helper()
-	code := 0
-	parser, err := newParser(t.Context(), streams{strings.NewReader(""), new(strings.Builder), new(strings.Builder)}, &code)
+	parser, err := newParser(t.Context(), streams{strings.NewReader(""), new(strings.Builder), new(strings.Builder)})
 	require.NoError(t, err)
 	return parser
 }
@@ -125,6 +124,7 @@ func TestWithoutACommand(t *testing.T) {
 	require.Less(t, strings.Count(out, "\n"), 60, "the help is short")
 	require.Less(t, strings.Index(out, "Check addresses:"), strings.Index(out, "Run the service:"))
 	require.Less(t, strings.Index(out, "Run the service:"), strings.Index(out, "Accounts and keys:"))
+	require.NotContains(t, out, "\nCommands:", "each command has a group")
 }
 
 func TestHelpOfACommand(t *testing.T) {

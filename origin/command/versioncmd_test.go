@@ -1,21 +1,22 @@
 package command
 
 import (
-	"bytes"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 func TestVersionsPrinted(t *testing.T) {
-	var out bytes.Buffer
-	v := shownVersions{Engine: "1", Lists: "2", Model: "3", Unicode: "17.0.0"}
-	require.NoError(t, v.print(&out))
-	require.Equal(t, service.Version()+"\nengine 1\nlists 2\nmodel 3\nunicode 17.0.0\n", out.String())
-	out.Reset()
-	v.Unicode = ""
-	require.NoError(t, v.print(&out))
-	require.NotContains(t, out.String(), "unicode")
+	t.Parallel()
+	out, err, code := operator(t, "version", "--cache-dir", moduletest.CacheDir())
+	require.Zero(t, code, err)
+	require.Regexp(t, "^"+regexp.QuoteMeta(service.Version())+`\nengine \S+\nlists \S+\nmodel \S+\nunicode \d+\.0\.0\n$`, out)
+	out, err, code = operator(t, "version", "--cache-dir", moduletest.CacheDir(), "--module", origintest.ModuleFile(t))
+	require.Zero(t, code, err)
+	require.NotContains(t, out, "unicode")
 }
