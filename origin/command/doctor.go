@@ -2,12 +2,11 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,9 +55,6 @@ origin/deploy/doctor.md explains each part.`
 // Help returns the text that --help prints after the flags' summary.
 func (doctorCmd) Help() string { return doctorHelp }
 
-// errUnhealthy sets the exit code 1. The reasons have been printed.
-var errUnhealthy = errors.New("some checks failed, see above")
-
 // earliest is when this was written. A clock before it is wrong, and would count
 // points under a past month.
 var earliest = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
@@ -70,11 +66,22 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 		return service.UsageError{Err: err}
 	}
 	findings := doctor.Run(ctx, c.Limit, checks)
-	if err := c.print(std.out, findings); err != nil {
-		return err
+	if c.To == "json" {
+		if err := printJSON(std.out, findings); err != nil {
+			return err
+		}
+	} else {
+		words := map[doctor.Status]string{doctor.OK: "ok", doctor.Advised: "ADVICE", doctor.Wrong: "WRONG"}
+		for _, f := range findings {
+			for _, line := range strings.Split(f.Detail, "\n") { // a joined error has a line for each part
+				if _, err := fmt.Fprintf(std.out, "%-11s %-6s %s\n", f.Part, words[f.Status], line); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	if doctor.Failed(findings, c.Strict) {
-		return errUnhealthy
+		return errors.New("some checks failed, see above")
 	}
 	return nil
 }
@@ -84,28 +91,83 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	public, err := optionalURL("--public-url", c.PublicURL)
 	edge, edgeErr := optionalURL("--edge-url", c.EdgeURL)
 	err = errors.Join(err, edgeErr, c.EdgeSecret.Check(), c.SecretKeyFlags.Check(),
-		service.CheckTime("--dns-timeout", c.DNSTimeout),
-		service.CheckTime("--limit", c.Limit))
+		service.CheckTime("--dns-timeout", c.DNSTimeout), service.CheckTime("--limit", c.Limit))
 	if err != nil {
 		return nil, err
 	}
-	d := &databaseDoctor{c.DatabaseFlag}
-	e := &engineDoctor{flags: &c.ModuleFlags}
+	given := func(paths ...string) []string {
+		return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
+	}
+	var written []string
+	for _, path := range given(c.SQLiteFile(), c.Lists) {
+		written = append(written, filepath.Dir(path))
+	}
+	secret := given(c.EnvFile, c.SecretKeyFile, c.SQLiteFile())
+	if path := c.SQLiteFile(); path != "" {
+		secret = append(secret, path+"-wal", path+"-shm")
+	}
+	module := c.ModuleFlags
+	if !doctor.Ours(c.CachePath()) { // because the service could not read the entries that root makes in its cache
+		module.CacheDir = ""
+	}
+	engine := sync.OnceValues(func() (*host.Engine, error) { return module.Engine(context.Background()) }) // ends with the process
+	info := func() (host.Info, error) {
+		e, err := engine()
+		if err != nil {
+			return host.Info{}, err
+		}
+		return e.View().Info(), nil
+	}
 	return []doctor.Check{
-		{Name: "database", Look: d.look},
-		{Name: "secrets", Look: func(ctx context.Context) (string, error) { return d.secrets(ctx, &c.SecretKeyFlags) }},
-		doctor.Clock(earliest, d.now),
-		doctor.Disk(c.directories()...),
-		doctor.Files(c.secretFiles(), c.settingsFiles()),
+		{Name: "database", Look: c.database},
+		{Name: "secrets", Look: c.secrets},
+		doctor.Clock(earliest, func(ctx context.Context) (now time.Time, err error) {
+			err = c.WithLedger(ctx, func(l *ledger.Ledger) (err error) {
+				now, err = l.Now(ctx)
+				return err
+			})
+			return now, err
+		}),
+		doctor.Disk(append(written, given(c.CachePath())...)...),
+		doctor.Files(secret, given(c.Lists, c.ListsExtra, c.Plans, c.Hooks, c.Module)),
 		doctor.Limits(c.MaxConnections, c.DNSConcurrency, service.FilesNeeded(c.MaxConnections, c.DNSConcurrency)),
 		doctor.Resolver(c.DNS, c.DNSTimeout, doctor.Domains{With: c.KnownMX(), Without: c.DNSWithoutMX}),
-		{Name: "module", Look: e.module},
-		{Name: "lists", Look: func(ctx context.Context) (string, error) { return c.lists(ctx, e) }},
+		{Name: "module", Look: func(ctx context.Context) (string, error) {
+			e, err := engine()
+			if err != nil {
+				return "", err
+			}
+			facts, err := e.Check(ctx, nil, "postmaster@example.org", 0)
+			if err == nil && !facts.Valid {
+				err = fmt.Errorf("%s rejects postmaster@example.org: rebuild it", c.Source())
+			}
+			return fmt.Sprintf("engine %s, model %s", e.View().Info().Engine, e.View().Info().Model), err
+		}},
+		{Name: "lists", Look: func(context.Context) (string, error) {
+			used, err := info()
+			if err != nil {
+				return "", err
+			}
+			return c.lists(used.Lists, time.Now())
+		}},
 		{Name: "feed", Look: c.feed},
-		{Name: "hooks", Look: func(ctx context.Context) (string, error) { return c.signUpHooks(ctx, e) }},
+		{Name: "hooks", Look: func(ctx context.Context) (string, error) {
+			if c.Hooks == "" {
+				return "", nil
+			}
+			e, err := engine()
+			if err != nil {
+				return "", err
+			}
+			set, err := signuphook.Load(ctx, e, c.Hooks)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%d valid", len(set.Hooks())), nil
+		}},
 		doctor.Service(public),
 		doctor.Origin(public, c.EdgeSecret.List()...),
-		doctor.Edge(edge, func(ctx context.Context) (host.Info, error) { return e.info(ctx) }),
+		doctor.Edge(edge, info),
 	}, nil
 }
 
@@ -120,82 +182,9 @@ func optionalURL(flag, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// print prints the findings.
-func (c *doctorCmd) print(out io.Writer, findings []doctor.Finding) error {
-	if c.To == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(findings)
-	}
-	words := map[doctor.Status]string{doctor.OK: "ok", doctor.Advised: "ADVICE", doctor.Wrong: "WRONG"}
-	for _, f := range findings {
-		// A joined error has a line for each part.
-		for _, line := range strings.Split(f.Detail, "\n") {
-			if _, err := fmt.Fprintf(out, "%-11s %-6s %s\n", f.Part, words[f.Status], line); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// directories returns where the service writes.
-func (c *doctorCmd) directories() (list []string) {
-	for _, path := range []string{c.SQLiteFile(), c.Lists} {
-		if path != "" {
-			list = append(list, filepath.Dir(path))
-		}
-	}
-	if dir := c.CachePath(); dir != "" {
-		list = append(list, dir)
-	}
-	return list
-}
-
-// secretFiles returns the files that only their owner may read.
-func (c *doctorCmd) secretFiles() []string {
-	list := []string{c.EnvFile}
-	if c.SecretKeyFile != "" {
-		list = append(list, c.SecretKeyFile)
-	}
-	if path := c.SQLiteFile(); path != "" {
-		list = append(list, path, path+"-wal", path+"-shm")
-	}
-	return list
-}
-
-// settingsFiles returns the files that only their owner may change.
-func (c *doctorCmd) settingsFiles() (list []string) {
-	for _, path := range []string{c.Lists, c.ListsExtra, c.Plans, c.Hooks, c.Module} {
-		if path != "" {
-			list = append(list, path)
-		}
-	}
-	return list
-}
-
-// signUpHooks validates the file of --hooks, for doctor.
-func (c *doctorCmd) signUpHooks(ctx context.Context, e *engineDoctor) (string, error) {
-	if c.Hooks == "" {
-		return "", nil
-	}
-	engine, err := e.started()
-	if err != nil {
-		return "", err
-	}
-	set, err := signuphook.Load(ctx, engine, c.Hooks)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d valid", len(set.Hooks())), nil
-}
-
-// databaseDoctor checks the ledger's database.
-type databaseDoctor struct{ service.DatabaseFlag }
-
-// look opens the ledger as it is and looks at its state.
-func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
-	err = d.WithLedger(ctx, func(l *ledger.Ledger) error {
+// database opens the ledger as it is and looks at its state.
+func (c *doctorCmd) database(ctx context.Context) (detail string, err error) {
+	err = c.WithLedger(ctx, func(l *ledger.Ledger) error {
 		start := time.Now()
 		plans, err := l.Plans(ctx)
 		if err != nil {
@@ -203,27 +192,27 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 		}
 		took := time.Since(start).Round(time.Microsecond)
 		e, err := l.Examine(ctx)
-		detail = fmt.Sprintf("%s responds in %s and has %s; %s", d.Redacted(), took, words.Count(len(plans), "plan"), e.Summary)
+		detail = fmt.Sprintf("%s responds in %s and has %s; %s", c.Redacted(), took, words.Count(len(plans), "plan"), e.Summary)
 		problems := append([]error{err}, e.Wrong...)
 		for _, soon := range e.Advice {
 			problems = append(problems, doctor.Advice{Err: soon})
 		}
 		return errors.Join(problems...)
 	})
-	if path := d.SQLiteFile(); path != "" {
-		err = errors.Join(err, doctor.LocalDisk(path), doctor.Owners(path))
+	if path := c.SQLiteFile(); path != "" {
+		err = errors.Join(err, doctor.LocalDisk(path))
 	}
 	return detail, err
 }
 
 // secrets looks at whether the secrets in the database are sealed, and with which key.
-func (d *databaseDoctor) secrets(ctx context.Context, flags *service.SecretKeyFlags) (detail string, err error) {
-	sealer, err := flags.Sealer()
+func (c *doctorCmd) secrets(ctx context.Context) (string, error) {
+	sealer, err := c.Sealer()
 	if err != nil {
 		return "", err
 	}
 	var counts map[string]int64
-	if err := d.WithLedger(ctx, func(l *ledger.Ledger) (err error) {
+	if err := c.WithLedger(ctx, func(l *ledger.Ledger) (err error) {
 		counts, err = store.CountSecrets(ctx, l.Store())
 		return err
 	}); err != nil {
@@ -232,11 +221,6 @@ func (d *databaseDoctor) secrets(ctx context.Context, flags *service.SecretKeyFl
 	if err := sealer.Known(counts); err != nil {
 		return "", err
 	}
-	return describeSecrets(sealer, counts)
-}
-
-// describeSecrets describes secrets whose keys are known.
-func describeSecrets(sealer *store.Sealer, counts map[string]int64) (string, error) {
 	all := int64(0)
 	for _, n := range counts {
 		all += n
@@ -253,37 +237,18 @@ func describeSecrets(sealer *store.Sealer, counts map[string]int64) (string, err
 	}
 }
 
-// now returns the time of the database's clock.
-func (d *databaseDoctor) now(ctx context.Context) (now time.Time, err error) {
-	err = d.WithLedger(ctx, func(l *ledger.Ledger) error {
-		now, err = l.Now(ctx)
-		return err
-	})
-	return now, err
-}
-
-// lists checks the lists in use: that the module takes them, their age and their
-// signature.
-func (c *doctorCmd) lists(ctx context.Context, e *engineDoctor) (string, error) {
-	info, err := e.info(ctx)
+// lists checks the age of the lists in use, and the signature of the file of --lists if there
+// is a key.
+func (c *doctorCmd) lists(version string, now time.Time) (string, error) {
+	detail, err := service.CheckListsAge(version, service.StaleLists, now)
 	if err != nil {
 		return "", err
 	}
-	detail, err := service.CheckListsAge(info.Lists, service.StaleLists, time.Now())
-	if err != nil {
-		return "", err
-	}
-	if _, err := service.CheckListsAge(info.Lists, service.AgingLists, time.Now()); err != nil {
+	if _, err := service.CheckListsAge(version, service.AgingLists, now); err != nil {
 		return "", doctor.Advice{Err: err}
 	}
-	signature, err := c.signature(time.Now())
-	return detail + signature, err
-}
-
-// signature checks the signature of the file of --lists, if there is a key.
-func (c *doctorCmd) signature(now time.Time) (string, error) {
 	if c.Lists == "" || c.ListsKey.IsZero() {
-		return "", nil
+		return detail, nil
 	}
 	release, err := c.ListsFile().Read()
 	if err != nil {
@@ -292,7 +257,7 @@ func (c *doctorCmd) signature(now time.Time) (string, error) {
 	if err := release.Fresh(now); err != nil {
 		return "", doctor.Advice{Err: fmt.Errorf("%w; serve goes on using them", err)}
 	}
-	return ", signed, valid for " + service.Days(release.Expires.Sub(now)), nil
+	return detail + ", signed, valid for " + service.Days(release.Expires.Sub(now)), nil
 }
 
 // feed checks the feed of --lists-url, if there is one.
@@ -312,69 +277,4 @@ func (c *doctorCmd) feed(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%s has %s, valid for %s", source, release.Version, service.Days(time.Until(release.Expires))), nil
-}
-
-// engineDoctor checks the module. Its checks share one engine.
-type engineDoctor struct {
-	flags  *service.ModuleFlags
-	once   sync.Once
-	engine *host.Engine
-	err    error
-}
-
-// started returns the engine, which ends with the process.
-func (d *engineDoctor) started() (*host.Engine, error) {
-	d.once.Do(func() { d.engine, d.err = d.start(context.Background()) })
-	return d.engine, d.err
-}
-
-// start starts the module. It uses no cache of another user: entries that root makes
-// in the service's could not be read by the service.
-func (d *engineDoctor) start(ctx context.Context) (*host.Engine, error) {
-	blob, err := d.flags.Blob()
-	if err != nil {
-		return nil, fmt.Errorf("--lists: %w", err)
-	}
-	wasm, err := d.flags.Wasm()
-	if err != nil {
-		return nil, err
-	}
-	engine, err := host.New(ctx, wasm, host.Options{Size: 1, Lists: blob, CacheDir: d.cacheDir()})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.flags.Source(), err)
-	}
-	return engine, d.flags.AddExtra(ctx, engine, blob)
-}
-
-// module checks an address with the module.
-func (d *engineDoctor) module(ctx context.Context) (string, error) {
-	engine, err := d.started()
-	if err != nil {
-		return "", err
-	}
-	facts, err := engine.Check(ctx, nil, "postmaster@example.org", 0)
-	if err != nil {
-		return "", err
-	}
-	if !facts.Valid {
-		return "", fmt.Errorf("%s rejects postmaster@example.org: rebuild it", d.flags.Source())
-	}
-	info := engine.View().Info()
-	return fmt.Sprintf("engine %s, model %s", info.Engine, info.Model), nil
-}
-
-// info returns the versions of module and lists.
-func (d *engineDoctor) info(context.Context) (host.Info, error) {
-	engine, err := d.started()
-	if err != nil {
-		return host.Info{}, err
-	}
-	return engine.View().Info(), nil
-}
-
-func (d *engineDoctor) cacheDir() string {
-	if dir := d.flags.CachePath(); doctor.Ours(dir) {
-		return dir
-	}
-	return ""
 }

@@ -3,10 +3,9 @@
 //
 // A [Check] is a name and a function. What is wrong is an error whose sentence says
 // what to do; what should be done soon is [Advice]. Here are the checks that need
-// nothing but the machine and the network: disk, inodes, open files, file modes and
-// owners (machine_unix.go), network file systems (machine_linux.go), the clock
-// (clock.go), resolvers (resolver.go), the running service and workers (service.go).
-// Those of the database are in package ledger, those of module and lists in the
+// nothing but the machine and the network: files and clock (machine.go), disk and open files
+// (machine_unix.go), resolvers (resolver.go), the running service and workers (service.go).
+// The checks of the database are in package ledger, those of module and lists in the
 // command.
 package doctor
 
@@ -77,25 +76,25 @@ func (c *Check) run(ctx context.Context, limit time.Duration) Finding {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	result := make(chan Finding, 1)
-	go func() { result <- c.finding(c.Look(ctx)) }()
-	// A look that ends with its context has said more than we could.
-	const grace = 200 * time.Millisecond
+	go func() {
+		detail, err := c.Look(ctx)
+		status := OK
+		switch {
+		case err == nil:
+		case hasMore(err):
+			status, detail = Wrong, err.Error()
+		default:
+			status, detail = Advised, err.Error()
+		}
+		result <- Finding{c.Name, status, detail}
+	}()
+	const grace = 200 * time.Millisecond // because a look that ends with its context says more
 	select {
 	case f := <-result:
 		return f
 	case <-time.After(limit + grace):
 		return Finding{c.Name, Wrong, fmt.Sprintf("no response within %s: what it looks at hangs", limit)}
 	}
-}
-
-func (c *Check) finding(detail string, err error) Finding {
-	switch {
-	case err == nil:
-		return Finding{c.Name, OK, detail}
-	case errors.As(err, new(Advice)) && !hasMore(err):
-		return Finding{c.Name, Advised, err.Error()}
-	}
-	return Finding{c.Name, Wrong, err.Error()}
 }
 
 // hasMore reports whether joined errors contain one that is no advice.

@@ -166,17 +166,18 @@ func TestService(t *testing.T) {
 // Metrics and keys on the network: the same server by another name.
 func TestServiceOnTheNetwork(t *testing.T) {
 	at := start(t, site{"/healthz": status(200, ""), "/metrics": status(200, "addrspec_up 1")})
-	require.NoError(t, transport(at))
-	require.NoError(t, metrics(t.Context(), at))
-	require.ErrorAs(t, readable(t.Context(), at), new(Advice))
-	require.NoError(t, readable(t.Context(), start(t, site{})))
-	far := &url.URL{Scheme: "http", Host: "addrspec.example"}
-	require.ErrorAs(t, transport(far), new(Advice))
-	require.False(t, loopback(far))
+	requireFinding(t, find(t, Service(at)), OK)
+	look := func(at *url.URL) Finding {
+		return find(t, Check{"", func(ctx context.Context) (string, error) { return "", exposed(ctx, at) }})
+	}
+	requireFinding(t, look(at), Advised, "is not https", "anybody can read")
+	hidden := look(start(t, site{}))
+	requireFinding(t, hidden, Advised, "is not https")
+	require.NotContains(t, hidden.Detail, "metrics")
 }
 
 func TestEdge(t *testing.T) {
-	ours := func(context.Context) (host.Info, error) {
+	ours := func() (host.Info, error) {
 		return host.Info{Engine: "1", Lists: "2", Model: "3"}, nil
 	}
 	good := site{"/versions": status(200, `{"engine":"1","lists":"2","model":"3"}`), "/v1/usage": status(401, "{}")}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -20,19 +21,18 @@ var networkFileSystems = map[int64]string{
 	unix.AFS_SUPER_MAGIC:  "AFS",
 }
 
-// LocalDisk returns an error if a SQLite file is on a network file system.
+// LocalDisk returns an error if a SQLite file is on a network file system, or on one that is
+// mounted read-only.
 func LocalDisk(path string) error {
 	var s unix.Statfs_t
 	if err := unix.Statfs(filepath.Dir(path), &s); err != nil {
 		return nil // the check of the disk says why
 	}
-	return refuseNetwork(int64(s.Type))
-}
-
-// refuseNetwork returns an error for the type of a network file system.
-func refuseNetwork(kind int64) error {
-	if name := networkFileSystems[kind]; name != "" {
+	if name := networkFileSystems[int64(s.Type)]; name != "" {
 		return fmt.Errorf("the database is on %s, where SQLite can lose charges: move it to a local disk, or use PostgreSQL", name)
+	}
+	if errors.Is(unix.Access(path, unix.W_OK), unix.EROFS) { // also of root
+		return fmt.Errorf("%s is on a read-only file system, so the service cannot charge: see in the kernel's log why, and mount it for writing", path)
 	}
 	return nil
 }

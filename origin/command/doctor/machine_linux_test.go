@@ -47,8 +47,8 @@ func TestInAChild(t *testing.T) {
 		f = find(t, Disk(directory))
 	case "limits":
 		f = find(t, Limits(1000, 100, 1356))
-	case "owners":
-		f = find(t, Check{part, func(context.Context) (string, error) { return "writable", Owners(directory) }})
+	case "writable":
+		f = find(t, Check{part, func(context.Context) (string, error) { return "writable", LocalDisk(directory) }})
 	}
 	t.Logf("%s: %s", f.Status, f.Detail)
 }
@@ -84,8 +84,8 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	directory := t.TempDir()
 	path := filepath.Join(directory, "a.db")
 	mount := "mount -t tmpfs tmpfs '" + directory + "'; touch '" + path + "'"
-	require.Contains(t, inAChild(t, mount, "owners:"+path), "ok: writable")
-	out := inAChild(t, mount+"; mount -o remount,ro '"+directory+"'", "owners:"+path)
+	require.Contains(t, inAChild(t, mount, "writable:"+path), "ok: writable")
+	out := inAChild(t, mount+"; mount -o remount,ro '"+directory+"'", "writable:"+path)
 	require.Contains(t, out, "wrong: "+path+" is on a read-only file system")
 }
 

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// Clocks that differ by more are reported. Months begin, keys expire and lists
+// expire by them.
+const (
+	mostApart = 10 * time.Second
+	advised   = 2 * time.Second
+)
+
+// Clock looks at the machine's clock: whether it is later than the program, whether
+// the kernel says that it is synchronised, and how far it is from the database's.
+func Clock(earliest time.Time, database func(context.Context) (time.Time, error)) Check {
+	return Check{"clock", func(ctx context.Context) (string, error) {
+		before := time.Now()
+		if before.Before(earliest) {
+			return "", fmt.Errorf("it is set to %s, before this program was built; start NTP", before.UTC().Format(time.DateTime))
+		}
+		err := synchronised()
+		if theirs, failed := database(ctx); failed == nil { // else the check of the database says why
+			ours := before.Add(time.Since(before) / 2)
+			err = errors.Join(difference("the database's clock", ours.Sub(theirs)), err)
+		}
+		return before.UTC().Format(time.DateTime) + " UTC", err
+	}}
+}
+
+// difference returns an error for a clock that differs from ours.
+func difference(whose string, d time.Duration) error {
+	way := "behind"
+	if d < 0 {
+		way = "ahead of"
+	}
+	err := fmt.Errorf("%s is %s %s this machine's: synchronise both with NTP", whose, d.Abs().Round(time.Millisecond), way)
+	switch {
+	case d.Abs() > mostApart:
+		return err
+	case d.Abs() > advised:
+		return Advice{err}
+	}
+	return nil
+}
+
+// Files looks at the modes of files: secrets are for their owner alone, and nobody
+// else may change the others, or replace a file because its directory lets everybody write.
+// Files that do not exist are left out.
+func Files(secret, settings []string) Check {
+	return Check{"files", func(context.Context) (string, error) {
+		if runtime.GOOS == "windows" { // its modes say nothing
+			return "", nil
+		}
+		var problems []error
+		for n, path := range append(append([]string(nil), secret...), settings...) {
+			forbidden, what := fs.FileMode(0o022), "other users of this machine can change it"
+			if n < len(secret) {
+				forbidden = 0o077
+			}
+			info, err := os.Stat(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				problems = append(problems, fmt.Errorf("cannot look at %s: %w", path, err))
+				continue
+			}
+			if mode := info.Mode().Perm(); mode&forbidden != 0 {
+				if mode&forbidden&0o044 != 0 {
+					what = "other users of this machine can read it"
+				}
+				problems = append(problems, fmt.Errorf("%s has mode %04o, so %s: chmod %04o %s", path, mode, what, mode&^forbidden, path))
+				continue
+			}
+			directory := filepath.Dir(path)
+			if info, err := os.Stat(directory); err == nil && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0 {
+				problems = append(problems, fmt.Errorf("%s has mode %04o, so other users of this machine can replace the files in it: chmod go-w %s",
+					directory, info.Mode().Perm(), directory))
+			}
+		}
+		return "only their owner can read the ledger and secrets, or change settings", errors.Join(problems...)
+	}}
+}
