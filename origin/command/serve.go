@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/service/logging"
@@ -45,114 +45,75 @@ const demoEmail = "demo@localhost"
 // demoTerms let a person play: a page that checks while somebody types, and a list
 // of some thousand addresses, both without a wait. They are not unlimited, so that a
 // client sees the headers and a limit.
-var demoTerms = book.Terms{Plan: "pro", Rate: limitOf(50), Points: limitOf(100_000), Overage: new(false)}
+var demoTerms = book.Terms{Plan: "pro", Rate: new(book.Limit(50)), Points: new(book.Limit(100_000)), Overage: new(false)}
 
-func limitOf(n int64) *book.Limit {
-	limit := book.Limit(n)
-	return &limit
-}
-
-// errNoDemo refuses --demo on a ledger of real accounts.
-var errNoDemo = errors.New("--demo needs an empty ledger, and this one has accounts: start without --demo, or with another --database")
-
-// announce prints the address of the service. With --demo the first start also
-// creates an account, and prints a curl line with its key and a link that signs in
-// to the dashboard. Without accounts it prints how to begin.
+// announce prints the address of the service. Without accounts it prints the two commands
+// that make the first key, which work while the service runs. With --demo the first start
+// creates an account, and prints a curl line with its key; each start prints a link that signs
+// in to the dashboard until the demo account has a password.
 func (c *serveCmd) announce(ctx context.Context, std streams, s *service.Service) error {
-	fmt.Fprintf(std.out, "addrspec %s listens on http://%s\n", service.Release, s.Addr())
-	empty, demo, err := accountsOf(ctx, s.Ledger())
-	switch {
-	case err != nil:
-		return err
-	case !c.Demo && empty:
-		c.announceBeginning(std)
-		return nil
-	case !c.Demo:
-		return nil
-	case demo:
-		fmt.Fprintf(std.out, "The demo key was shown at the first start; create another in the dashboard or with\n\n  %s key create --account %s --name demo --database %s\n\n", thisProgram(), demoEmail, forShell(&c.DatabaseFlag))
-	case empty:
-		err = announceDemo(ctx, std, s)
-	default:
-		err = errNoDemo
-	}
-	if err != nil || c.Dashboard == "off" {
+	host, port, err := net.SplitHostPort(s.Addr().String())
+	if err != nil {
 		return err
 	}
-	return announceDashboard(ctx, std, s)
-}
-
-// accountsOf reports whether a ledger has no account, and whether it has the demo's.
-func accountsOf(ctx context.Context, l *ledger.Ledger) (empty, demo bool, err error) {
-	first, err := l.Accounts(ctx, book.AccountPage{Limit: 1})
-	if err != nil || len(first) == 0 {
-		return err == nil, false, err
+	if ip := net.ParseIP(host); ip.IsLoopback() || ip.IsUnspecified() {
+		host = "localhost" // because a passkey needs a name
 	}
-	_, err = l.AccountByEmail(ctx, demoEmail)
-	if errors.Is(err, book.ErrNoAccount) {
-		return false, false, nil
+	at := "http://" + net.JoinHostPort(host, port)
+	fmt.Fprintf(std.out, "addrspec %s listens on %s\n", service.Release, at)
+	first, err := s.Ledger().Accounts(ctx, book.AccountPage{Limit: 1})
+	if err != nil {
+		return err
 	}
-	return false, err == nil, err
-}
-
-// announceBeginning prints the two commands that make the first key. They work
-// while the service runs.
-func (c *serveCmd) announceBeginning(std streams) {
-	database := forShell(&c.DatabaseFlag)
-	fmt.Fprintf(std.out, `There is no account yet. These two commands make the first key:
+	program := shellQuote(os.Args[0]) // works in the same directory also if it is not installed
+	if !c.Demo {
+		if len(first) == 0 {
+			fmt.Fprintf(std.out, `There is no account yet. These two commands make the first key:
 
   %s account create --account you@example.org --database %s
   %[1]s key create --account you@example.org --name first --database %[2]s
 
-`, thisProgram(), database)
-}
-
-// thisProgram returns the program as it was called, which works in the same directory
-// also if it is not installed.
-func thisProgram() string { return shellQuote(os.Args[0]) }
-
-// announceDemo creates the demo account and prints what to do with it.
-func announceDemo(ctx context.Context, std streams, s *service.Service) error {
-	secret, a, err := demoKey(ctx, s.Ledger())
-	if err != nil {
-		return err
+`, program, forShell(&c.DatabaseFlag))
+		}
+		return nil
 	}
-	fmt.Fprintf(std.out, "The demo account is ready (%s/s, %s a month); its key is shown only this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@hotmial.com\n\n",
-		limitWords(a.Rate, "request"), limitWords(a.Points, "point"), secret, s.Addr())
-	return nil
-}
-
-// announceDashboard prints the dashboard's address, with a one-time link until the
-// demo account has a password.
-func announceDashboard(ctx context.Context, std streams, s *service.Service) error {
+	demo, err := s.Ledger().AccountByEmail(ctx, demoEmail)
+	switch {
+	case len(first) == 0:
+		if demo, err = s.Ledger().CreateAccount(ctx, demoEmail, demoTerms); err != nil {
+			return err
+		}
+		secret, _, err := s.Ledger().CreateKey(ctx, demo.ID, "demo", book.KeyTerms{})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(std.out, "The demo account is ready (%s/s, %s a month); its key is shown only this once. Try\n\n  curl -H 'X-API-Key: %s' %s/v1/email/jane.doe+news@hotmial.com\n\n",
+			limitWords(demo.Rate, "request"), limitWords(demo.Points, "point"), secret, at)
+	case errors.Is(err, book.ErrNoAccount):
+		return errors.New("--demo needs an empty ledger, and this one has accounts: start without --demo, or with another --database")
+	case err != nil:
+		return err
+	default:
+		fmt.Fprintf(std.out, "The demo key was shown at the first start; create another in the dashboard or with\n\n  %s key create --account %s --name demo --database %s\n\n", program, demoEmail, forShell(&c.DatabaseFlag))
+	}
+	if c.Dashboard == "off" {
+		return nil
+	}
 	public, err := s.URL()
 	if err != nil {
 		return err
 	}
-	a, err := s.Ledger().AccountByEmail(ctx, demoEmail)
-	if err != nil {
-		return err
-	}
 	users := identity.New(s.Ledger())
-	if u, err := users.User(ctx, a.ID); err == nil && u.HasPassword {
+	if u, err := users.User(ctx, demo.ID); err == nil && u.HasPassword {
 		fmt.Fprintf(std.out, "The dashboard is at %s; sign in as %s.\n\n", public.JoinPath("sign-in"), demoEmail)
 		return nil
 	}
-	token, err := users.CreateLink(ctx, a.ID)
+	token, err := users.CreateLink(ctx, demo.ID)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(std.out, "The dashboard: this link signs in once\n\n  %s\n\n", public.JoinPath("link", token))
 	return nil
-}
-
-// demoKey creates the demo account and a key for it.
-func demoKey(ctx context.Context, l *ledger.Ledger) (secret string, a book.Account, err error) {
-	if a, err = l.CreateAccount(ctx, demoEmail, demoTerms); err != nil {
-		return "", a, err
-	}
-	secret, _, err = l.CreateKey(ctx, a.ID, "demo", book.KeyTerms{})
-	return secret, a, err
 }
 
 // forShell returns a database's URL as a word of a shell's command line. A URL that may

@@ -126,7 +126,7 @@ func FirstLine(out io.Reader) (string, error) {
 }
 
 // AddressIn returns the HOST:PORT of the http URL at the end of a server's first
-// line.
+// line, with 127.0.0.1 in place of localhost.
 func AddressIn(line string) (string, error) {
 	_, address, found := strings.Cut(line, "http://")
 	if !found {
@@ -135,7 +135,7 @@ func AddressIn(line string) (string, error) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return "", fmt.Errorf("no address in %q: %w", line, err)
 	}
-	return address, nil
+	return strings.Replace(address, "localhost:", "127.0.0.1:", 1), nil
 }
 
 // FreeAddress returns a loopback address with a free port. The port is below those
