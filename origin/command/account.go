@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,49 +69,41 @@ type accountListCmd struct {
 	Search string `placeholder:"TEXT" help:"List only accounts with this text in their email."`
 }
 
-// accountPage is how many accounts one query fetches.
-const accountPage = 500
-
 // Run lists all accounts.
 func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.WithLedger(ctx, func(l *ledger.Ledger) error {
-		var rows [][]any
-		used := int64(0)
-		err := eachAccount(ctx, l, c.Search, func(a book.Account) error {
-			rows = append(rows, accountRow(a))
-			used += a.Used
-			return nil
-		})
+		accounts, err := everyPage(func(after int64) ([]book.Account, error) {
+			return l.Accounts(ctx, book.AccountPage{After: after, Search: c.Search})
+		}, func(a book.Account) int64 { return a.ID })
 		if err != nil {
 			return err
 		}
-		count := words.Count(len(rows), "account")
+		var rows [][]any
+		used := int64(0)
+		for _, a := range accounts {
+			rows = append(rows, []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created), day(a.Suspended)})
+			used += a.Used
+		}
 		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows,
-			text("total"), text(count), text(""), text(""), text(""), text(""), used)
+			"total", words.Count(len(rows), "account"), "", "", "", "", used)
 	})
 }
 
-// eachAccount calls visit for every account with a text in its email, "" for all.
-// It reads the accounts in pages.
-func eachAccount(ctx context.Context, l *ledger.Ledger, search string, visit func(book.Account) error) error {
-	for after, more := int64(0), true; more; {
-		page, err := l.Accounts(ctx, book.AccountPage{After: after, Limit: accountPage, Search: search})
+// everyPage returns the rows of all pages of a list. page gets the ID of the last row of the
+// page before, 0 for the first page.
+func everyPage[T any](page func(last int64) ([]T, error), id func(T) int64) (all []T, err error) {
+	for last, more := int64(0), true; more; {
+		list, err := page(last)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, a := range page {
-			if err := visit(a); err != nil {
-				return err
-			}
-			after = a.ID
+		all = append(all, list...)
+		more = len(list) == book.MaxPage
+		if more {
+			last = id(list[len(list)-1])
 		}
-		more = len(page) == accountPage
 	}
-	return nil
-}
-
-func accountRow(a book.Account) []any {
-	return []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created), day(a.Suspended)}
+	return all, nil
 }
 
 type accountChangeCmd struct {
@@ -120,27 +113,42 @@ type accountChangeCmd struct {
 	Operator *bool `negatable:"" help:"Give or take the right to manage all accounts in the dashboard. By itself it leaves the terms as they are."`
 }
 
-const accountChangeHelp = `Terms that are not given remain. With --plan they are the new plan's, except those
+// Help returns the text that --help prints after the flags' summary.
+func (accountChangeCmd) Help() string {
+	return `Terms that are not given remain. With --plan they are the new plan's, except those
 given beside it: --plan with the present plan removes the account's own limits.
 --points without --overage is a hard limit.`
-
-// Help returns the text that --help prints after the flags' summary.
-func (accountChangeCmd) Help() string { return accountChangeHelp }
-
-var errNoTerms = service.UsageError{Err: errors.New("nothing to change: give --plan, --points, --rate, --overage, --no-overage, --operator or --no-operator")}
+}
 
 // Run changes the account.
 func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	if c.terms == (terms{}) && c.Operator == nil {
-		return errNoTerms
+		return service.UsageError{Err: errors.New("nothing to change: give --plan, --points, --rate, --overage, --no-overage, --operator or --no-operator")}
 	}
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if c.Operator != nil {
-			if err := setOperator(ctx, std, l, a, *c.Operator); err != nil || c.terms == (terms{}) {
+			if err := identity.New(l).SetOperator(ctx, a.ID, *c.Operator); err != nil {
 				return err
 			}
+			may := "may no longer"
+			if *c.Operator {
+				may = "may now"
+			}
+			fmt.Fprintf(std.out, "account %d %s manage all accounts in the dashboard\n", a.ID, may)
 		}
-		if err := l.ChangeTerms(ctx, a.ID, c.changed(a.Own)); err != nil {
+		if c.terms == (terms{}) {
+			return nil
+		}
+		changed := c.terms.terms()
+		if c.Plan == "" {
+			changed = a.Own
+			changed.Rate = cmp.Or(c.Rate, changed.Rate)
+			changed.Overage = cmp.Or(c.Overage, changed.Overage)
+			if c.Points != nil {
+				changed.Points, changed.Overage = c.Points, c.Overage
+			}
+		}
+		if err := l.ChangeTerms(ctx, a.ID, changed); err != nil {
 			return err
 		}
 		a, err := l.AccountByEmail(ctx, a.Email)
@@ -150,36 +158,6 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.out, "account %d changed: %s\n", a.ID, describeTerms(a))
 		return nil
 	})
-}
-
-// changed returns the new terms of an account that has own.
-func (c *accountChangeCmd) changed(own book.Terms) book.Terms {
-	if c.Plan != "" {
-		return c.terms.terms()
-	}
-	if c.Rate != nil {
-		own.Rate = c.Rate
-	}
-	if c.Points != nil {
-		own.Points, own.Overage = c.Points, nil
-	}
-	if c.Overage != nil {
-		own.Overage = c.Overage
-	}
-	return own
-}
-
-// setOperator gives or takes the right to manage all accounts.
-func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a book.Account, operator bool) error {
-	if err := identity.New(l).SetOperator(ctx, a.ID, operator); err != nil {
-		return err
-	}
-	may := "may no longer"
-	if operator {
-		may = "may now"
-	}
-	_, err := fmt.Fprintf(std.out, "account %d %s manage all accounts in the dashboard\n", a.ID, may)
-	return err
 }
 
 // limitWords returns a limit with the noun for it.
@@ -219,6 +197,17 @@ func (o *accountFlag) withAccount(ctx context.Context, do func(*ledger.Ledger, b
 	})
 }
 
+// apply prints the sentence of a change of the account.
+func (o *accountFlag) apply(ctx context.Context, std streams, change func(*ledger.Ledger, book.Account) (string, error)) error {
+	return o.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+		done, err := change(l, a)
+		if err == nil {
+			fmt.Fprintln(std.out, done)
+		}
+		return err
+	})
+}
+
 // accountOf returns the account with this email.
 func accountOf(ctx context.Context, l *ledger.Ledger, email string) (book.Account, error) {
 	a, err := l.AccountByEmail(ctx, email)
@@ -232,12 +221,8 @@ type accountSuspendCmd struct{ accountFlag }
 
 // Run suspends the account.
 func (c *accountSuspendCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-		if err := l.SuspendAccount(ctx, a.ID); err != nil {
-			return err
-		}
-		fmt.Fprintf(std.out, "account %d suspended: requests that begin now get 401\n", a.ID)
-		return nil
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
+		return fmt.Sprintf("account %d suspended: requests that begin now get 401", a.ID), l.SuspendAccount(ctx, a.ID)
 	})
 }
 
@@ -245,12 +230,8 @@ type accountResumeCmd struct{ accountFlag }
 
 // Run ends the suspension.
 func (c *accountResumeCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-		if err := l.ResumeAccount(ctx, a.ID); err != nil {
-			return err
-		}
-		fmt.Fprintf(std.out, "account %d resumed: its keys are valid again\n", a.ID)
-		return nil
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
+		return fmt.Sprintf("account %d resumed: its keys are valid again", a.ID), l.ResumeAccount(ctx, a.ID)
 	})
 }
 
@@ -259,44 +240,30 @@ type accountDeleteCmd struct {
 	Yes bool `help:"Do not ask for the email again."`
 }
 
-const accountDeleteHelp = `Deletes the account with its keys, policies, usage history, audit log, stored responses,
+// Help returns the text that --help prints after the flags' summary.
+func (accountDeleteCmd) Help() string {
+	return `Deletes the account with its keys, policies, usage history, audit log, stored responses,
 the person who signs in and the webhook. It cannot be undone. The service may keep
 running: requests that begin afterwards get 401. If the command is interrupted,
 the account remains suspended, without valid keys; run it again.`
-
-// Help returns the text that --help prints after the flags' summary.
-func (accountDeleteCmd) Help() string { return accountDeleteHelp }
+}
 
 // Run deletes the account after the email was typed again.
 func (c *accountDeleteCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		if !c.Yes {
-			if err := confirm(std, a); err != nil {
-				return err
+			fmt.Fprintf(std.err, "This deletes account %d with all its keys and its history, and cannot be undone.\nType its email to delete it: ", a.ID)
+			const longest = 1024
+			line, err := bufio.NewReader(io.LimitReader(std.in, longest)).ReadString('\n')
+			if err != nil && err != io.EOF {
+				return "", err
+			}
+			if !strings.EqualFold(strings.TrimSpace(line), a.Email) {
+				return "", errors.New("that is not the account's email; nothing was deleted (give --yes to delete without the question)")
 			}
 		}
-		if err := l.DeleteAccount(ctx, a.ID); err != nil {
-			return err
-		}
-		fmt.Fprintf(std.out, "account %d deleted\n", a.ID)
-		return nil
+		return fmt.Sprintf("account %d deleted", a.ID), l.DeleteAccount(ctx, a.ID)
 	})
-}
-
-var errNotConfirmed = errors.New("that is not the account's email; nothing was deleted (give --yes to delete without the question)")
-
-// confirm asks for the account's email and returns an error for any other reply.
-func confirm(std streams, a book.Account) error {
-	fmt.Fprintf(std.err, "This deletes account %d with all its keys and its history, and cannot be undone.\nType its email to delete it: ", a.ID)
-	const longest = 1024
-	line, err := bufio.NewReader(io.LimitReader(std.in, longest)).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return err
-	}
-	if !strings.EqualFold(strings.TrimSpace(line), a.Email) {
-		return errNotConfirmed
-	}
-	return nil
 }
 
 type accountLogCmd struct {
@@ -307,17 +274,15 @@ type accountLogCmd struct {
 // Run lists the audit log, newest first.
 func (c *accountLogCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+		lines, err := everyPage(func(before int64) ([]book.AuditLine, error) {
+			return l.AuditLog(ctx, a.ID, before, book.MaxPage)
+		}, func(line book.AuditLine) int64 { return line.ID })
+		if err != nil {
+			return err
+		}
 		var rows [][]any
-		for before, more := int64(0), true; more; {
-			page, err := l.AuditLog(ctx, a.ID, before, accountPage)
-			if err != nil {
-				return err
-			}
-			for _, line := range page {
-				rows = append(rows, []any{text(line.At.Format(time.RFC3339)), line.Actor, line.Action, orDash(line.Subject)})
-				before = line.ID
-			}
-			more = len(page) == accountPage
+		for _, line := range lines {
+			rows = append(rows, []any{line.At.Format(time.RFC3339), line.Actor, line.Action, orNil(line.Subject)})
 		}
 		return c.print(std.out, []string{"at", "actor", "action", "subject"}, rows)
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 type accountLinkCmd struct {
@@ -26,12 +27,13 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
+		users := identity.New(l)
 		if c.ResetFactors {
-			if err := resetFactors(ctx, std, l, a); err != nil {
+			if err := users.ResetFactors(ctx, a.ID); err != nil {
 				return err
 			}
+			fmt.Fprintln(std.out, "The authenticator app, the recovery codes and the passkeys are removed, and all sessions have ended.")
 		}
-		users := identity.New(l)
 		token, err := users.CreateLink(ctx, a.ID)
 		if err != nil {
 			return err
@@ -43,29 +45,16 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 		if u.Unproven {
 			fmt.Fprintln(std.out, "The account was signed up for, and nothing shows by whom. Give the link to the owner of the email only: it ends the password and all else that was set up to sign in with.")
 		}
-		fmt.Fprintf(std.out, "This link signs in once, within %d hours; earlier links have ended: %s\n", int(identity.LinkLife.Hours()), public.JoinPath("link", token))
+		fmt.Fprintf(std.out, "This link signs in once, within %s; earlier links have ended: %s\n", words.Count(int(identity.LinkLife.Hours()), "hour"), public.JoinPath("link", token))
 		return nil
 	})
-}
-
-// resetFactors removes the second factors of an account's owner.
-func resetFactors(ctx context.Context, std streams, l *ledger.Ledger, a book.Account) error {
-	if err := identity.New(l).ResetFactors(ctx, a.ID); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(std.out, "The authenticator app, the recovery codes and the passkeys are removed, and all sessions have ended.")
-	return err
 }
 
 type accountSignOutCmd struct{ accountFlag }
 
 // Run ends all sessions of the owner.
 func (c *accountSignOutCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-		if err := identity.New(l).EndSessions(ctx, a.ID, 0); err != nil {
-			return err
-		}
-		fmt.Fprintf(std.out, "account %d signed out everywhere\n", a.ID)
-		return nil
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
+		return fmt.Sprintf("account %d signed out everywhere", a.ID), identity.New(l).EndSessions(ctx, a.ID, 0)
 	})
 }

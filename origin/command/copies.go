@@ -11,6 +11,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/ledger/archive"
@@ -163,14 +166,15 @@ stored for Idempotency-Keys are encrypted under them.`
 // Run exports the ledger and prints what was written.
 func (c *exportCmd) Run(ctx context.Context, std streams) error {
 	out, finish := std.out, func() error { return nil }
-	if c.File != "-" {
+	switch {
+	case c.File != "-":
 		file, err := archive.CreateFile(c.File, c.Force)
 		if err != nil {
 			return err
 		}
 		defer file.Discard()
 		out, finish = file, file.Finish
-	} else if prompt.IsTerminal(std.out) {
+	case prompt.IsTerminal(std.out):
 		return service.UsageError{Err: errors.New(
 			"an export contains secrets: give the name of a file, or pipe it to another program")}
 	}
@@ -249,5 +253,54 @@ func (c *importCmd) Run(ctx context.Context, std streams) error {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	_, err = fmt.Fprintf(std.out, "imported %s into %s\n", describeCounts(counts), c.Redacted())
+	return err
+}
+
+// A progressLine shows how far a copy of the ledger is, on a terminal only.
+type progressLine struct {
+	to   io.Writer // nil: not a terminal
+	what string
+	done int64 // bytes
+	last time.Time
+}
+
+const clearLine = "\r\x1b[K"
+
+func newProgressLine(out io.Writer, what string) *progressLine {
+	p := &progressLine{what: what}
+	if prompt.IsTerminal(out) {
+		p.to = out
+	}
+	return p
+}
+
+// copied shows how many of all bytes are copied; all is 0 if it is not known.
+func (p *progressLine) copied(done, all int64) {
+	if p.to == nil || time.Since(p.last) < time.Second/5 {
+		return
+	}
+	p.last = time.Now()
+	text := humanize.Bytes(uint64(done))
+	if all > 0 {
+		text = fmt.Sprintf("%d %%", done*100/all)
+	}
+	fmt.Fprint(p.to, clearLine, p.what, ": ", text)
+}
+
+// Write counts bytes.
+func (p *progressLine) Write(b []byte) (int, error) {
+	p.done += int64(len(b))
+	p.copied(p.done, 0)
+	return len(b), nil
+}
+
+// end removes the line. It replaces the error of a copy that a signal ended.
+func (p *progressLine) end(err error) error {
+	if p.to != nil {
+		io.WriteString(p.to, clearLine)
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; nothing was changed")
+	}
 	return err
 }

@@ -36,10 +36,10 @@ type keyCreateCmd struct {
 
 // Run creates the key. The secret is the last word of the output.
 func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		expires, err := expiryOf(ctx, l, c.Expires)
 		if err != nil {
-			return err
+			return "", err
 		}
 		terms := book.KeyTerms{Expires: expires, Budget: c.Budget, Rate: c.Rate, Origins: c.Origin, Policy: c.Policy}
 		create := l.CreateKey
@@ -47,15 +47,11 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 			create = l.CreateTestKey
 		}
 		secret, key, err := create(ctx, a.ID, c.Name, terms)
-		if err != nil {
-			return err
-		}
 		suspended := ""
 		if !a.Suspended.IsZero() {
 			suspended = ", but its account is suspended: it is refused until account resume"
 		}
-		fmt.Fprintf(std.out, "key %d created%s%s; store its secret, it is not shown again: %s\n", key.ID, describeKeyTerms(key), suspended, secret)
-		return nil
+		return fmt.Sprintf("key %d created%s%s; store its secret, it is not shown again: %s", key.ID, describeKeyTerms(key), suspended, secret), err
 	})
 }
 
@@ -105,85 +101,36 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		var rows [][]any
-		for p, more := (book.KeyPage{Search: c.Search, Revoked: c.All, Limit: accountPage}), true; more; {
-			keys, err := l.ListKeys(ctx, a.ID, p)
-			if err != nil {
-				return err
-			}
-			for _, k := range keys {
-				rows = append(rows, keyRow(k, now))
-				p.After = k.ID
-			}
-			more = len(keys) == p.Limit
+		keys, err := everyPage(func(after int64) ([]book.Key, error) {
+			return l.ListKeys(ctx, a.ID, book.KeyPage{Search: c.Search, Revoked: c.All, After: after})
+		}, func(k book.Key) int64 { return k.ID })
+		if err != nil {
+			return err
 		}
-		return c.print(std.out, keyColumns, rows)
+		var rows [][]any
+		for _, k := range keys {
+			status := "active"
+			switch {
+			case !k.Revoked.IsZero():
+				status = "revoked " + k.Revoked.Format(time.DateOnly)
+			case !k.Expires.IsZero() && !now.Before(k.Expires):
+				status = "expired"
+			case !k.Replaced.IsZero():
+				status = "rotated, old secret until " + words.Time(k.Replaced)
+			}
+			var last, used any
+			if k.LastDay != 0 {
+				last = k.LastDay.String()
+			}
+			if k.Budget != nil {
+				used = k.Used
+			}
+			rows = append(rows, []any{k.ID, k.Name, k.Hint, status, day(k.Created), last, day(k.Expires), limitOrNil(k.Budget), used,
+				limitOrNil(k.Rate), orNil(strings.Join(k.Origins, " ")), orNil(k.Policy), k.Test})
+		}
+		return c.print(std.out, []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used",
+			"rate", "origins", "policy", "test"}, rows)
 	})
-}
-
-var keyColumns = []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used", "rate", "origins", "policy", "test"}
-
-func keyRow(k book.Key, now time.Time) []any {
-	used := any(dash)
-	if k.Budget != nil {
-		used = k.Used
-	}
-	return []any{k.ID, k.Name, k.Hint, keyStatus(k, now), day(k.Created), lastDay(k.LastDay), day(k.Expires), ownLimit{k.Budget}, used, ownLimit{k.Rate},
-		orDash(strings.Join(k.Origins, " ")), orDash(k.Policy), k.Test}
-}
-
-// keyStatus returns what became of a key.
-func keyStatus(k book.Key, now time.Time) text {
-	switch {
-	case !k.Revoked.IsZero():
-		return text("revoked " + k.Revoked.Format(time.DateOnly))
-	case !k.Expires.IsZero() && !now.Before(k.Expires):
-		return "expired"
-	case !k.Replaced.IsZero():
-		return text("rotated, old secret until " + k.Replaced.Format("2006-01-02 15:04"))
-	}
-	return "active"
-}
-
-// A text is a value of a table that no user chose.
-type text string
-
-const dash text = "-"
-
-// orDash returns a dash for an empty text.
-func orDash(s string) any {
-	if s == "" {
-		return dash
-	}
-	return s
-}
-
-// An ownLimit is a limit in a table; one that follows the account's is a dash.
-type ownLimit struct{ *book.Limit }
-
-func (l ownLimit) String() string {
-	if l.Limit == nil {
-		return string(dash)
-	}
-	return l.Limit.String()
-}
-
-// lastDay returns the last day with a request, or a dash.
-func lastDay(d book.Day) any {
-	if d == 0 {
-		return dash
-	}
-	return d
-}
-
-// A day is a date in a table; the zero time is a dash.
-type day time.Time
-
-func (d day) String() string {
-	if t := time.Time(d); !t.IsZero() {
-		return t.Format(time.DateOnly)
-	}
-	return string(dash)
 }
 
 type keyChangeCmd struct {
@@ -216,27 +163,22 @@ func (k *keyLimit) UnmarshalText(value []byte) error {
 	return nil
 }
 
-var errNoChange = errors.New("nothing to change: give --name, --expires, --budget, --rate, --origin or --policy")
-
 // Run changes the key. Terms that are not given remain.
 func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		k, err := l.Key(ctx, a.ID, c.ID)
 		if err != nil {
-			return err
+			return "", err
 		}
 		change, err := c.change(ctx, l, k.KeyTerms)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if err := l.ChangeKey(ctx, a.ID, c.ID, change); err != nil {
-			return err
+			return "", err
 		}
-		if k, err = l.Key(ctx, a.ID, c.ID); err != nil {
-			return err
-		}
-		fmt.Fprintf(std.out, "key %d changed: %s%s\n", k.ID, output.Printable(k.Name), describeKeyTerms(k))
-		return nil
+		k, err = l.Key(ctx, a.ID, c.ID)
+		return fmt.Sprintf("key %d changed: %s%s", k.ID, output.Printable(k.Name), describeKeyTerms(k)), err
 	})
 }
 
@@ -270,9 +212,9 @@ func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms book.
 	case c.Expires != "" || c.Budget.given || c.Rate.given || len(c.Origin) > 0 || c.Policy != "":
 		change.Terms = &terms
 	case change.Name == nil:
-		return change, errNoChange
+		err = errors.New("nothing to change: give --name, --expires, --budget, --rate, --origin or --policy")
 	}
-	return change, nil
+	return change, err
 }
 
 type keyRotateCmd struct {
@@ -281,27 +223,23 @@ type keyRotateCmd struct {
 	Grace time.Duration `default:"24h" help:"How long the old secret remains valid: 0s to 168h (${default})."`
 }
 
-const keyRotateHelp = `The key stays the same one: its name, expiry, budget, rate, origins, policy, usage and
+// Help returns the text that --help prints after the flags' summary.
+func (keyRotateCmd) Help() string {
+	return `The key stays the same one: its name, expiry, budget, rate, origins, policy, usage and
 responses stored for Idempotency-Keys remain. Store the new secret where requests
 are sent from, before the grace is over; with --grace 0s the old secret is refused
 from now on. Rotating again ends a grace that is still running.`
-
-// Help returns the text that --help prints after the flags' summary.
-func (keyRotateCmd) Help() string { return keyRotateHelp }
+}
 
 // Run rotates the key. The new secret is the last word of the output.
 func (c *keyRotateCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		secret, k, err := l.RotateKey(ctx, a.ID, c.ID, c.Grace)
-		if err != nil {
-			return err
-		}
 		old := "the old secret is refused from now on"
 		if !k.Replaced.IsZero() {
 			old = "the old secret is valid until " + words.Time(k.Replaced)
 		}
-		fmt.Fprintf(std.out, "key %d rotated; %s; store the new secret, it is not shown again: %s\n", k.ID, old, secret)
-		return nil
+		return fmt.Sprintf("key %d rotated; %s; store the new secret, it is not shown again: %s", k.ID, old, secret), err
 	})
 }
 
@@ -312,11 +250,7 @@ type keyRevokeCmd struct {
 
 // Run revokes the key.
 func (c *keyRevokeCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-		if err := l.RevokeKey(ctx, a.ID, c.ID); err != nil {
-			return err
-		}
-		fmt.Fprintf(std.out, "key %d revoked\n", c.ID)
-		return nil
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
+		return fmt.Sprintf("key %d revoked", c.ID), l.RevokeKey(ctx, a.ID, c.ID)
 	})
 }

@@ -66,63 +66,49 @@ type usageCmd struct {
 // points of a month's rows sum to the points charged in that month. A revoked key
 // keeps its name; the history of a deleted account is deleted with it.
 func (c *usageCmd) Run(ctx context.Context, std streams) error {
-	first, last, err := c.days(time.Now())
-	if err != nil {
-		return service.UsageError{Err: err}
+	now := time.Now().UTC()
+	first, last := book.DayOf(now.AddDate(0, 0, 1-now.Day())), book.DayOf(now)
+	for _, given := range []struct {
+		text string
+		day  *book.Day
+	}{{c.First, &first}, {c.Last, &last}} {
+		if given.text == "" {
+			continue
+		}
+		parsed, err := book.ParseDay(given.text)
+		if err != nil {
+			return service.UsageError{Err: err}
+		}
+		*given.day = parsed
+	}
+	if last < first {
+		return service.UsageError{Err: fmt.Errorf("the last day %s is before the first %s: give --first and --last", last, first)}
 	}
 	return c.WithLedger(ctx, func(l *ledger.Ledger) error {
-		account, err := c.account(ctx, l)
-		if err != nil {
-			return err
+		account := int64(0) // all
+		if c.Account != "" {
+			a, err := accountOf(ctx, l, c.Account)
+			if err != nil {
+				return err
+			}
+			account = a.ID
 		}
 		days, err := l.UsageHistory(ctx, account, first, last)
 		if err != nil {
 			return err
 		}
+		counts := func(d book.Tally) []any {
+			return []any{d.Points, d.Requests, d.Errors,
+				d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors}
+		}
 		var rows [][]any
 		var total book.Tally
 		for _, d := range days {
-			rows = append(rows, append([]any{d.Account, orDash(d.Email), d.Day, d.Key.ID, orDash(d.Key.Name)}, tallyCells(d.Tally)...))
+			rows = append(rows, append([]any{d.Account, orNil(d.Email), d.Day.String(), d.Key.ID, orNil(d.Key.Name)}, counts(d.Tally)...))
 			total = total.Plus(d.Tally)
 		}
-		return c.print(std.out, usageHeader, rows, append([]any{text("total"), text(""), text(""), text(""), text("")}, tallyCells(total)...)...)
+		return c.print(std.out, []string{"account", "email", "day", "key", "name", "points", "requests", "errors",
+			"valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"},
+			rows, append([]any{"total", "", "", "", ""}, counts(total)...)...)
 	})
-}
-
-var usageHeader = []string{"account", "email", "day", "key", "name", "points", "requests", "errors",
-	"valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}
-
-// tallyCells returns the counts in the order of usageHeader.
-func tallyCells(d book.Tally) []any {
-	return []any{d.Points, d.Requests, d.Errors,
-		d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors}
-}
-
-// days parses the period. It defaults to this month up to today.
-func (c *usageCmd) days(now time.Time) (first, last book.Day, err error) {
-	now = now.UTC()
-	first, last = book.DayOf(now.AddDate(0, 0, 1-now.Day())), book.DayOf(now)
-	if c.First != "" {
-		if first, err = book.ParseDay(c.First); err != nil {
-			return 0, 0, err
-		}
-	}
-	if c.Last != "" {
-		if last, err = book.ParseDay(c.Last); err != nil {
-			return 0, 0, err
-		}
-	}
-	if last < first {
-		return 0, 0, fmt.Errorf("the last day %s is before the first %s: give --first and --last", last, first)
-	}
-	return first, last, nil
-}
-
-// account returns the ID of the account given, or 0 for all accounts.
-func (c *usageCmd) account(ctx context.Context, l *ledger.Ledger) (int64, error) {
-	if c.Account == "" {
-		return 0, nil
-	}
-	a, err := accountOf(ctx, l, c.Account)
-	return a.ID, err
 }

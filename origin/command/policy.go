@@ -30,7 +30,9 @@ type policySetCmd struct {
 	File string `arg:"" help:"The JSON document, or - for standard input."`
 }
 
-const policySetHelp = `The document has the members allow, block and review. Each may have domains, of which
+// Help returns the text that --help prints after the flags' summary.
+func (policySetCmd) Help() string {
+	return `The document has the members allow, block and review. Each may have domains, of which
 *.x covers what is below x, and block and review may have reasons. The most specific
 domain decides; then the reasons of block, then those of review; else the address is
 allowed. An address that is not valid is blocked.
@@ -44,69 +46,47 @@ gibberish or with a threshold (gibberish>=0.8), no_mx, no_mail (neither MX nor a
 record), non_ascii, quoted, comment, literal, single_label, unknown_tld and special_use.
 Requests use the policy with ?policy=NAME, "policy": "NAME" in a batch, or a key that has
 it by default (key change --policy NAME).`
-
-// Help returns the text that --help prints after the flags' summary.
-func (policySetCmd) Help() string { return policySetHelp }
-
-// Run checks and stores the policy.
-func (c *policySetCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-		if err := book.CheckPolicyName(c.Name); err != nil {
-			return err
-		}
-		document, err := c.read(std)
-		if err != nil {
-			return err
-		}
-		if err := c.check(ctx, document); err != nil {
-			return err
-		}
-		before, err := l.Policy(ctx, a.ID, c.Name)
-		if err != nil && !errors.Is(err, book.ErrNoPolicy) {
-			return err
-		}
-		p, err := l.SetPolicy(ctx, a.ID, c.Name, document)
-		if err != nil {
-			return err
-		}
-		done := "set"
-		if p.Version == before.Version {
-			done = "unchanged"
-		}
-		fmt.Fprintf(std.out, "policy %s %s, version %d\n", p.Name, done, p.Version)
-		return nil
-	})
 }
 
 // maxPolicyFile is above the longest document of a policy, which the module refuses in its
 // own words.
 const maxPolicyFile = 4 << 20
 
-func (c *policySetCmd) read(std streams) (string, error) {
-	if c.File != "-" {
-		return readLimited(c.File, maxPolicyFile)
-	}
-	text, err := io.ReadAll(io.LimitReader(std.in, maxPolicyFile))
-	return string(text), err
-}
-
-// file returns the name of the file for errors.
-func (c *policySetCmd) file() string {
-	if c.File == "-" {
-		return "standard input"
-	}
-	return c.File
-}
-
-// check returns an error if the document is no policy.
-func (c *policySetCmd) check(ctx context.Context, document string) error {
-	engine, err := c.Engine(ctx)
-	if err != nil {
-		return err
-	}
-	defer engine.Close(context.WithoutCancel(ctx))
-	_, err = compilePolicy(ctx, engine, c.file(), document)
-	return err
+// Run checks and stores the policy.
+func (c *policySetCmd) Run(ctx context.Context, std streams) error {
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
+		if err := book.CheckPolicyName(c.Name); err != nil {
+			return "", err
+		}
+		document, file, err := "", c.File, error(nil)
+		if c.File == "-" {
+			text, failed := io.ReadAll(io.LimitReader(std.in, maxPolicyFile))
+			document, file, err = string(text), "standard input", failed
+		} else {
+			document, err = readLimited(c.File, maxPolicyFile)
+		}
+		if err != nil {
+			return "", err
+		}
+		engine, err := c.Engine(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer engine.Close(context.WithoutCancel(ctx))
+		if _, err := compilePolicy(ctx, engine, file, document); err != nil {
+			return "", err
+		}
+		before, err := l.Policy(ctx, a.ID, c.Name)
+		if err != nil && !errors.Is(err, book.ErrNoPolicy) {
+			return "", err
+		}
+		p, err := l.SetPolicy(ctx, a.ID, c.Name, document)
+		done := "set"
+		if p.Version == before.Version {
+			done = "unchanged"
+		}
+		return fmt.Sprintf("policy %s %s, version %d", p.Name, done, p.Version), err
+	})
 }
 
 // compilePolicy returns the policy of a document, or an error that names file, line and
@@ -134,7 +114,7 @@ func (c *policyListCmd) Run(ctx context.Context, std streams) error {
 		}
 		var rows [][]any
 		for _, p := range policies {
-			rows = append(rows, []any{p.Name, p.Version, text(p.Changed.Format(time.RFC3339)), p.Size})
+			rows = append(rows, []any{p.Name, p.Version, p.Changed.Format(time.RFC3339), p.Size})
 		}
 		return c.print(std.out, []string{"name", "version", "changed", "bytes"}, rows)
 	})
@@ -159,14 +139,6 @@ type policyShowCmd struct {
 	To string `enum:"text,json" default:"text" help:"Output format: text, which is the document as it was given, or json (one object with name, version, changed and document)."`
 }
 
-// shownPolicy is what --to json prints.
-type shownPolicy struct {
-	Name     string          `json:"name"`
-	Version  int64           `json:"version"`
-	Changed  time.Time       `json:"changed"`
-	Document json.RawMessage `json:"document"`
-}
-
 // Run prints the policy.
 func (c *policyShowCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
@@ -175,10 +147,12 @@ func (c *policyShowCmd) Run(ctx context.Context, std streams) error {
 			return c.named(err)
 		}
 		if c.To == "json" {
-			encoder := json.NewEncoder(std.out)
-			encoder.SetEscapeHTML(false) // gibberish>=0.8
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(shownPolicy{p.Name, p.Version, p.Changed, json.RawMessage(p.Document)})
+			return printJSON(std.out, struct {
+				Name     string          `json:"name"`
+				Version  int64           `json:"version"`
+				Changed  time.Time       `json:"changed"`
+				Document json.RawMessage `json:"document"`
+			}{p.Name, p.Version, p.Changed, json.RawMessage(p.Document)})
 		}
 		if !strings.HasSuffix(p.Document, "\n") {
 			p.Document += "\n"
@@ -192,11 +166,7 @@ type policyDeleteCmd struct{ policyName }
 
 // Run deletes the policy.
 func (c *policyDeleteCmd) Run(ctx context.Context, std streams) error {
-	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-		if err := l.DeletePolicy(ctx, a.ID, c.Name); err != nil {
-			return c.named(err)
-		}
-		fmt.Fprintf(std.out, "policy %s deleted\n", c.Name)
-		return nil
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
+		return fmt.Sprintf("policy %s deleted", c.Name), c.named(l.DeletePolicy(ctx, a.ID, c.Name))
 	})
 }

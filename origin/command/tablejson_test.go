@@ -55,24 +55,32 @@ func (s *shell) objects(line string) (list []map[string]any) {
 	return list
 }
 
-// Text that a user chose is the same text in JSON, and cannot control a terminal.
+// ndjson returns the cell of a value as JSON.
+func ndjson(t *testing.T, value any) json.RawMessage {
+	var out strings.Builder
+	require.NoError(t, (&tableFlag{To: "ndjson"}).print(&out, []string{"a b"}, [][]any{{value}}))
+	var object map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &object))
+	return object["a_b"]
+}
+
+// Text that a user chose cannot control a terminal, in JSON too.
 func FuzzJSONText(f *testing.F) {
 	f.Add("jane@example.org")
 	f.Add("\x1b[2J\u009b1m\u202e\u2028\"\\\U000e0001")
 	f.Fuzz(func(t *testing.T, given string) {
-		data := jsonCell(given)
 		var text string
-		require.NoError(t, json.Unmarshal(data, &text))
-		require.Equal(t, string([]rune(given)), text, "each invalid byte is U+FFFD")
-		require.Equal(t, output.Printable(string(data)), string(data))
+		require.NoError(t, json.Unmarshal(ndjson(t, given), &text))
+		require.Equal(t, output.Printable(given), text)
 	})
 }
 
 func TestJSONCells(t *testing.T) {
 	t.Parallel()
 	limit := book.Limit(book.Unlimited)
-	for want, value := range map[string]any{`null`: dash, `"-"`: "-", `7`: int64(7), `true`: true, `"unlimited"`: ownLimit{&limit}, `"2026-11-22"`: book.Day(20779)} {
-		require.Equal(t, want, string(jsonCell(value)))
+	for want, value := range map[string]any{`null`: nil, `"-"`: "-", `7`: int64(7), `true`: true, `"unlimited"`: limitOrNil(&limit), `"<&>"`: "<&>"} {
+		require.Equal(t, want, string(ndjson(t, value)))
 	}
-	require.Equal(t, "null", string(jsonCell(ownLimit{})))
+	require.Equal(t, "null", string(ndjson(t, limitOrNil(nil))))
+	require.Equal(t, "null", string(ndjson(t, orNil(""))))
 }
