@@ -103,7 +103,8 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		wrongCommandLine(std.err, err)
 		return 2
 	}
-	if err = command.Run(commandLine(args)); err == nil {
+	err = command.Run(commandLine(args))
+	if err == nil {
 		return 0
 	}
 	printed := make(chan struct{})

@@ -188,7 +188,8 @@ func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms book.
 		change.Name = &c.Name
 	}
 	if c.Expires != "" {
-		if terms.Expires, err = expiryOf(ctx, l, c.Expires); err != nil {
+		terms.Expires, err = expiryOf(ctx, l, c.Expires)
+		if err != nil {
 			return change, err
 		}
 	}

@@ -2,10 +2,8 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,108 +52,78 @@ type shownLists struct {
 // Run prints the description. Lists that fail to verify are described all the
 // same, and the reason is printed as the state of their signature.
 func (c *listsShowCmd) Run(_ context.Context, std streams) error {
-	shown, err := c.describe(time.Now())
-	if err != nil {
+	now := time.Now()
+	shown := shownLists{Summary: feed.DescribeBuiltIn(), Signature: "none: built into the program"}
+	if c.Lists != "" {
+		blob, err := store.ReadBlob(c.Lists)
+		if err != nil {
+			return err
+		}
+		shown.Summary, err = feed.DescribeBlob(blob)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Lists, err)
+		}
+		statement, state := c.signature(shown.Version, now)
+		if statement != nil {
+			shown.Summary = shown.With(*statement)
+		}
+		shown.Signature = state
+	}
+	age := service.ListsAge(shown.Version, now)
+	shown.AgeDays = int(age.Hours() / 24)
+	if c.To == "json" {
+		return printJSON(std.out, shown)
+	}
+	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, value) }
+	row("version", shown.Version)
+	row("age", fmt.Sprintf("%s (sources last read on %s)", service.Days(age), shown.Date))
+	row("signature", shown.Signature)
+	if shown.Signed != nil {
+		row("signed", words.Time(*shown.Signed))
+		row("expires", words.Time(*shown.Expires))
+	}
+	if shown.Size > 0 {
+		row("size", words.Count(shown.Size, "byte"))
+	}
+	for _, name := range feed.CountNames() {
+		row(name, humanize.Comma(int64(shown.Counts[name])))
+	}
+	fmt.Fprintln(w)
+	if err := w.Flush(); err != nil || len(shown.Sources) == 0 {
 		return err
 	}
-	if c.To == "json" {
-		encoder := json.NewEncoder(std.out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(shown)
+	var rows [][]any
+	for _, f := range shown.Sources {
+		rows = append(rows, []any{f.Name, f.Version, f.Licence, f.Day, f.Domains})
 	}
-	return shown.print(std.out)
-}
-
-func (c *listsShowCmd) describe(now time.Time) (shown shownLists, err error) {
-	if c.Lists == "" {
-		shown = shownLists{Summary: feed.DescribeBuiltIn(), Signature: "none: built into the program"}
-	} else if shown, err = c.describeFile(now); err != nil {
-		return shown, err
-	}
-	shown.AgeDays = int(service.ListsAge(shown.Version, now).Hours() / 24)
-	return shown, nil
-}
-
-func (c *listsShowCmd) describeFile(now time.Time) (shown shownLists, err error) {
-	blob, err := store.ReadBlob(c.Lists)
-	if err != nil {
-		return shown, err
-	}
-	if shown.Summary, err = feed.DescribeBlob(blob); err != nil {
-		return shown, fmt.Errorf("%s: %w", c.Lists, err)
-	}
-	statement, state := c.signature(shown.Version, now)
-	if statement != nil {
-		shown.Summary = shown.With(*statement)
-	}
-	shown.Signature = state
-	return shown, nil
+	return (&tableFlag{To: "table"}).print(std.out, []string{"source", "version", "licence", "day", "domains"}, rows)
 }
 
 // signature returns what the file's signature says, and its state.
 func (c *listsShowCmd) signature(version string, now time.Time) (*feed.Statement, string) {
-	if c.ListsKey.IsZero() {
-		return c.unverified(version)
+	if !c.ListsKey.IsZero() {
+		release, err := store.File{Path: c.Lists, Key: c.ListsKey.PublicKey}.Read()
+		switch {
+		case err != nil:
+			return nil, "wrong: " + err.Error()
+		case now.Before(release.Expires):
+			return &release.Statement, "valid"
+		}
+		return &release.Statement, "expired"
 	}
-	release, err := store.File{Path: c.Lists, Key: c.ListsKey.PublicKey}.Read()
-	if err != nil {
-		return nil, "wrong: " + err.Error()
-	}
-	if now.Before(release.Expires) {
-		return &release.Statement, "valid"
-	}
-	return &release.Statement, "expired"
-}
-
-func (c *listsShowCmd) unverified(version string) (*feed.Statement, string) {
 	text, err := store.ReadSignature(c.Lists, feed.Suffix)
 	if err != nil {
 		return nil, "none"
 	}
 	statement, err := feed.ReadStatement(text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, "wrong: " + err.Error()
-	}
-	if statement.Version != version {
+	case statement.Version != version:
 		return nil, "wrong: it is for the lists " + statement.Version
 	}
 	return &statement, "not verified: give --lists-key"
-}
-
-// print prints a row for each fact.
-func (s shownLists) print(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, value) }
-	row("version", s.Version)
-	row("age", fmt.Sprintf("%s (sources last read on %s)", service.Days(time.Duration(s.AgeDays)*24*time.Hour), s.Date))
-	row("signature", s.Signature)
-	if s.Signed != nil {
-		row("signed", words.Time(*s.Signed))
-		row("expires", words.Time(*s.Expires))
-	}
-	if s.Size > 0 {
-		row("size", humanize.Comma(int64(s.Size))+" bytes")
-	}
-	for _, name := range feed.CountNames() {
-		row(name, humanize.Comma(int64(s.Counts[name])))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return s.printSources(out)
-}
-
-// printSources prints a table of the sources.
-func (s shownLists) printSources(out io.Writer) error {
-	var rows [][]any
-	for _, f := range s.Sources {
-		rows = append(rows, []any{f.Name, f.Version, f.Licence, f.Day, f.Domains})
-	}
-	if _, err := fmt.Fprintln(out); err != nil || rows == nil {
-		return err
-	}
-	table := tableFlag{To: "table"}
-	return table.print(out, []string{"source", "version", "licence", "day", "domains"}, rows)
 }
 
 // listsUpdateCmd fetches newer lists.
@@ -169,55 +137,58 @@ type listsUpdateCmd struct {
 // Run fetches, verifies and stores. In a pipe it prints nothing, so that a cron
 // job mails only failures.
 func (c *listsUpdateCmd) Run(ctx context.Context, std streams) error {
-	source, err := c.source()
+	switch {
+	case c.ListsKey.IsZero():
+		return service.UsageError{Err: service.ErrNoKey}
+	case c.Lists == "" && !c.DryRun:
+		return service.UsageError{Err: errors.New("--lists is missing: give the file in which to store the lists, the same as for serve, or --dry-run")}
+	}
+	source, err := update.Parse(c.From)
 	if err != nil {
-		return service.UsageError{Err: err}
+		return service.UsageError{Err: fmt.Errorf("--from %w", err)}
 	}
 	if prompt.IsTerminal(std.err) {
 		source.Progress = func(text string) { fmt.Fprintln(std.err, text) }
 	}
-	used, err := c.inUse()
+	file := store.File{Path: c.Lists, Key: c.ListsKey.PublicKey}
+	used, err := c.inUse(file)
 	if err != nil {
 		return err
 	}
 	release, err := source.Newer(ctx, c.ListsKey.PublicKey, used, time.Now())
+	if err == nil && release != nil && !c.DryRun {
+		err = file.Write(release, func(now *feed.Release) (err error) {
+			if now != nil { // another update may have been quicker
+				_, err = release.Supersedes(feed.InUse{Version: now.Version, Signed: now.Signed})
+			}
+			return err
+		})
+	}
 	if err != nil {
-		return c.unchanged(err, used)
+		return fmt.Errorf("the lists remain %s: %w", used.Version, err)
 	}
-	if release != nil && !c.DryRun {
-		if err := c.store(release); err != nil {
-			return c.unchanged(err, used)
-		}
+	if !c.DryRun && !prompt.IsTerminal(std.out) {
+		return nil
 	}
-	if c.DryRun || prompt.IsTerminal(std.out) {
-		fmt.Fprintln(std.out, c.outcome(release, used))
+	outcome := used.Version + " are the newest lists of the feed"
+	switch {
+	case release != nil && c.DryRun:
+		outcome = fmt.Sprintf("%s would replace %s; signed %s, valid until %s", release.Version, used.Version, words.Time(release.Signed), words.Time(release.Expires))
+	case release != nil:
+		outcome = fmt.Sprintf("%s has %s, before %s; a running service takes them over within seconds", c.Lists, release.Version, used.Version)
 	}
-	return nil
-}
-
-// source checks the command line and returns the feed.
-func (c *listsUpdateCmd) source() (*update.Source, error) {
-	if c.ListsKey.IsZero() {
-		return nil, service.ErrNoKey
-	}
-	if c.Lists == "" && !c.DryRun {
-		return nil, errors.New("--lists is missing: give the file in which to store the lists, the same as for serve, or --dry-run")
-	}
-	source, err := update.Parse(c.From)
-	if err != nil {
-		return nil, fmt.Errorf("--from %w", err)
-	}
-	return source, nil
+	_, err = fmt.Fprintln(std.out, outcome)
+	return err
 }
 
 // inUse returns the lists that the update would replace: those of the file, or
 // the built-in ones.
-func (c *listsUpdateCmd) inUse() (feed.InUse, error) {
+func (c *listsUpdateCmd) inUse(file store.File) (feed.InUse, error) {
 	builtIn := feed.InUse{Version: feed.DescribeBuiltIn().Version}
 	if c.Lists == "" {
 		return builtIn, nil
 	}
-	release, err := c.file().Read()
+	release, err := file.Read()
 	if err == nil {
 		return feed.InUse{Version: release.Version, Signed: release.Signed}, nil
 	}
@@ -234,36 +205,6 @@ func (c *listsUpdateCmd) inUse() (feed.InUse, error) {
 	return builtIn, nil // a damaged file is replaced
 }
 
-func (c *listsUpdateCmd) file() store.File {
-	return store.File{Path: c.Lists, Key: c.ListsKey.PublicKey}
-}
-
-// store replaces the file, unless another update was quicker.
-func (c *listsUpdateCmd) store(r *feed.Release) error {
-	return c.file().Write(r, func(now *feed.Release) error {
-		if now == nil {
-			return nil
-		}
-		_, err := r.Supersedes(feed.InUse{Version: now.Version, Signed: now.Signed})
-		return err
-	})
-}
-
-// unchanged adds to an error that nothing was replaced.
-func (c *listsUpdateCmd) unchanged(err error, used feed.InUse) error {
-	return fmt.Errorf("the lists remain %s: %w", used.Version, err)
-}
-
-func (c *listsUpdateCmd) outcome(r *feed.Release, used feed.InUse) string {
-	switch {
-	case r == nil:
-		return fmt.Sprintf("%s are the newest lists of the feed", used.Version)
-	case c.DryRun:
-		return fmt.Sprintf("%s would replace %s; signed %s, valid until %s", r.Version, used.Version, words.Time(r.Signed), words.Time(r.Expires))
-	}
-	return fmt.Sprintf("%s has %s, before %s; a running service takes them over within seconds", c.Lists, r.Version, used.Version)
-}
-
 // listsVerifyCmd verifies lists.
 type listsVerifyCmd struct {
 	listsKeyFlag
@@ -276,7 +217,16 @@ func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 		return service.ErrNoKey
 	}
 	if filepath.Base(c.File) == feed.ChangesName {
-		return c.verifyChanges(std.out)
+		changes, err := store.ReadChanges(c.File, c.ListsKey.PublicKey)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.File, err)
+		}
+		since := ", before which the feed had none"
+		if changes.Since != nil {
+			since = " since " + *changes.Since
+		}
+		_, err = fmt.Fprintf(std.out, "%s: changes of the lists %s%s: %d added, %d removed\n", c.File, changes.Version, since, changes.Added, changes.Removed)
+		return err
 	}
 	release, err := store.File{Path: c.File, Key: c.ListsKey.PublicKey}.Read()
 	if err == nil {
@@ -286,20 +236,6 @@ func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	_, err = fmt.Fprintf(std.out, "%s: lists %s, signed %s, valid until %s\n", c.File, release.Version, words.Time(release.Signed), words.Time(release.Expires))
-	return err
-}
-
-// verifyChanges prints what the changes are about.
-func (c *listsVerifyCmd) verifyChanges(out io.Writer) error {
-	changes, err := store.ReadChanges(c.File, c.ListsKey.PublicKey)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
-	}
-	since := ", before which the feed had none"
-	if changes.Since != nil {
-		since = " since " + *changes.Since
-	}
-	_, err = fmt.Fprintf(out, "%s: changes of the lists %s%s: %d added, %d removed\n", c.File, changes.Version, since, changes.Added, changes.Removed)
 	return err
 }
 
@@ -315,14 +251,23 @@ func (c *listsKeygenCmd) Run(_ context.Context, std streams) error {
 	if public == c.File {
 		return service.UsageError{Err: errors.New("the secret key's file must not end in .pub")}
 	}
-	if err := requireNone(c.File, public); err != nil {
-		return err
+	for _, file := range []string{c.File, public} {
+		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s exists already: a feed whose key is lost needs a new key in every client", file)
+		}
 	}
 	key, secret, err := feed.GenerateKey()
 	if err != nil {
 		return err
 	}
-	text, err := c.encrypt(secret, std)
+	password := ""
+	if !c.NoPassword {
+		password, err = askTwice(std)
+		if err != nil {
+			return fmt.Errorf("%w (--no-password makes a key without one)", err)
+		}
+	}
+	text, err := secret.File(password)
 	if err != nil {
 		return err
 	}
@@ -336,17 +281,6 @@ func (c *listsKeygenCmd) Run(_ context.Context, std streams) error {
 	return err
 }
 
-func (c *listsKeygenCmd) encrypt(secret feed.SecretKey, std streams) ([]byte, error) {
-	if c.NoPassword {
-		return secret.File("")
-	}
-	password, err := askTwice(std)
-	if err != nil {
-		return nil, fmt.Errorf("%w (--no-password makes a key without one)", err)
-	}
-	return secret.File(password)
-}
-
 // askTwice asks for a password, on a terminal twice.
 func askTwice(std streams) (string, error) {
 	password, err := prompt.Password(std.in, std.err, "Password for the secret key: ")
@@ -354,22 +288,10 @@ func askTwice(std streams) (string, error) {
 		return password, err
 	}
 	again, err := prompt.Password(std.in, std.err, "Again: ")
-	if err != nil {
-		return "", err
+	if err == nil && (password != again || password == "") {
+		err = errors.New("the passwords differ, or are empty")
 	}
-	if password != again || password == "" {
-		return "", errors.New("the passwords differ, or are empty")
-	}
-	return password, nil
-}
-
-func requireNone(files ...string) error {
-	for _, file := range files {
-		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s exists already: a feed whose key is lost needs a new key in every client", file)
-		}
-	}
-	return nil
+	return password, err
 }
 
 // writeNew writes a file that does not exist yet.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,17 +67,33 @@ func (c *listsWhyCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	var reasons []shownReason
+	without := 0
 	for n, domain := range c.Domains {
 		reason, err := why(ctx, engine.View(), domain, published)
 		if err != nil {
 			return service.UsageError{Err: fmt.Errorf("domain %d of %d: %w", n+1, len(c.Domains), err)}
 		}
+		if reason.Entry == nil {
+			without++
+		}
 		reasons = append(reasons, reason)
 	}
-	if err := c.print(std.out, reasons); err != nil {
-		return err
+	if c.To == "json" {
+		err = printJSON(std.out, reasons)
+	} else {
+		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+		for n, s := range reasons {
+			if n > 0 {
+				fmt.Fprintln(w)
+			}
+			s.print(w)
+		}
+		err = w.Flush()
 	}
-	return withoutEntry(reasons)
+	if err == nil && without > 0 {
+		err = exitError{fmt.Errorf("no entry for %d of %s", without, words.Count(len(reasons), "domain")), exitNoEntry}
+	}
+	return err
 }
 
 // published returns the sources by name. Those of a module of another program are known
@@ -120,15 +135,10 @@ func why(ctx context.Context, view *host.View, domain string, published map[stri
 	case strings.HasPrefix(r.Domain, "["):
 		return s, errors.New("this is the address of a host (RFC 5321 section 4.1.3), and lists have domains")
 	}
-	return reasonOf(&r, view.Info().Lists, published), nil
-}
-
-// reasonOf returns the reason for the domain of r.
-func reasonOf(r *result.Result, version string, published map[string]feed.Source) shownReason {
-	s := shownReason{Domain: r.Domain, Sources: []shownSource{}, TypoSuggestion: optional(r.TypoSuggestion), Lists: version}
+	s = shownReason{Domain: r.Domain, Sources: []shownSource{}, TypoSuggestion: optional(r.TypoSuggestion), Lists: view.Info().Lists}
 	e := r.Details.Provider
 	if e == nil {
-		return s
+		return s, nil
 	}
 	s.Class, s.Entry, s.Subdomains = &e.Class, &e.Entry, &e.Subdomains
 	for _, name := range e.Sources {
@@ -139,7 +149,7 @@ func reasonOf(r *result.Result, version string, published map[string]feed.Source
 			s.FirstDay = day
 		}
 	}
-	return s
+	return s, nil
 }
 
 // optional returns nil for an empty text.
@@ -150,36 +160,6 @@ func optional(text string) *string {
 	return &text
 }
 
-// withoutEntry returns an error with the exit code if a domain has no entry.
-func withoutEntry(reasons []shownReason) error {
-	n := 0
-	for _, s := range reasons {
-		if s.Entry == nil {
-			n++
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return exitError{fmt.Errorf("no entry for %d of %s", n, words.Count(len(reasons), "domain")), exitNoEntry}
-}
-
-func (c *listsWhyCmd) print(out io.Writer, reasons []shownReason) error {
-	if c.To == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(reasons)
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for n, s := range reasons {
-		if n > 0 {
-			fmt.Fprintln(w)
-		}
-		s.print(w)
-	}
-	return w.Flush()
-}
-
 // print prints a row for each fact. Domains may have letters of any script.
 func (s *shownReason) print(w io.Writer) {
 	row := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, value) }
@@ -187,9 +167,24 @@ func (s *shownReason) print(w io.Writer) {
 	switch {
 	case s.Entry != nil:
 		row("class", *s.Class)
-		row("entry", s.describeEntry())
-		row("first day", describeDay(s.FirstDay))
-		s.printSources(w)
+		covers := ", covers no subdomain"
+		switch {
+		case strings.Count(s.Domain, ".") > strings.Count(*s.Entry, "."):
+			covers = ", a parent, which covers all names below its own"
+		case *s.Subdomains:
+			covers = ", covers all names below its own too"
+		}
+		row("entry", *s.Entry+covers)
+		if s.FirstDay == nil {
+			row("first day", "unknown")
+		} else {
+			row("first day", *s.FirstDay+" or earlier") // because nobody may have kept the days before
+		}
+		name := "sources"
+		for _, source := range s.Sources {
+			row(name, source.describe())
+			name = ""
+		}
 	case s.TypoSuggestion != nil:
 		row("class", "none: it has no entry")
 		row("typo", "probably a misspelling of "+output.Printable(*s.TypoSuggestion))
@@ -197,26 +192,6 @@ func (s *shownReason) print(w io.Writer) {
 		row("class", "none: neither it nor a parent that covers it has an entry; its mail exchanges are not looked at")
 	}
 	row("lists", s.Lists)
-}
-
-// describeEntry says what the entry covers.
-func (s *shownReason) describeEntry() string {
-	switch {
-	case strings.Count(s.Domain, ".") > strings.Count(*s.Entry, "."):
-		return *s.Entry + ", a parent, which covers all names below its own"
-	case *s.Subdomains:
-		return *s.Entry + ", covers all names below its own too"
-	}
-	return *s.Entry + ", covers no subdomain"
-}
-
-// printSources prints a line for each source.
-func (s *shownReason) printSources(w io.Writer) {
-	name := "sources"
-	for _, source := range s.Sources {
-		fmt.Fprintf(w, "%s\t%s\n", name, source.describe())
-		name = ""
-	}
 }
 
 // describe returns what is known about the source.
@@ -232,13 +207,4 @@ func (s *shownSource) describe() string {
 		text += ", carried it on " + *s.FirstDay
 	}
 	return text
-}
-
-// describeDay describes the first day. A list may have carried the entry before anybody
-// kept its days.
-func describeDay(day *string) string {
-	if day == nil {
-		return "unknown"
-	}
-	return *day + " or earlier"
 }

@@ -80,7 +80,8 @@ func (c *serveCmd) announce(ctx context.Context, std streams, s *service.Service
 	demo, err := s.Ledger().AccountByEmail(ctx, demoEmail)
 	switch {
 	case len(first) == 0:
-		if demo, err = s.Ledger().CreateAccount(ctx, demoEmail, demoTerms); err != nil {
+		demo, err = s.Ledger().CreateAccount(ctx, demoEmail, demoTerms)
+		if err != nil {
 			return err
 		}
 		secret, _, err := s.Ledger().CreateKey(ctx, demo.ID, "demo", book.KeyTerms{})

@@ -24,7 +24,8 @@ type Domains struct {
 func Resolver(servers []string, timeout time.Duration, domains Domains) Check {
 	return Check{"resolver", func(ctx context.Context) (detail string, err error) {
 		if len(servers) == 0 {
-			if servers, err = mx.SystemServers(); err != nil {
+			servers, err = mx.SystemServers()
+			if err != nil {
 				return "", err
 			}
 		}

@@ -168,7 +168,8 @@ func Edge(at *url.URL, ours func() (host.Info, error)) Check {
 		if err := json.Unmarshal(body, &theirs); err != nil || resp.StatusCode != http.StatusOK || theirs.Engine == "" {
 			return "", fmt.Errorf("%s/versions is %s without versions: is a worker of addrspec behind this URL?", at, resp.Status)
 		}
-		if resp, _, err = ask(ctx, at.JoinPath("v1/usage"), ""); err != nil {
+		resp, _, err = ask(ctx, at.JoinPath("v1/usage"), "")
+		if err != nil {
 			return "", err
 		}
 		if resp.StatusCode != http.StatusUnauthorized {
