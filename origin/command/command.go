@@ -13,8 +13,9 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -107,15 +108,7 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 	if err == nil {
 		return 0
 	}
-	printed := make(chan struct{})
-	go func() {
-		defer close(printed)
-		fmt.Fprintln(std.err, "addrspec:", err)
-	}()
-	select {
-	case <-printed:
-	case <-time.After(time.Second): // because a stalled reader must not keep the process from exiting
-	}
+	fmt.Fprintln(std.err, "addrspec:", err)
 	if own, ok := errors.AsType[exitError](err); ok {
 		return own.code
 	}
@@ -129,7 +122,15 @@ func newParser(ctx context.Context, std streams) (*kong.Kong, error) {
 	parser, err := kong.New(new(cli),
 		kong.Name("addrspec"), kong.Description(about),
 		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": service.Version(), "failures": failureNames()},
-		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.ValueFormatter(flagHelp),
+		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp),
+		// The environment variable of a flag is in its help only if it is not ADDRSPEC_<FLAG>.
+		kong.ValueFormatter(func(v *kong.Value) string {
+			usual := "ADDRSPEC_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
+			if slices.Equal(v.Tag.Envs, []string{usual}) {
+				return v.Help
+			}
+			return kong.DefaultHelpValueFormatter(v)
+		}),
 		kong.Exit(func(status int) { panic(exited(status)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))
 	if err == nil {

@@ -45,15 +45,17 @@ type doctorCmd struct {
 	Limit          time.Duration       `default:"10s" help:"The longest time of one check; all run at once (${default})."`
 	To             string              `enum:"text,json" default:"text" help:"Output format: text or json (an array of objects with part, status and detail)."`
 	Strict         bool                `help:"Exit with 1 if there is advice, too."`
+
+	engine func() (*host.Engine, error) // starts the module once; it ends with the process
 }
 
-const doctorHelp = `Each line is a part of the deployment: ok, ADVICE (to be done soon) or WRONG, with
+// Help returns the text that --help prints after the flags' summary.
+func (doctorCmd) Help() string {
+	return `Each line is a part of the deployment: ok, ADVICE (to be done soon) or WRONG, with
 what to do. The exit code is 0, or 1 if something is wrong. Nothing is changed. Run
 it with the service's environment and as root or the service's user.
 origin/deploy/doctor.md explains each part.`
-
-// Help returns the text that --help prints after the flags' summary.
-func (doctorCmd) Help() string { return doctorHelp }
+}
 
 // earliest is when this was written. A clock before it is wrong, and would count
 // points under a past month.
@@ -110,14 +112,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	if !doctor.Ours(c.CachePath()) { // because the service could not read the entries that root makes in its cache
 		module.CacheDir = ""
 	}
-	engine := sync.OnceValues(func() (*host.Engine, error) { return module.Engine(context.Background()) }) // ends with the process
-	info := func() (host.Info, error) {
-		e, err := engine()
-		if err != nil {
-			return host.Info{}, err
-		}
-		return e.View().Info(), nil
-	}
+	c.engine = sync.OnceValues(func() (*host.Engine, error) { return module.Engine(context.Background()) })
 	return []doctor.Check{
 		{Name: "database", Look: c.database},
 		{Name: "secrets", Look: c.secrets},
@@ -132,42 +127,13 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 		doctor.Files(secret, given(c.Lists, c.ListsExtra, c.Plans, c.Hooks, c.Module)),
 		doctor.Limits(c.MaxConnections, c.DNSConcurrency, service.FilesNeeded(c.MaxConnections, c.DNSConcurrency)),
 		doctor.Resolver(c.DNS, c.DNSTimeout, doctor.Domains{With: c.KnownMX(), Without: c.DNSWithoutMX}),
-		{Name: "module", Look: func(ctx context.Context) (string, error) {
-			e, err := engine()
-			if err != nil {
-				return "", err
-			}
-			facts, err := e.Check(ctx, nil, "postmaster@example.org", 0)
-			if err == nil && !facts.Valid {
-				err = fmt.Errorf("%s rejects postmaster@example.org: rebuild it", c.Source())
-			}
-			return fmt.Sprintf("engine %s, model %s", e.View().Info().Engine, e.View().Info().Model), err
-		}},
-		{Name: "lists", Look: func(context.Context) (string, error) {
-			used, err := info()
-			if err != nil {
-				return "", err
-			}
-			return c.lists(used.Lists, time.Now())
-		}},
+		{Name: "module", Look: c.module},
+		{Name: "lists", Look: c.lists},
 		{Name: "feed", Look: c.feed},
-		{Name: "hooks", Look: func(ctx context.Context) (string, error) {
-			if c.Hooks == "" {
-				return "", nil
-			}
-			e, err := engine()
-			if err != nil {
-				return "", err
-			}
-			set, err := signuphook.Load(ctx, e, c.Hooks)
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("%d valid", len(set.Hooks())), nil
-		}},
+		{Name: "hooks", Look: c.hooks},
 		doctor.Service(public),
 		doctor.Origin(public, c.EdgeSecret.List()...),
-		doctor.Edge(edge, info),
+		doctor.Edge(edge, c.versions),
 	}, nil
 }
 
@@ -237,14 +203,41 @@ func (c *doctorCmd) secrets(ctx context.Context) (string, error) {
 	}
 }
 
-// lists checks the age of the lists in use, and the signature of the file of --lists if there
-// is a key.
-func (c *doctorCmd) lists(version string, now time.Time) (string, error) {
-	detail, err := service.CheckListsAge(version, service.StaleLists, now)
+// module checks an address with the module.
+func (c *doctorCmd) module(ctx context.Context) (string, error) {
+	engine, err := c.engine()
 	if err != nil {
 		return "", err
 	}
-	if _, err := service.CheckListsAge(version, service.AgingLists, now); err != nil {
+	facts, err := engine.Check(ctx, nil, "postmaster@example.org", 0)
+	if err == nil && !facts.Valid {
+		err = fmt.Errorf("%s rejects postmaster@example.org: rebuild it", c.Source())
+	}
+	return fmt.Sprintf("engine %s, model %s", engine.View().Info().Engine, engine.View().Info().Model), err
+}
+
+// versions returns the versions of module and lists.
+func (c *doctorCmd) versions() (host.Info, error) {
+	engine, err := c.engine()
+	if err != nil {
+		return host.Info{}, err
+	}
+	return engine.View().Info(), nil
+}
+
+// lists checks the age of the lists in use, and the signature of the file of --lists if there
+// is a key.
+func (c *doctorCmd) lists(context.Context) (string, error) {
+	used, err := c.versions()
+	if err != nil {
+		return "", err
+	}
+	now := time.Now()
+	detail, err := service.CheckListsAge(used.Lists, service.StaleLists, now)
+	if err != nil {
+		return "", err
+	}
+	if _, err := service.CheckListsAge(used.Lists, service.AgingLists, now); err != nil {
 		return "", doctor.Advice{Err: err}
 	}
 	if c.Lists == "" || c.ListsKey.IsZero() {
@@ -258,6 +251,22 @@ func (c *doctorCmd) lists(version string, now time.Time) (string, error) {
 		return "", doctor.Advice{Err: fmt.Errorf("%w; serve goes on using them", err)}
 	}
 	return detail + ", signed, valid for " + service.Days(release.Expires.Sub(now)), nil
+}
+
+// hooks validates the file of --hooks, if there is one.
+func (c *doctorCmd) hooks(ctx context.Context) (string, error) {
+	if c.Hooks == "" {
+		return "", nil
+	}
+	engine, err := c.engine()
+	if err != nil {
+		return "", err
+	}
+	set, err := signuphook.Load(ctx, engine, c.Hooks)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d valid", len(set.Hooks())), nil
 }
 
 // feed checks the feed of --lists-url, if there is one.

@@ -61,16 +61,6 @@ func arrangeHelp(n *kong.Node) {
 	}
 }
 
-// flagHelp returns the help of a flag. Its environment variable is in it only if it
-// is not ADDRSPEC_<FLAG>.
-func flagHelp(v *kong.Value) string {
-	usual := "ADDRSPEC_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
-	if len(v.Tag.Envs) == 1 && v.Tag.Envs[0] == usual {
-		return v.Help
-	}
-	return kong.DefaultHelpValueFormatter(v)
-}
-
 // printHelp prints the help of the selected command, with its examples last, so
 // that they are what a terminal shows.
 func printHelp(options kong.HelpOptions, c *kong.Context) error {

@@ -58,20 +58,13 @@ func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
 		}
 		hooks = []*signuphook.Hook{h}
 	}
-	if c.Address == "" {
-		return listHooks(std.out, hooks)
+	if c.Address != "" {
+		return c.try(ctx, std.out, engine.View(), hooks)
 	}
-	return c.try(ctx, std.out, engine.View(), hooks)
-}
-
-func listHooks(out io.Writer, hooks []*signuphook.Hook) error {
 	for _, h := range hooks {
-		line := fmt.Sprintf("/v1/hooks/%s: ok, %s; %s pays\n", h.Name, h.Summary(), h.Account)
+		fmt.Fprintf(std.out, "/v1/hooks/%s: ok, %s; %s pays\n", h.Name, h.Summary(), h.Account)
 		if advice := h.Advice(); advice != "" {
-			line += fmt.Sprintf("/v1/hooks/%s: %s\n", h.Name, advice)
-		}
-		if _, err := io.WriteString(out, line); err != nil {
-			return err
+			fmt.Fprintf(std.out, "/v1/hooks/%s: %s\n", h.Name, advice)
 		}
 	}
 	return nil
@@ -110,7 +103,7 @@ func (c *hooksCheckCmd) lookups() (lookUp signuphook.LookUp, end func(), err err
 		return nil, nil, service.UsageError{Err: err}
 	}
 	if c.Offline {
-		return everyDomainHasMX, func() {}, nil
+		return func(context.Context, string, bool) (host.Lookup, error) { return host.Lookup{MX: true}, nil }, func() {}, nil
 	}
 	resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: 1, AccountConcurrency: 1})
 	if err != nil {
@@ -124,8 +117,4 @@ func (c *hooksCheckCmd) lookups() (lookUp signuphook.LookUp, end func(), err err
 		r, err := lookUp(ctx, 1, domain)
 		return r.Lookup(), err
 	}, resolver.Close, nil
-}
-
-func everyDomainHasMX(context.Context, string, bool) (host.Lookup, error) {
-	return host.Lookup{MX: true}, nil
 }

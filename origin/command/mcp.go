@@ -38,43 +38,46 @@ In the configuration of most clients:
 
 // Run serves until standard input ends or the process gets a signal.
 func (c *mcpCmd) Run(ctx context.Context, std streams) error {
-	options, done, err := c.options(ctx, std.err)
+	begin := c.local
+	if c.Server != "" {
+		begin = c.remote
+	}
+	options, done, err := begin(ctx, std.err)
 	if err != nil {
 		return err
 	}
 	defer done()
-	fmt.Fprintf(std.err, "addrspec %s serves the Model Context Protocol on standard input and output, %s\n", service.Release, modeNames[options.Mode])
+	options.Release = service.Release
+	mode := map[mcp.Mode]string{mcp.Offline: "offline", mcp.DNS: "with MX lookups", mcp.Service: "through a service"}[options.Mode]
+	fmt.Fprintf(std.err, "addrspec %s serves the Model Context Protocol on standard input and output, %s\n", service.Release, mode)
 	return mcp.Serve(ctx, options, std.in, std.out)
 }
 
-var modeNames = [...]string{mcp.Offline: "offline", mcp.DNS: "with MX lookups", mcp.Service: "through a service"}
-
-// options returns the checkers and the mode. done frees what they use.
-func (c *mcpCmd) options(ctx context.Context, warnings io.Writer) (o mcp.Options, done func(), err error) {
-	o.Release = service.Release
-	if c.Server != "" {
-		return c.remoteOptions(ctx, o, warnings)
-	}
+// local returns the mode and checkers in this process. done frees what they use.
+func (c *mcpCmd) local(ctx context.Context, _ io.Writer) (o mcp.Options, done func(), err error) {
 	if err := service.CheckTime("--dns-timeout", c.DNSTimeout); err != nil {
 		return o, nil, service.UsageError{Err: err}
 	}
-	lookups, closeResolver, err := c.lookups()
-	if err != nil {
-		return o, nil, err
-	}
 	engine, err := c.Engine(ctx)
 	if err != nil {
-		closeResolver()
 		return o, nil, err
 	}
-	done = func() { closeResolver(); engine.Close(context.WithoutCancel(ctx)) }
+	done = func() { engine.Close(context.WithoutCancel(ctx)) }
 	policy, err := readPolicy(ctx, engine, c.Policy)
 	if err != nil {
 		done()
 		return o, nil, err
 	}
-	if lookups != nil {
-		o.Mode = mcp.DNS
+	var lookups *check.Lookups
+	if !c.Offline {
+		const most = 64 // MX lookups at a time: those of a call
+		resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: most, AccountConcurrency: most})
+		if err != nil {
+			done()
+			return o, nil, err
+		}
+		done = func() { resolver.Close(); engine.Close(context.WithoutCancel(ctx)) }
+		o.Mode, lookups = mcp.DNS, check.NewLookups(resolver, most)
 	}
 	o.Checker = func(ctx context.Context, q mcp.Query) (_ check.Checker, err error) {
 		local := &check.Local{View: engine.View(), Flags: c.Flags(), Lookups: lookups, Policy: policy}
@@ -89,22 +92,9 @@ func (c *mcpCmd) options(ctx context.Context, warnings io.Writer) (o mcp.Options
 	return o, done, nil
 }
 
-// mcpLookups is how many MX lookups run at a time: those of a call.
-const mcpLookups = 64
-
-// lookups returns what looks MX records up, nil with --offline.
-func (c *mcpCmd) lookups() (lookups *check.Lookups, closeResolver func(), err error) {
-	if c.Offline {
-		return nil, func() {}, nil
-	}
-	resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: mcpLookups, AccountConcurrency: mcpLookups})
-	if err != nil {
-		return nil, nil, err
-	}
-	return check.NewLookups(resolver, mcpLookups), resolver.Close, nil
-}
-
-func (c *mcpCmd) remoteOptions(ctx context.Context, o mcp.Options, warnings io.Writer) (mcp.Options, func(), error) {
+// remote returns checkers that use the service of --server. The policy of a call decides, if
+// it has one: that of the account by its name, or a document, here.
+func (c *mcpCmd) remote(ctx context.Context, warnings io.Writer) (o mcp.Options, done func(), err error) {
 	if c.Offline {
 		return o, nil, service.UsageError{Err: errServerOffline}
 	}
@@ -113,7 +103,7 @@ func (c *mcpCmd) remoteOptions(ctx context.Context, o mcp.Options, warnings io.W
 		return o, nil, err
 	}
 	engine, closeEngine := lazily(ctx, &c.ModuleFlags)
-	done := func() { service.Close(); closeEngine() }
+	done = func() { service.Close(); closeEngine() }
 	usual := client.Checker{Client: service}
 	if err := decideBy(ctx, c.Policy, engine, &usual); err != nil {
 		done()
@@ -123,26 +113,20 @@ func (c *mcpCmd) remoteOptions(ctx context.Context, o mcp.Options, warnings io.W
 	o.Checker = func(ctx context.Context, q mcp.Query) (check.Checker, error) {
 		checker := usual
 		checker.Details = q.Details
-		return &checker, decideByCall(ctx, q, engine, &checker)
+		switch {
+		case q.PolicyName != "":
+			checker.Policy, checker.Decider = q.PolicyName, nil
+			return &checker, book.CheckPolicyName(q.PolicyName)
+		case q.Policy != "":
+			e, err := engine()
+			if err != nil {
+				return nil, err
+			}
+			policy, err := e.NewPolicy(ctx, q.Policy)
+			checker.Policy, checker.Decider = "", &check.Local{View: e.View(), Policy: policy}
+			return &checker, err
+		}
+		return &checker, nil
 	}
 	return o, done, nil
-}
-
-// decideByCall makes the policy of a call decide, if it has one: that of the account by its
-// name, or the document, here.
-func decideByCall(ctx context.Context, q mcp.Query, engine func() (*host.Engine, error), checker *client.Checker) error {
-	switch {
-	case q.PolicyName != "":
-		checker.Policy, checker.Decider = q.PolicyName, nil
-		return book.CheckPolicyName(q.PolicyName)
-	case q.Policy == "":
-		return nil
-	}
-	e, err := engine()
-	if err != nil {
-		return err
-	}
-	policy, err := e.NewPolicy(ctx, q.Policy)
-	checker.Policy, checker.Decider = "", &check.Local{View: e.View(), Policy: policy}
-	return err
 }
