@@ -33,9 +33,6 @@ limit, its webhook gets one message for each, signed as Standard Webhooks descri
 prints the webhook and its latest messages.`
 }
 
-// maxDeliveries is how many messages the command lists.
-const maxDeliveries = 20
-
 // Run shows or changes the webhook. A secret is the last word of the output.
 func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
 	sealer, err := c.Sealer()
@@ -82,7 +79,7 @@ func (c *accountWebhookCmd) show(ctx context.Context, std streams, s *webhook.Se
 	if err != nil {
 		return err
 	}
-	list, err := s.Deliveries(ctx, account, maxDeliveries)
+	list, err := s.Deliveries(ctx, account, 20)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (c *backupCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	line := newProgressLine(std.err, "backup")
+	line := &progressLine{to: std.err, what: "backup"}
 	s, err := archive.Backup(ctx, path, c.File, c.Force, line.copied)
 	if err := line.end(err); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	line := newProgressLine(std.err, "restore")
+	line := &progressLine{to: std.err, what: "restore"}
 	r, err := archive.Restore(ctx, c.File, path,
 		archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.copied})
 	if err := line.end(err); err != nil {
@@ -178,7 +178,7 @@ func (c *exportCmd) Run(ctx context.Context, std streams) error {
 		return service.UsageError{Err: errors.New(
 			"an export contains secrets: give the name of a file, or pipe it to another program")}
 	}
-	line := newProgressLine(std.err, "export")
+	line := &progressLine{to: std.err, what: "export"}
 	to, complete := io.MultiWriter(out, line), func() error { return nil }
 	if strings.HasSuffix(c.File, ".gz") {
 		buffer := bufio.NewWriter(to) // because gzip writes a few hundred bytes at a time
@@ -244,7 +244,7 @@ func (c *importCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
-	line := newProgressLine(std.err, "import")
+	line := &progressLine{to: std.err, what: "import"}
 	counts, err := archive.Import(ctx, c.Database, io.TeeReader(in, line), func(document string) error {
 		_, err := engine.NewPolicy(ctx, document)
 		return err
@@ -258,7 +258,7 @@ func (c *importCmd) Run(ctx context.Context, std streams) error {
 
 // A progressLine shows how far a copy of the ledger is, on a terminal only.
 type progressLine struct {
-	to   io.Writer // nil: not a terminal
+	to   io.Writer
 	what string
 	done int64 // bytes
 	last time.Time
@@ -266,17 +266,9 @@ type progressLine struct {
 
 const clearLine = "\r\x1b[K"
 
-func newProgressLine(out io.Writer, what string) *progressLine {
-	p := &progressLine{what: what}
-	if prompt.IsTerminal(out) {
-		p.to = out
-	}
-	return p
-}
-
 // copied shows how many of all bytes are copied; all is 0 if it is not known.
 func (p *progressLine) copied(done, all int64) {
-	if p.to == nil || time.Since(p.last) < time.Second/5 {
+	if time.Since(p.last) < time.Second/5 {
 		return
 	}
 	p.last = time.Now()
@@ -284,7 +276,9 @@ func (p *progressLine) copied(done, all int64) {
 	if all > 0 {
 		text = fmt.Sprintf("%d %%", done*100/all)
 	}
-	fmt.Fprint(p.to, clearLine, p.what, ": ", text)
+	if prompt.IsTerminal(p.to) {
+		fmt.Fprint(p.to, clearLine, p.what, ": ", text)
+	}
 }
 
 // Write counts bytes.
@@ -296,7 +290,7 @@ func (p *progressLine) Write(b []byte) (int, error) {
 
 // end removes the line. It replaces the error of a copy that a signal ended.
 func (p *progressLine) end(err error) error {
-	if p.to != nil {
+	if prompt.IsTerminal(p.to) {
 		io.WriteString(p.to, clearLine)
 	}
 	if errors.Is(err, context.Canceled) {

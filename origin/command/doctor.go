@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -68,24 +69,24 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 		return service.UsageError{Err: err}
 	}
 	findings := doctor.Run(ctx, c.Limit, checks)
+	failed := false
+	lines := ""
+	shown := map[doctor.Status]string{doctor.OK: "ok", doctor.Advised: "ADVICE", doctor.Wrong: "WRONG"}
+	for _, f := range findings {
+		failed = failed || f.Status == doctor.Wrong || c.Strict && f.Status == doctor.Advised
+		for _, line := range strings.Split(f.Detail, "\n") { // a joined error has a line for each part
+			lines += fmt.Sprintf("%-11s %-6s %s\n", f.Part, shown[f.Status], line)
+		}
+	}
 	if c.To == "json" {
-		if err := printJSON(std.out, findings); err != nil {
-			return err
-		}
+		err = printJSON(std.out, findings)
 	} else {
-		words := map[doctor.Status]string{doctor.OK: "ok", doctor.Advised: "ADVICE", doctor.Wrong: "WRONG"}
-		for _, f := range findings {
-			for _, line := range strings.Split(f.Detail, "\n") { // a joined error has a line for each part
-				if _, err := fmt.Fprintf(std.out, "%-11s %-6s %s\n", f.Part, words[f.Status], line); err != nil {
-					return err
-				}
-			}
-		}
+		_, err = io.WriteString(std.out, lines)
 	}
-	if doctor.Failed(findings, c.Strict) {
-		return errors.New("some checks failed, see above")
+	if err == nil && failed {
+		err = errors.New("some checks failed, see above")
 	}
-	return nil
+	return err
 }
 
 // checks returns the checks in the order in which they are printed.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/addrspec/addrspec/origin/command/complete"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
@@ -68,7 +69,7 @@ func printHelp(options kong.HelpOptions, c *kong.Context) error {
 		return err
 	}
 	text := ""
-	for _, e := range commandExamples[commandPath(cmp.Or(c.Selected(), c.Model.Node))] {
+	for _, e := range commandExamples[cmp.Or(c.Selected(), c.Model.Node).Path()] {
 		text += fmt.Sprintf("  # %s\n  %s\n", e.does, e.line)
 	}
 	if text != "" {
@@ -76,14 +77,6 @@ func printHelp(options kong.HelpOptions, c *kong.Context) error {
 	}
 	_, err := io.WriteString(c.Stdout, text)
 	return err
-}
-
-// commandPath returns the words of a command after the program's name.
-func commandPath(n *kong.Node) string {
-	if n.Parent == nil {
-		return ""
-	}
-	return strings.TrimSpace(commandPath(n.Parent) + " " + n.Name)
 }
 
 // helpCmd prints the help of a command.
@@ -97,6 +90,21 @@ func (c *helpCmd) Run(k *kong.Context) error {
 	return service.UsageError{Err: err} // --help without an error does not return
 }
 
+// completionCmd prints the script of a shell.
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Run prints the script.
+func (c *completionCmd) Run(std streams) error {
+	script, err := complete.Scripts.ReadFile("addrspec." + c.Shell)
+	if err != nil {
+		return err
+	}
+	_, err = std.out.Write(script)
+	return err
+}
+
 // wrongCommandLine prints what is wrong with a command line. Without a command, or
 // without the second word of one, it prints the commands that there are.
 func wrongCommandLine(to io.Writer, err error) {
@@ -108,7 +116,7 @@ func wrongCommandLine(to io.Writer, err error) {
 			_ = wrong.Context.PrintUsage(false)
 			return
 		}
-		words = strings.TrimSpace(words + " " + commandPath(node))
+		words = node.FullPath()
 	}
 	fmt.Fprintf(to, "addrspec: %v\nTry '%s --help'.\n", err, words)
 }

@@ -65,7 +65,7 @@ func TestEveryCommandHasExamples(t *testing.T) {
 	exampleDirectory(t)
 	known := []string{""}
 	eachCommand(model(t).Model.Node, func(n *kong.Node) {
-		path := commandPath(n)
+		path := n.Path()
 		known = append(known, path)
 		require.NotEmpty(t, commandExamples[path], "%s has no example in examples.go", path)
 		out, err, code := operator(t, append(strings.Fields(path), "--help")...)

@@ -72,18 +72,32 @@ func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
 
 // try prints what each hook responds about the address.
 func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, view *host.View, hooks []*signuphook.Hook) error {
-	lookUp, end, err := c.lookups()
-	if err != nil {
-		return err
+	if err := service.CheckTime("--dns-timeout", c.DNSTimeout); err != nil {
+		return service.UsageError{Err: err}
 	}
-	defer end()
+	lookUp := func(context.Context, string, bool) (host.Lookup, error) { return host.Lookup{MX: true}, nil }
+	if !c.Offline {
+		resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: 1, AccountConcurrency: 1})
+		if err != nil {
+			return err
+		}
+		defer resolver.Close()
+		lookUp = func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
+			ask := resolver.Lookup
+			if address {
+				ask = resolver.LookupAddress
+			}
+			r, err := ask(ctx, 1, domain)
+			return r.Lookup(), err
+		}
+	}
 	for _, h := range hooks {
 		facts, err := view.Check(ctx, nil, c.Address, 0)
 		if err != nil {
 			return err
 		}
 		v, err := h.Decide(ctx, view, &facts, lookUp)
-		if failed := (*signuphook.LookupError)(nil); errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*signuphook.LookupError](err); ok {
 			_, message := mx.ItemError(failed.Err, facts.Host)
 			return fmt.Errorf("%s: the hook %s decides by on_error", message, h.Name)
 		}
@@ -95,26 +109,4 @@ func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, view *host.View,
 		}
 	}
 	return nil
-}
-
-// lookups returns what looks up domains, and a function that ends it.
-func (c *hooksCheckCmd) lookups() (lookUp signuphook.LookUp, end func(), err error) {
-	if err := service.CheckTime("--dns-timeout", c.DNSTimeout); err != nil {
-		return nil, nil, service.UsageError{Err: err}
-	}
-	if c.Offline {
-		return func(context.Context, string, bool) (host.Lookup, error) { return host.Lookup{MX: true}, nil }, func() {}, nil
-	}
-	resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: 1, AccountConcurrency: 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
-		lookUp := resolver.Lookup
-		if address {
-			lookUp = resolver.LookupAddress
-		}
-		r, err := lookUp(ctx, 1, domain)
-		return r.Lookup(), err
-	}, resolver.Close, nil
 }

@@ -125,8 +125,8 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 			if k.Budget != nil {
 				used = k.Used
 			}
-			rows = append(rows, []any{k.ID, k.Name, k.Hint, status, day(k.Created), last, day(k.Expires), limitOrNil(k.Budget), used,
-				limitOrNil(k.Rate), orNil(strings.Join(k.Origins, " ")), orNil(k.Policy), k.Test})
+			rows = append(rows, []any{k.ID, k.Name, k.Hint, status, day(k.Created), last, day(k.Expires), orNil(k.Budget), used,
+				orNil(k.Rate), orNil(strings.Join(k.Origins, " ")), orNil(k.Policy), k.Test})
 		}
 		return c.print(std.out, []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used",
 			"rate", "origins", "policy", "test"}, rows)

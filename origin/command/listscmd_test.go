@@ -162,6 +162,8 @@ func TestDoctorChecksLists(t *testing.T) {
 	feedtest.Write(t, filepath.Dir(f.file.Path), release.Blob, release.Text)
 	out, code = doctor("--lists", f.file.Path, "--lists-key", f.key())
 	require.Zero(t, code, "advice is no failure: %s", out)
+	strict, code := doctor("--lists", f.file.Path, "--lists-key", f.key(), "--strict")
+	require.Equal(t, 1, code, strict)
 	require.Regexp(t, `(?m)^lists +ADVICE .*20 days old.*addrspec lists update`, out)
 
 	expired := feedtest.Sign(t, f.secret, todaysLists(t), time.Now().AddDate(0, 0, -31))

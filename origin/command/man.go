@@ -79,7 +79,7 @@ func (w *roff) command(n *kong.Node) {
 
 // examples writes the examples of a command as lines to copy.
 func (w *roff) examples(n *kong.Node) {
-	for _, e := range commandExamples[commandPath(n)] {
+	for _, e := range commandExamples[n.Path()] {
 		w.macro("PP")
 		w.text("Example: " + e.does)
 		w.macro("PP")

@@ -36,13 +36,13 @@ func TestManPage(t *testing.T) {
 		require.Contains(t, text, "\n"+section+"\n")
 	}
 	eachCommand(model(t).Model.Node, func(n *kong.Node) {
-		require.Contains(t, words, "addrspec "+commandPath(n))
+		require.Contains(t, words, "addrspec "+n.Path())
 		for _, f := range n.Flags {
 			if f.Tag.Negatable == "" && !f.Hidden {
 				require.Contains(t, words, "--"+f.Name)
 			}
 		}
-		for _, e := range commandExamples[commandPath(n)] {
+		for _, e := range commandExamples[n.Path()] {
 			require.Contains(t, words, e.line)
 		}
 	})

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -57,9 +58,18 @@ type usageCmd struct {
 	service.DatabaseFlag
 	tableFlag
 
-	Account string `placeholder:"E" help:"The account's email (default: all accounts)."`
-	First   string `placeholder:"DAY" help:"First day, UTC, such as 2026-11-01 (default: the first of this month)."`
-	Last    string `placeholder:"DAY" help:"Last day, UTC (default: today)."`
+	Account string  `placeholder:"E" help:"The account's email (default: all accounts)."`
+	First   dayFlag `placeholder:"DAY" help:"First day, UTC, such as 2026-11-01 (default: the first of this month)."`
+	Last    dayFlag `placeholder:"DAY" help:"Last day, UTC (default: today)."`
+}
+
+// A dayFlag is a day of the calendar.
+type dayFlag struct{ book.Day }
+
+// UnmarshalText parses the flag's value.
+func (d *dayFlag) UnmarshalText(text []byte) (err error) {
+	d.Day, err = book.ParseDay(string(text))
+	return err
 }
 
 // Run prints a row for each account, day and key, and in a table their sum. The
@@ -67,20 +77,8 @@ type usageCmd struct {
 // keeps its name; the history of a deleted account is deleted with it.
 func (c *usageCmd) Run(ctx context.Context, std streams) error {
 	now := time.Now().UTC()
-	first, last := book.DayOf(now.AddDate(0, 0, 1-now.Day())), book.DayOf(now)
-	for _, given := range []struct {
-		text string
-		day  *book.Day
-	}{{c.First, &first}, {c.Last, &last}} {
-		if given.text == "" {
-			continue
-		}
-		parsed, err := book.ParseDay(given.text)
-		if err != nil {
-			return service.UsageError{Err: err}
-		}
-		*given.day = parsed
-	}
+	first := cmp.Or(c.First.Day, book.DayOf(now.AddDate(0, 0, 1-now.Day())))
+	last := cmp.Or(c.Last.Day, book.DayOf(now))
 	if last < first {
 		return service.UsageError{Err: fmt.Errorf("the last day %s is before the first %s: give --first and --last", last, first)}
 	}

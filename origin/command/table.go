@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/addrspec/addrspec/origin/check/output"
-	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // tableFlag is the output format of commands that list rows.
@@ -82,20 +81,13 @@ func cells(row []any, escape func(string) string) []string {
 	return list
 }
 
-// orNil returns the cell of a value: nil for the zero value.
+// orNil returns the cell of a value: nil for the zero value, such as a limit that follows
+// another.
 func orNil[T comparable](value T) any {
 	if value == *new(T) {
 		return nil
 	}
 	return value
-}
-
-// limitOrNil returns the cell of a limit that may follow from another.
-func limitOrNil(l *book.Limit) any {
-	if l == nil {
-		return nil
-	}
-	return *l
 }
 
 // day returns the cell of a date: nil for the zero time.

@@ -78,9 +78,9 @@ func FuzzJSONText(f *testing.F) {
 func TestJSONCells(t *testing.T) {
 	t.Parallel()
 	limit := book.Limit(book.Unlimited)
-	for want, value := range map[string]any{`null`: nil, `"-"`: "-", `7`: int64(7), `true`: true, `"unlimited"`: limitOrNil(&limit), `"<&>"`: "<&>"} {
+	for want, value := range map[string]any{`null`: nil, `"-"`: "-", `7`: int64(7), `true`: true, `"unlimited"`: orNil(&limit), `"<&>"`: "<&>"} {
 		require.Equal(t, want, string(ndjson(t, value)))
 	}
-	require.Equal(t, "null", string(ndjson(t, limitOrNil(nil))))
+	require.Equal(t, "null", string(ndjson(t, orNil((*book.Limit)(nil)))))
 	require.Equal(t, "null", string(ndjson(t, orNil(""))))
 }

@@ -111,13 +111,3 @@ func hasMore(err error) bool {
 	}
 	return false
 }
-
-// Failed reports whether something is wrong, with strict also if there is advice.
-func Failed(findings []Finding, strict bool) bool {
-	for _, f := range findings {
-		if f.Status == Wrong || strict && f.Status == Advised {
-			return true
-		}
-	}
-	return false
-}

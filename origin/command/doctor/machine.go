@@ -11,13 +11,6 @@ import (
 	"time"
 )
 
-// Clocks that differ by more are reported. Months begin, keys expire and lists
-// expire by them.
-const (
-	mostApart = 10 * time.Second
-	advised   = 2 * time.Second
-)
-
 // Clock looks at the machine's clock: whether it is later than the program, whether
 // the kernel says that it is synchronised, and how far it is from the database's.
 func Clock(earliest time.Time, database func(context.Context) (time.Time, error)) Check {
@@ -35,7 +28,8 @@ func Clock(earliest time.Time, database func(context.Context) (time.Time, error)
 	}}
 }
 
-// difference returns an error for a clock that differs from ours.
+// difference returns an error for a clock that differs from ours. Months begin, keys and lists
+// expire by clocks.
 func difference(whose string, d time.Duration) error {
 	way := "behind"
 	if d < 0 {
@@ -43,9 +37,9 @@ func difference(whose string, d time.Duration) error {
 	}
 	err := fmt.Errorf("%s is %s %s this machine's: synchronise both with NTP", whose, d.Abs().Round(time.Millisecond), way)
 	switch {
-	case d.Abs() > mostApart:
+	case d.Abs() > 10*time.Second:
 		return err
-	case d.Abs() > advised:
+	case d.Abs() > 2*time.Second:
 		return Advice{err}
 	}
 	return nil

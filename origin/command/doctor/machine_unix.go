@@ -14,15 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Space that is left on a disk. A commit that finds no space makes the ledger
-// unavailable, and its write-ahead log grows up to the size of what a long read
-// holds back.
-const (
-	leastBytes  = 256 << 20
-	soonBytes   = 1 << 30
-	leastInodes = 1000
-)
-
 // Disk looks at the space left where files are written. Directories that do not exist yet
 // are on the disk of the nearest one above.
 func Disk(directories ...string) Check {
@@ -49,15 +40,16 @@ func Disk(directories ...string) Check {
 	}}
 }
 
-// space returns an error if little is left. A file system without a fixed number of
-// inodes reports none at all.
+// space returns an error if little is left. A commit that finds no space makes the ledger
+// unavailable, and its write-ahead log grows up to the size of what a long read holds back.
+// A file system without a fixed number of inodes reports none at all.
 func space(directory string, left, inodesLeft, inodes uint64) error {
 	switch {
-	case left < leastBytes:
+	case left < 256<<20:
 		return fmt.Errorf("%s has %s left: free space there, or charges will fail with 503 once it is full", directory, humanize.IBytes(left))
-	case inodes > 0 && inodesLeft < leastInodes:
+	case inodes > 0 && inodesLeft < 1000:
 		return fmt.Errorf("%s has %d inodes left: remove files there, or no new one can be made", directory, inodesLeft)
-	case left < soonBytes:
+	case left < 1<<30:
 		return Advise("%s has %s left: free space there soon", directory, humanize.IBytes(left))
 	}
 	return nil

@@ -18,13 +18,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// certificateSoon is when a certificate should be renewed: most are, with a third
-// of 90 days left.
-const certificateSoon = 14 * 24 * time.Hour
-
-// mostBody is the most that is read of a response, in bytes.
-const mostBody = 64 << 10
-
 // roots are the authorities that certificates are verified with: the system's
 // unless a test has its own.
 var roots *x509.CertPool
@@ -66,7 +59,7 @@ func ask(ctx context.Context, at *url.URL, secret string) (*http.Response, []byt
 		return nil, nil, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, mostBody))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	return resp, text, err
 }
 
@@ -90,7 +83,7 @@ func Service(at *url.URL) Check {
 		if resp.TLS != nil {
 			end := resp.TLS.PeerCertificates[0].NotAfter
 			detail += ", its certificate valid until " + words.Date(end)
-			if left := time.Until(end); left < certificateSoon {
+			if left := time.Until(end); left < 14*24*time.Hour {
 				problems = append(problems, Advise("the certificate expires in %s: see why it was not renewed", words.Count(int(left.Hours()/24), "day")))
 			}
 		}
