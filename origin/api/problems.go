@@ -70,7 +70,7 @@ func pointsProblem(d ledger.Decision, shape wire.Shape, required int64) *wire.Pr
 		return wire.Limited("the last of the month's usage points are reserved for requests in progress; "+
 			"wait %s.", time.Second)
 	}
-	refill := time.Now().Add(d.RetryAfter).Round(time.Hour) // because the database's clock may differ
+	refill := time.Now().Add(d.RetryAfter).Round(24 * time.Hour) // midnight UTC, also if the database's clock differs
 	p := wire.Limited("the month's usage points are used up until "+words.Time(refill)+"; wait %s, or change the plan.",
 		d.RetryAfter)
 	p.RetryAfter = 0
