@@ -378,7 +378,7 @@ func TestCheckOnATerminal(t *testing.T) {
 	screen := &screen{t: t, from: terminal}
 	screen.waitFor("Type an address a line")
 	io.WriteString(terminal, "jane@gmial.com\n")
-	screen.waitFor("did you mean jane@gmail.com?")
+	screen.waitFor("Did you mean jane@gmail.com?")
 	require.Contains(t, screen.text.String(), "\x1b[")
 	terminal.Write([]byte{3}) // Ctrl-C
 	screen.waitFor("interrupted: 1 record written")

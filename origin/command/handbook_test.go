@@ -100,7 +100,7 @@ func testFunctions(t *testing.T) map[string]bool {
 func TestExplanationsOfMXNameTheAddressRecord(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{
-		"../../README.md", "../check/README.md", "../mcp/README.md", "../mcp/text.go", "../check/output/table.go", "../dashboard/try.go", "../dashboard/templates/lists.html",
+		"../../README.md", "../check/README.md", "../mcp/README.md", "../mcp/text.go", "../../wasm/result/words.go", "../dashboard/templates/lists.html",
 		"../api/openapi.json", "../api/openapi-edge.json", "../deploy/hooks.md", "../dashboard/docs/reference/result.md",
 		"../dashboard/docs/guides/start.md", "../dashboard/docs/guides/lists.md", "../dashboard/docs/examples/clean-list/main.go",
 		"../dashboard/docs/examples/clean-list/example.py", "../dashboard/docs/examples/clean-list/example.mjs",

@@ -315,7 +315,7 @@ func (t *tested) decide(v *visit, document string, found host.Found) error {
 		return err
 	}
 	if !facts.Valid {
-		t.Refusal = asSentence(facts.Refusal.Sentence)
+		t.Refusal = result.Sentence(facts.Refusal.Sentence)
 	}
 	if err := json.Unmarshal(verdict, &t.Verdict); err != nil || t.Verdict.Rule == nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // A problem is why a request is refused, with what to do about it.
@@ -75,14 +76,7 @@ func problemOf(err error) *problem {
 }
 
 // sentence returns an error's text as a sentence.
-func sentence(err error) string { return asSentence(err.Error()) }
-
-func asSentence(text string) string {
-	if text != "" && text[0] >= 'a' && text[0] <= 'z' {
-		text = string(text[0]-'a'+'A') + text[1:]
-	}
-	return text + "."
-}
+func sentence(err error) string { return result.Sentence(err.Error()) }
 
 // refuse ends a visit that goes no further: browsers without a session are led
 // to the page that helps.

@@ -53,9 +53,9 @@ func (d *Dashboard) try(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, p := v.checkList(list, before)
-	if p != nil {
-		return nil, p
+	view, err := v.checkList(list, before)
+	if err != nil {
+		return nil, err
 	}
 	view.Points = before
 	if after, err := v.points(); err == nil { // else the response, which was paid for, is shown all the same
@@ -64,74 +64,7 @@ func (d *Dashboard) try(v *visit) (*outcome, error) {
 	return show(view), nil
 }
 
-// checkList checks one address as GET /v1/email/{email} does, which gives the
-// reason of an address that is not valid and charges nothing for it, and several
-// as POST /v1/emails does.
-func (v *visit) checkList(list []string, before pointsView) (*tryView, *problem) {
-	q, curl := singleRequest(list[0])
-	if len(list) > 1 {
-		q, curl = batchRequest(list)
-	}
-	resp := v.call(q)
-	view := &tryView{Max: maxPasted, Curl: curl(v.link("")), JSON: indent(resp.body)}
-	switch {
-	case len(list) == 1 && view.readInvalid(resp, list[0]):
-		return view, nil
-	case resp.status != http.StatusOK:
-		return nil, problemOfResponse(resp, before.Refill)
-	}
-	if err := view.read(resp.body, len(list)); err != nil {
-		v.Log.Error("a response of the API cannot be read") // without the error, which may have an address
-		return nil, errResponse
-	}
-	v.addReasons(view.Checked)
-	return view, nil
-}
-
-// addReasons says why addresses are not valid, which the response to a batch has only
-// with its details. The module knows, at no cost.
-func (v *visit) addReasons(list []checkedView) {
-	for i := range list {
-		if list[i].Facts != nil {
-			continue
-		}
-		facts, err := v.Engine.Check(v.r.Context(), nil, list[i].Email, 0)
-		if err == nil && !facts.Valid {
-			list[i].Reason = asSentence(facts.Refusal.Sentence)
-		}
-	}
-}
-
-var errResponse = &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
-	sentence: "The response of the API cannot be read, because of a fault in the service."}
-
-// readInvalid reads the refusal of a single address that is not valid.
-func (t *tryView) readInvalid(a *apiResponse, email string) bool {
-	var refused struct{ Error, Code string }
-	if a.status != http.StatusBadRequest || json.Unmarshal(a.body, &refused) != nil || refused.Code != "INVALID_EMAIL_FORMAT" {
-		return false
-	}
-	t.Checked = []checkedView{{Email: email, Tone: toneBad, Verdict: "Not a valid address", Reason: refused.Error, Problem: refused.Code}}
-	t.Charged = "This cost nothing: an address that is not valid is free when it is checked alone."
-	return true
-}
-
-// read reads the response to a request with sent addresses.
-func (t *tryView) read(body []byte, sent int) error {
-	if sent > 1 {
-		return t.readBatch(body, sent)
-	}
-	checked, err := viewOfResult(body)
-	t.Checked, t.Charged = []checkedView{checked}, "This cost 1 point."
-	return err
-}
-
-// apiBatch is the API's response to a batch.
-type apiBatch struct {
-	Points  int64     `json:"usage_points"`
-	Results []apiItem `json:"results"`
-}
-
+// An apiItem is an address in the API's response to a batch.
 type apiItem struct {
 	Email  string          `json:"email"`
 	Result json.RawMessage `json:"result"`
@@ -141,60 +74,105 @@ type apiItem struct {
 	} `json:"error"`
 }
 
-func (i *apiItem) view() (checkedView, error) {
+// checkList checks one address as GET /v1/email/{email} does, which gives the
+// reason of an address that is not valid and charges nothing for it, and several
+// as POST /v1/emails does.
+func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
+	path := "/v1/email/" + url.PathEscape(list[0]) + "?details=true"
+	q, curl := apiRequest{method: http.MethodGet, path: path}, `'`+v.link("")+path+`'`
+	if len(list) > 1 {
+		body, _ := json.Marshal(map[string][]string{"emails": list}) // strings: cannot fail
+		q = apiRequest{method: http.MethodPost, path: "/v1/emails", body: bytes.NewReader(body), length: int64(len(body)),
+			header: http.Header{"Content-Type": {"application/json"}}}
+		quoted := strings.ReplaceAll(string(body), "'", `\u0027`) // for the shell
+		curl = `-H 'Content-Type: application/json' -d '` + quoted + `' ` + v.link("") + q.path
+	}
+	resp := v.call(q)
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, resp.body, "", "  ") // fails if the body is no JSON, which is an error below
+	view := &tryView{Max: maxPasted, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
+
+	var refused struct{ Error, Code string }
+	batch := struct {
+		Points  int64     `json:"usage_points"`
+		Results []apiItem `json:"results"`
+	}{1, []apiItem{{Result: resp.body}}}
+	switch one := len(list) == 1; {
+	case one && json.Unmarshal(resp.body, &refused) == nil && refused.Code == "INVALID_EMAIL_FORMAT":
+		tone, verdict := new(result.Result).Opinion()
+		view.Checked = []checkedView{{Email: list[0], Tone: tone, Verdict: verdict, Reason: refused.Error, Problem: refused.Code}}
+		view.Charged = "This cost nothing: an address that is not valid is free when it is checked alone."
+		return view, nil
+	case resp.status != http.StatusOK:
+		return nil, problemOfResponse(resp, before.Refill)
+	case !one && json.Unmarshal(resp.body, &batch) != nil:
+		return nil, v.unreadable()
+	}
+	for _, item := range batch.Results {
+		checked, err := v.viewOf(item)
+		if err != nil {
+			return nil, v.unreadable()
+		}
+		view.Checked = append(view.Checked, checked)
+	}
+	view.Charged = "This cost " + count(batch.Points, "point") + "."
+	if missing := len(list) - len(view.Checked); missing > 0 {
+		view.Partial = "Time ran out with " + count(int64(missing), "address") + " left to check. " +
+			"What was not checked was not charged; check it again."
+	}
+	return view, nil
+}
+
+// unreadable logs a response without the error, which may have an address.
+func (v *visit) unreadable() error {
+	v.Log.Error("a response of the API cannot be read")
+	return &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
+		sentence: "The response of the API cannot be read, because of a fault in the service."}
+}
+
+// Tones are class names of the style sheet; each has words beside its colour.
+const (
+	toneGood = result.ToneGood
+	toneWarn = result.ToneWarn
+	toneBad  = result.ToneBad
+)
+
+// A checkedView is one address with what was found.
+type checkedView struct {
+	Email   string        `json:"email"`
+	Tone    string        `json:"tone"`
+	Verdict string        `json:"verdict"`
+	Reason  string        `json:"reason,omitempty"`
+	Facts   []result.Fact `json:"facts,omitempty"`
+	Fix     string        `json:"suggestion,omitempty"` // the address with the suggested domain
+	Domains string        `json:"-"`                    // the misspelled domain and the suggested one
+	Result  any           `json:"result,omitempty"`     // as the API gave it
+	Problem string        `json:"error_code,omitempty"` // of an address that could not be checked
+}
+
+// viewOf puts what was found into words. The response to a batch does not say why an address is
+// not valid, which the module knows at no cost.
+func (v *visit) viewOf(i apiItem) (checkedView, error) {
 	if i.Error != nil {
 		return checkedView{Email: i.Email, Tone: toneWarn, Verdict: result.Unchecked,
 			Reason: i.Error.Message + ". Check it again later; it may be fine.", Problem: i.Error.Code}, nil
 	}
-	return viewOfResult(i.Result)
-}
-
-func (t *tryView) readBatch(body []byte, sent int) error {
-	var batch apiBatch
-	if err := json.Unmarshal(body, &batch); err != nil {
-		return err
+	r, err := result.Parse(i.Result)
+	if err != nil {
+		return checkedView{}, err
 	}
-	for _, item := range batch.Results {
-		checked, err := item.view()
-		if err != nil {
-			return err
+	view := checkedView{Email: r.Email, Result: i.Result, Facts: r.Facts()}
+	view.Tone, view.Verdict = r.Opinion()
+	if r.Typo {
+		view.Fix = replaceDomain([]string{r.Email}, r.Domain, r.SuggestedDomain())[0]
+		view.Domains = r.Domain + " " + r.SuggestedDomain()
+	}
+	if !r.Valid {
+		if facts, err := v.Engine.Check(v.r.Context(), nil, r.Email, 0); err == nil {
+			view.Reason = result.Sentence(facts.Refusal.Sentence)
 		}
-		t.Checked = append(t.Checked, checked)
 	}
-	t.Charged = "This cost " + count(batch.Points, "point") + "."
-	if missing := sent - len(t.Checked); missing > 0 {
-		t.Partial = "Time ran out with " + count(int64(missing), "address") + " left to check. What was not checked was not charged; check it again."
-	}
-	return nil
-}
-
-// singleRequest returns the request for one address with its details, and the
-// curl line for it.
-func singleRequest(email string) (apiRequest, func(base string) string) {
-	path := "/v1/email/" + url.PathEscape(email) + "?details=true"
-	return apiRequest{method: http.MethodGet, path: path}, func(base string) string {
-		return `curl -H "X-API-Key: $KEY" '` + base + path + `'`
-	}
-}
-
-// batchRequest returns the same for several addresses. Its JSON has no single
-// quote, so a shell takes it as it is.
-func batchRequest(list []string) (apiRequest, func(base string) string) {
-	body, _ := json.Marshal(map[string][]string{"emails": list}) // strings: cannot fail
-	quoted := strings.ReplaceAll(string(body), "'", `\u0027`)
-	q := apiRequest{method: http.MethodPost, path: "/v1/emails", body: bytes.NewReader(body), length: int64(len(body)),
-		header: http.Header{"Content-Type": {"application/json"}}}
-	return q, func(base string) string {
-		return `curl -H "X-API-Key: $KEY" -H 'Content-Type: application/json' -d '` + quoted + `' ` + base + `/v1/emails`
-	}
-}
-
-func indent(text []byte) string {
-	var b bytes.Buffer
-	if json.Indent(&b, text, "", "  ") != nil {
-		return string(text)
-	}
-	return b.String()
+	return view, nil
 }
 
 // checkPath passes batches from the page Lists to POST /v1/emails, and its responses
@@ -213,7 +191,10 @@ func (d *Dashboard) check(w http.ResponseWriter, r *http.Request) {
 		d.refuse(v, err)
 		return
 	}
-	v.passOn(v.call(apiRequest{method: http.MethodPost, path: "/v1/emails", body: r.Body, length: r.ContentLength, header: r.Header}))
+	resp := v.call(apiRequest{method: http.MethodPost, path: "/v1/emails", body: r.Body, length: r.ContentLength, header: r.Header})
+	copyHeaders(w.Header(), resp.header, passedOut)
+	w.Header().Set("Cache-Control", "no-store")
+	v.send(resp.status, "application/json", resp.body)
 }
 
 // call sends a request to the API, in a slot for checks.
@@ -248,13 +229,6 @@ func busyResponse(p *problem) *apiResponse {
 	return resp
 }
 
-// passOn responds with the API's response.
-func (v *visit) passOn(resp *apiResponse) {
-	copyHeaders(v.w.Header(), resp.header, passedOut)
-	v.w.Header().Set("Cache-Control", "no-store")
-	v.send(resp.status, "application/json", resp.body)
-}
-
 // maxBatch is how many addresses POST /v1/emails takes.
 const maxBatch = 64
 
@@ -273,180 +247,6 @@ func (d *Dashboard) lists(v *visit) (any, error) {
 	return listsView{points, maxBatch, d.PublicURL.String(), d.link("/v1/emails"), input.AddressNames}, err
 }
 
-// addEvidence says beside each field where it comes from.
-func (r *apiResult) addEvidence(facts []factView) []factView {
-	d := r.Details
-	if d == nil {
-		return facts
-	}
-	for n := range facts {
-		switch f := &facts[n]; {
-		case f.Field == "role" && d.Role != nil:
-			f.Sentence += roleSentence(d.Role)
-		case d.Provider != nil && f.Field == d.Provider.Class:
-			f.Sentence += providerSentence(d.Provider)
-		case f.Field == "disposable" && r.Disposable && d.Provider == nil:
-			f.Sentence = r.Domain + " is in no list, but each of its mail servers belongs to a service of throw-away mailboxes."
-		}
-	}
-	if d.Exchange != nil { // after mx
-		at := 1 + slices.IndexFunc(facts, func(f factView) bool { return f.Field == "mx" })
-		facts = slices.Insert(facts, at, factView{Field: "exchange", Tone: exchangeTone(d.Exchange), Sentence: exchangeSentence(d.Exchange)})
-	}
-	if sentence := d.FormSentence(); sentence != "" { // after valid
-		facts = slices.Insert(facts, 1, factView{Field: "form", Tone: toneWarn, Sentence: sentence})
-	}
-	if d.CanonicalRule == "" {
-		return facts
-	}
-	return append(facts, factView{Field: "canonical", Tone: tonePlain,
-		Sentence: fmt.Sprintf("The mailbox is %s: other spellings reach it too, by the rule %q of its provider.", d.Canonical, d.CanonicalRule)})
-}
-
-// exchangeTone returns the tone of where the domain's mail goes.
-func exchangeTone(e *result.Exchange) string {
-	switch {
-	case e.Class == "temporary":
-		return toneBad
-	case e.Class == "parked" || e.AddressRecord != nil && !*e.AddressRecord:
-		return toneWarn
-	}
-	return tonePlain
-}
-
-// exchangeSentence says where the domain's mail goes and which entry says so.
-func exchangeSentence(e *result.Exchange) string {
-	if e.Entry == "" || e.Entry == e.Host {
-		return e.Sentence()
-	}
-	return e.Sentence() + " The entry is " + e.Entry + "."
-}
-
-// roleSentence says which word made it a role account.
-func roleSentence(e *result.RoleEvidence) string {
-	if e.Match == "host" {
-		return fmt.Sprintf(" The host %s takes no mail.", e.Word)
-	}
-	return fmt.Sprintf(" The word is %q.", e.Word)
-}
-
-// providerSentence says which entry of the lists matched.
-func providerSentence(e *result.ProviderEvidence) string {
-	where := " The entry is " + e.Entry
-	if e.Subdomains {
-		where += ", with every name below it"
-	}
-	if len(e.Sources) > 0 {
-		where += ", from " + strings.Join(e.Sources, ", ")
-	}
-	return where + "."
-}
-
-// Tones of verdicts and facts. They are class names of the style sheet; each has
-// a word beside its colour.
-const (
-	toneGood  = result.ToneGood
-	toneWarn  = result.ToneWarn
-	toneBad   = result.ToneBad
-	tonePlain = "plain"
-)
-
-// apiResult is the result of an address in the API's JSON.
-type apiResult struct{ result.Result }
-
-// A checkedView is one address with what was found.
-type checkedView struct {
-	Email   string     `json:"email"`
-	Tone    string     `json:"tone"`
-	Verdict string     `json:"verdict"`
-	Reason  string     `json:"reason,omitempty"`
-	Facts   []factView `json:"facts,omitempty"`
-	Fix     string     `json:"suggestion,omitempty"` // the address with the suggested domain
-	Domains string     `json:"-"`                    // the misspelled domain and the suggested one
-	Result  any        `json:"result,omitempty"`     // as the API gave it
-	Problem string     `json:"error_code,omitempty"` // of an address that could not be checked
-}
-
-// A factView is one field of the result in words.
-type factView struct {
-	Field    string `json:"field"`
-	Tone     string `json:"tone"`
-	Sentence string `json:"sentence"`
-	Notable  bool   `json:"notable"` // shown in a list of many addresses
-}
-
-// viewOfResult puts a result into words.
-func viewOfResult(raw json.RawMessage) (checkedView, error) {
-	parsed, err := result.Parse(raw)
-	r := apiResult{parsed}
-	if err != nil {
-		return checkedView{}, err
-	}
-	view := checkedView{Email: r.Email, Result: raw}
-	view.Tone, view.Verdict = r.Opinion(true)
-	if !r.Valid {
-		return view, nil
-	}
-	view.Facts = r.addEvidence(r.facts())
-	if r.Typo {
-		suggested := domainOf(r.TypoSuggestion)
-		view.Fix = replaceDomain([]string{r.Email}, r.Domain, suggested)[0]
-		view.Domains = r.Domain + " " + suggested
-	}
-	return view, nil
-}
-
-// noMX says where mail goes without MX.
-func (r *apiResult) noMX() string {
-	if result.IsLiteral(r.Domain) {
-		return r.Domain + " is an IP address, to which mail goes without MX records (RFC 5321 section 5.1)."
-	}
-	return r.Domain + " has no MX record that names a mail server. Without MX records, mail goes to the domain's address record, if it has one (RFC 5321 section 5.1)."
-}
-
-// facts returns each field of a valid address in words.
-func (r *apiResult) facts() []factView {
-	return []factView{
-		{"valid", toneGood, "It follows the standards of addresses (RFC 5321, 5322, 6531).", false},
-		pick("mx", r.MX, !r.MX, factView{Tone: toneGood, Sentence: r.Domain + " has an MX record: a mail server is named for it."},
-			factView{Tone: toneWarn, Sentence: r.noMX()}),
-		pick("typo", r.Typo, r.Typo, factView{Tone: toneWarn, Sentence: r.Domain + " looks like a misspelling of " + domainOf(r.TypoSuggestion) + "."},
-			factView{Tone: toneGood, Sentence: r.Domain + " does not look like a misspelling of a common provider."}),
-		pick("disposable", r.Disposable, r.Disposable, factView{Tone: toneBad, Sentence: r.Domain + " belongs to a provider of throw-away mailboxes."},
-			factView{Tone: toneGood, Sentence: r.Domain + " is not known for throw-away mailboxes."}),
-		pick("gibberish", r.Gibberish, r.Gibberish, factView{Tone: toneWarn, Sentence: fmt.Sprintf("The part before the @ looks random: score %.2f, where 0.50 and more count as random.", r.GibberishScore)},
-			factView{Tone: toneGood, Sentence: fmt.Sprintf("The part before the @ does not look random: score %.2f, below 0.50.", r.GibberishScore)}),
-		pick("role", r.Role != "", r.Role != "", factView{Tone: toneWarn, Sentence: "The part before the @ names a role (" + r.Role + "), so several people may read the mail, or nobody."},
-			factView{Tone: toneGood, Sentence: "The part before the @ names no role such as support or sales."}),
-		pick("public", r.Public, false, factView{Tone: tonePlain, Sentence: "Anybody can open a mailbox at " + r.Domain + "."},
-			factView{Tone: tonePlain, Sentence: r.Domain + " is not known as a public mailbox provider."}),
-		pick("relay", r.Relay, r.Relay, factView{Tone: tonePlain, Sentence: r.Domain + " forwards mail and hides the address of the person behind it."},
-			factView{Tone: tonePlain, Sentence: r.Domain + " is not known as a forwarding service."}),
-		pick("alias", r.Alias, false, factView{Tone: tonePlain, Sentence: "It has a plus tag; most providers deliver to the address without it."},
-			factView{Tone: tonePlain, Sentence: "It has no plus tag."}),
-		pick("ascii", r.ASCII, !r.ASCII, factView{Tone: tonePlain, Sentence: "All characters are ASCII."},
-			factView{Tone: tonePlain, Sentence: "It has characters beyond ASCII (RFC 6531), which some mail servers refuse."}),
-		pick("normalized", r.Normalized != r.Email, false, factView{Tone: tonePlain, Sentence: "Its normal form is " + r.Normalized + "."},
-			factView{Tone: tonePlain, Sentence: "It is in normal form already."}),
-	}
-}
-
-// pick returns the fact for a field that is set, or for one that is not.
-func pick(field string, set, notable bool, yes, no factView) factView {
-	fact := no
-	if set {
-		fact = yes
-	}
-	fact.Field, fact.Notable = field, notable
-	return fact
-}
-
-// domainOf returns the domain of a suggestion, which --typo-suggestion may make a
-// full address.
-func domainOf(suggestion string) string {
-	return suggestion[strings.LastIndexByte(suggestion, '@')+1:]
-}
-
 // maxPasted is how many addresses Try it checks at a time: as many as a batch has.
 const maxPasted = 64
 
@@ -454,11 +254,15 @@ const maxPasted = 64
 // line, or several with commas or semicolons between them.
 func pastedAddresses(lines []string) ([]string, error) {
 	var list []string
-	seen := map[string]bool{}
-	for _, line := range strings.FieldsFunc(strings.Join(lines, "\n"), isLineBreak) {
-		for _, email := range splitLine(line) {
+	seen := map[string]bool{"": true}
+	for _, line := range strings.FieldsFunc(strings.Join(lines, "\n"), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		parts := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' })
+		if slices.ContainsFunc(parts, func(p string) bool { return strings.TrimSpace(p) != "" && !strings.Contains(p, "@") }) {
+			parts = []string{line} // the comma is in the address, such as in a quoted string (RFC 5321 section 4.1.2)
+		}
+		for _, email := range parts {
 			email = strings.TrimSpace(email)
-			if email != "" && !seen[email] {
+			if !seen[email] {
 				seen[email] = true
 				list = append(list, email)
 			}
@@ -471,20 +275,6 @@ func pastedAddresses(lines []string) ([]string, error) {
 		return nil, inputProblem("emails", fmt.Sprintf("These are %d different addresses; at most %d fit here. For more, use Lists.", len(list), maxPasted))
 	}
 	return list, nil
-}
-
-func isLineBreak(r rune) bool { return r == '\n' || r == '\r' }
-
-// splitLine splits a line at commas and semicolons if each part has an @. Otherwise
-// they belong to the address, such as in a quoted string (RFC 5321 section 4.1.2).
-func splitLine(line string) []string {
-	parts := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' })
-	for _, part := range parts {
-		if strings.TrimSpace(part) != "" && !strings.Contains(part, "@") {
-			return []string{line}
-		}
-	}
-	return parts
 }
 
 // replaceDomain returns the addresses with one domain in place of another.

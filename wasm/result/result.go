@@ -2,15 +2,14 @@
 // that the module makes, and that every host gives out with the same bytes.
 //
 // [FlagsOf] returns the few fields that are counted. [Parse] decodes a whole result,
-// also one that came from a service.
+// also one that came from a service. [Result.Facts] and [Result.Opinion] put it into words:
+// whatever shows facts to people or assistants has them from here.
 package result
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -77,18 +76,14 @@ func (r *Result) Subject(hostname string) host.Subject {
 			set |= fact
 		}
 	}
-	score := uint32(math.Round(100 * min(max(r.GibberishScore, 0), 1)))
-	return host.Subject{Facts: host.Reported(set, score, uint32(1+slices.Index(roles, r.Role)), r.form(), hostname), Found: r.found()}
-}
-
-// form returns the bits of the form.
-func (r *Result) form() (bits uint32) {
+	var form uint32
 	for n, name := range forms {
 		if r.Details != nil && slices.Contains(r.Details.Form, name) {
-			bits |= 1 << n
+			form |= 1 << n
 		}
 	}
-	return bits
+	score := uint32(math.Round(100 * min(max(r.GibberishScore, 0), 1)))
+	return host.Subject{Facts: host.Reported(set, score, uint32(1+slices.Index(roles, r.Role)), form, hostname), Found: r.found()}
 }
 
 // found returns what the other host looked up. The address record is in the details.
@@ -143,67 +138,6 @@ type Exchange struct {
 	AddressRecord *bool  `json:"address_record"`
 }
 
-// Sentence says where the mail of the domain goes.
-func (e *Exchange) Sentence() string {
-	switch {
-	case e.Host != "":
-		return "Mail goes to " + e.Host + e.owner() + "."
-	case e.AddressRecord != nil && *e.AddressRecord:
-		return "Mail goes to the address record of the domain."
-	case e.AddressRecord != nil:
-		return "No address record takes mail for the domain."
-	}
-	return "The lookup of the domain's address record failed, so it is not known whether mail goes there."
-}
-
-// owner says who runs the host.
-func (e *Exchange) owner() string {
-	kind := cmp.Or(exchangeKinds[e.Class], e.Class) // a later class has no words yet
-	switch {
-	case e.Class == "own":
-		return ", the domain's own host"
-	case e.Class == "unknown": // or one of a throw-away service beside others
-		return ""
-	case e.Provider != "":
-		return " of " + e.Provider + ", " + kind
-	}
-	return ", " + kind
-}
-
-// exchangeKinds are the classes of exchanges in words.
-var exchangeKinds = map[string]string{
-	"mailbox":   "a mailbox provider",
-	"suite":     "a mail suite for companies",
-	"gateway":   "a filter in front of another host",
-	"host":      "a hosting company",
-	"forward":   "a forwarding service",
-	"relay":     "a service that hides the mailbox",
-	"temporary": "a service of throw-away mailboxes",
-	"parked":    "for domains without mail: for sale, or traps for misspellings",
-}
-
-// FormSentence says what is unusual about the form of an address; "" if nothing is.
-func (d *Details) FormSentence() string {
-	if len(d.Form) == 0 {
-		return ""
-	}
-	parts := make([]string, len(d.Form))
-	for n, name := range d.Form {
-		parts[n] = cmp.Or(formParts[name], name) // a later name has no words yet
-	}
-	return "Unusual: " + strings.Join(parts, "; ") + "."
-}
-
-// formParts are the names of unusual forms in words.
-var formParts = map[string]string{
-	"quoted":       "the part before the @ is in quotation marks",
-	"comment":      "it has a comment",
-	"literal":      "it has an IP address in place of a domain",
-	"single_label": "the domain has no dot",
-	"unknown_tld":  "the top-level domain does not exist",
-	"special_use":  "the domain is reserved for local use, tests or examples",
-}
-
 // Parse decodes a result.
 func Parse(text []byte) (r Result, err error) {
 	nullable := struct {
@@ -232,40 +166,4 @@ func FlagsOf(f *host.Facts) Flags {
 func (r *Result) Flags() Flags {
 	return Flags{Valid: r.Valid, Role: r.Role != "", Gibberish: r.Gibberish,
 		Disposable: r.Disposable, Public: r.Public, Relay: r.Relay, Typo: r.Typo}
-}
-
-// Tones of opinions. The dashboard has style classes and the command check colours
-// for them; each has words beside its colour.
-const (
-	ToneGood = "good"
-	ToneWarn = "warn"
-	ToneBad  = "bad"
-)
-
-// Unchecked is the opinion on an address that could not be checked. Its tone is
-// ToneWarn.
-const Unchecked = "Could not be checked"
-
-// IsLiteral reports whether the domain of a valid address is an address literal, which has no
-// MX: mail goes to the IP address (RFC 5321 section 5.1).
-func IsLiteral(domain string) bool { return strings.HasPrefix(domain, "[") }
-
-// Opinion returns the tone and the words for an address without a policy: what matters
-// most to somebody who wants to send mail to it. lookedUp is whether mx is a fact.
-func (r *Result) Opinion(lookedUp bool) (tone, words string) {
-	switch {
-	case !r.Valid:
-		return ToneBad, "Not a valid address"
-	case r.Typo:
-		return ToneWarn, "Probably mistyped"
-	case r.Disposable:
-		return ToneBad, "Throw-away mailbox"
-	case lookedUp && !r.MX && !IsLiteral(r.Domain): // mail goes to the address record, if there is one (RFC 5321 section 5.1)
-		return ToneWarn, "No MX record"
-	case r.Gibberish:
-		return ToneWarn, "Looks random"
-	case r.Role != "":
-		return ToneWarn, "Reaches a role, not one person"
-	}
-	return ToneGood, "Nothing wrong found"
 }

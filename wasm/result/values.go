@@ -105,42 +105,22 @@ func (s *scanner) skip(text string) bool {
 }
 
 // value reads a string, a number, a boolean or null.
-func (s *scanner) value() ([]byte, bool) {
+func (s *scanner) value() (value []byte, ok bool) {
 	text := []byte(*s)
-	end := 0
+	end := bytes.IndexAny(text, ",}") // of what is no string
 	if len(text) > 0 && text[0] == '"' {
-		end = endOfString(text)
-	} else {
-		end = endOfWord(text)
+		for end = 1; end < len(text) && text[end] != '"'; end++ {
+			if text[end] == '\\' {
+				end++
+			}
+		}
+		end++
 	}
-	if end == 0 {
+	if end <= 0 || end > len(text) {
 		return nil, false
 	}
 	*s = scanner(text[end:])
 	return text[:end], true
-}
-
-// endOfWord returns the length of a number, a boolean or null, or 0.
-func endOfWord(text []byte) int {
-	for n, c := range text {
-		if c == ',' || c == '}' {
-			return n
-		}
-	}
-	return 0
-}
-
-// endOfString returns the length of the JSON string with which text begins, or 0.
-func endOfString(text []byte) int {
-	for n := 1; n < len(text); n++ {
-		switch text[n] {
-		case '"':
-			return n + 1
-		case '\\':
-			n++
-		}
-	}
-	return 0
 }
 
 // Text returns a value as text: a string without its quotation marks and escapes,

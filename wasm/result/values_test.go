@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -86,41 +85,6 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func TestExchangeSentence(t *testing.T) {
-	yes, no := true, false
-	for want, e := range map[string]Exchange{
-		"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.":              {Class: "suite", Provider: "Google Workspace", Host: "aspmx.l.google.com"},
-		"Mail goes to mail.mailinator.com, a service of throw-away mailboxes.":                          {Class: "temporary", Host: "mail.mailinator.com"},
-		"Mail goes to mx.own.example, the domain's own host.":                                           {Class: "own", Host: "mx.own.example"},
-		"Mail goes to mx.b.example.":                                                                    {Class: "unknown", Host: "mx.b.example"},
-		"Mail goes to mx.b.example of B, later.":                                                        {Class: "later", Provider: "B", Host: "mx.b.example"},
-		"Mail goes to the address record of the domain.":                                                {Class: "unknown", AddressRecord: &yes},
-		"No address record takes mail for the domain.":                                                  {Class: "unknown", AddressRecord: &no},
-		"The lookup of the domain's address record failed, so it is not known whether mail goes there.": {Class: "unknown"},
-	} {
-		require.Equal(t, want, e.Sentence())
-	}
-}
-
-// Every class and name that the module can give has words.
-func TestWordsForAll(t *testing.T) {
-	for _, class := range lists.ExchangeClasses {
-		require.NotEmpty(t, exchangeKinds[class], class)
-	}
-	engine := newEngine(t)
-	for email, want := range map[string]string{
-		"jane@mail.com":    "",
-		`"a b"@localhost`:  "Unusual: the part before the @ is in quotation marks; the domain has no dot; the top-level domain does not exist; the domain is reserved for local use, tests or examples.",
-		"a(b)@[192.0.2.1]": "Unusual: it has a comment; it has an IP address in place of a domain.",
-	} {
-		r, err := Parse(checked(t, engine, email, host.Details))
-		require.NoError(t, err)
-		require.Equal(t, want, r.Details.FormSentence())
-		require.Nil(t, r.Details.Exchange)
-	}
-	require.Equal(t, "Unusual: later.", (&Details{Form: []string{"later"}}).FormSentence())
-}
-
 func TestSplitVerdict(t *testing.T) {
 	for text, want := range map[string]Verdict{
 		`{"action":"allow","reason":null,"rule":null}`:                                 {Action: Allow},
@@ -152,29 +116,4 @@ func FuzzSplitVerdict(f *testing.F) {
 		}
 		require.Equal(t, slow, got)
 	})
-}
-
-func TestOpinion(t *testing.T) {
-	ok := Result{Valid: true, MX: true}
-	for words, change := range map[string]func(*Result){
-		"Not a valid address":            func(r *Result) { r.Valid = false },
-		"Probably mistyped":              func(r *Result) { r.Typo, r.MX = true, false },
-		"Throw-away mailbox":             func(r *Result) { r.Disposable, r.MX = true, false },
-		"No MX record":                   func(r *Result) { r.MX, r.Gibberish = false, true },
-		"Looks random":                   func(r *Result) { r.Gibberish, r.Role = true, "Support" },
-		"Reaches a role, not one person": func(r *Result) { r.Role = "Support" },
-		"Nothing wrong found":            func(*Result) {},
-	} {
-		r := ok
-		change(&r)
-		_, got := r.Opinion(true)
-		require.Equal(t, words, got)
-	}
-	tone, _ := (&Result{Valid: true}).Opinion(true)
-	require.Equal(t, ToneWarn, tone, "mail may go to the address record (RFC 5321 section 5.1)")
-	_, words := (&Result{Valid: true, Domain: "[192.0.2.1]"}).Opinion(true)
-	require.Equal(t, "Nothing wrong found", words, "mail goes to the literal")
-	tone, words = (&Result{Valid: true}).Opinion(false)
-	require.Equal(t, "Nothing wrong found", words, "mx is no fact")
-	require.Equal(t, ToneGood, tone)
 }

@@ -3,8 +3,6 @@ package output
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/check"
@@ -44,18 +42,8 @@ type Table struct {
 	address, verdict, reason int // widths
 }
 
-// Head appends the names of the columns.
+// Head divides the width among the columns, and appends their names.
 func (f *Table) Head(dst []byte) ([]byte, error) {
-	f.layOut()
-	if f.NoHeader {
-		return dst, nil
-	}
-	return f.appendRow(dst, [3]column{{lines: []string{"ADDRESS"}, style: bold}, {lines: []string{"VERDICT"}, style: bold},
-		{lines: []string{"REASON"}, style: bold}}), nil
-}
-
-// layOut divides the width among the columns.
-func (f *Table) layOut() {
 	width := f.Width
 	if width == 0 {
 		width = plainWidth
@@ -64,6 +52,11 @@ func (f *Table) layOut() {
 	f.verdict = min(verdictWidth, 3*width/10)
 	f.address = min(maxAddress, (width-f.verdict)/2)
 	f.reason = width - f.verdict - f.address
+	if f.NoHeader {
+		return dst, nil
+	}
+	return f.appendRow(dst, [3]column{{lines: []string{"ADDRESS"}, style: bold}, {lines: []string{"VERDICT"}, style: bold},
+		{lines: []string{"REASON"}, style: bold}}), nil
 }
 
 // A column is what a row has in one column.
@@ -75,42 +68,28 @@ type column struct {
 
 // Append appends the lines of one record.
 func (f *Table) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
-	found := opinion{offset: noOffset}
-	if err := found.form(r, o, f.Details); err != nil {
+	found, err := opinionOf(r, o, f.Details)
+	if err != nil {
 		return dst, err
 	}
-	return f.appendRow(dst, [3]column{f.addressColumn(r, found.offset),
-		{lines: wrap(found.verdict, f.verdict), style: tones[found.tone]}, {lines: f.paragraphs(found.reasons)}}), nil
-}
-
-func (f *Table) addressColumn(r *check.Record, offset int) column {
-	if r.Err != nil || r.Email == "" {
-		return column{lines: wrap("("+Printable(place(r))+")", f.address)}
+	var address, reason column
+	switch {
+	case r.Err == nil && r.Email != "":
+		lines, caret := addressLines(r.Email, found.offset, f.address)
+		address = column{lines: lines}
+		if caret >= 0 {
+			address.style, address.styled = red, caret+1
+		}
+	case r.Line > 0:
+		address.lines = wrap("("+Printable(strings.TrimSpace(fmt.Sprintf("%s line %d", r.File, r.Line)))+")", f.address)
+	default:
+		address.lines = []string{"(empty)"}
 	}
-	lines, caret := addressLines(r.Email, offset, f.address)
-	if caret < 0 {
-		return column{lines: lines}
+	for _, text := range found.reasons {
+		reason.lines = append(reason.lines, wrap(Printable(text), f.reason)...)
 	}
-	return column{lines: lines, style: red, styled: caret + 1}
-}
-
-// place says where a record without an address is.
-func place(r *check.Record) string {
-	if r.Line == 0 {
-		return "empty"
-	}
-	line := "line " + strconv.FormatInt(r.Line, 10)
-	if r.File != "" {
-		line = r.File + " " + line
-	}
-	return line
-}
-
-func (f *Table) paragraphs(texts []string) (lines []string) {
-	for _, text := range texts {
-		lines = append(lines, wrap(Printable(text), f.reason)...)
-	}
-	return lines
+	verdict := column{lines: wrap(found.verdict, f.verdict), style: tones[found.tone]}
+	return f.appendRow(dst, [3]column{address, verdict, reason}), nil
 }
 
 // appendRow appends three columns side by side.
@@ -119,34 +98,24 @@ func (f *Table) appendRow(dst []byte, columns [3]column) []byte {
 	for n := range height {
 		pending := 0 // spaces before the next text
 		for i, width := range [3]int{f.address + gap, f.verdict + gap, f.reason} {
-			text, style := columns[i].line(n)
+			text, c := "", columns[i]
+			if n < len(c.lines) {
+				text = c.lines[n]
+			}
 			if text != "" {
 				dst = append(dst, strings.Repeat(" ", pending)...)
-				dst = f.appendStyled(dst, text, style)
 				pending = 0
+			}
+			if f.Color && text != "" && c.style != "" && (c.styled == 0 || c.styled == n+1) {
+				dst = append(append(append(dst, c.style...), text...), reset...)
+			} else {
+				dst = append(dst, text...)
 			}
 			pending += max(width-textWidth(text), 0)
 		}
 		dst = append(dst, '\n')
 	}
 	return dst
-}
-
-func (c *column) line(n int) (string, style) {
-	switch {
-	case n >= len(c.lines):
-		return "", ""
-	case c.styled != 0 && c.styled != n+1:
-		return c.lines[n], ""
-	}
-	return c.lines[n], c.style
-}
-
-func (f *Table) appendStyled(dst []byte, text string, s style) []byte {
-	if !f.Color || s == "" {
-		return append(dst, text...)
-	}
-	return append(append(append(dst, s...), text...), reset...)
 }
 
 // An opinion is the verdict on a record and what it is based on.
@@ -156,131 +125,57 @@ type opinion struct {
 	offset        int      // of the offending byte, or noOffset
 }
 
-func (v *opinion) form(r *check.Record, o *check.Outcome, details bool) error {
+// opinionOf judges a record. With details, a refusal has its section of the standard too.
+func opinionOf(r *check.Record, o *check.Outcome, details bool) (opinion, error) {
+	v := opinion{tone: result.ToneWarn, offset: noOffset}
 	switch {
 	case errors.Is(r.Err, check.ErrNoAddress):
-		v.tone, v.verdict = result.ToneWarn, addressless
-		return nil
+		v.verdict = addressless
+		return v, nil
 	case r.Err != nil:
-		v.tone, v.verdict, v.reasons = result.ToneWarn, unreadable, []string{r.Err.Error()}
-		return nil
+		v.verdict, v.reasons = unreadable, []string{r.Err.Error()}
+		return v, nil
 	case o.Code != "":
-		v.tone, v.verdict, v.reasons = result.ToneWarn, result.Unchecked, []string{o.Message}
-		return nil
+		v.verdict, v.reasons = result.Unchecked, []string{o.Message}
+		return v, nil
 	}
 	parsed, err := result.Parse(o.JSON)
 	if err != nil {
-		return err
+		return v, err
 	}
-	v.judge(&parsed, o, details)
-	return nil
-}
-
-func (v *opinion) judge(r *result.Result, o *check.Outcome, details bool) {
-	refusal := refusalOf(r, o)
-	v.tone, v.verdict = r.Opinion(o.MX != check.MXUnknown)
-	if r.Valid {
-		v.reasons = notesOn(r, o)
-	} else {
-		v.reasons = []string{refusal.Sentence}
+	tone, own := parsed.Opinion()
+	v.tone, v.verdict = tone, own
+	// The verdict of a policy takes the place of ours, which becomes a reason if something is wrong.
+	if decided, ok := verdictTones[o.Verdict.Action]; ok { // else there is none, or that of a later service
+		v.tone, v.verdict = decided, o.Verdict.Action
+		if because := o.Verdict.Because(); because != "" {
+			v.reasons = append(v.reasons, because)
+		}
+		if tone != result.ToneGood {
+			v.reasons = append(v.reasons, own)
+		}
 	}
+	for _, f := range parsed.Facts() {
+		switch {
+		case f.Field == "typo" && parsed.Typo: // it can be copied
+			v.reasons = append(v.reasons, "Did you mean "+parsed.LocalPart+"@"+parsed.SuggestedDomain()+"?")
+		case f.Notable:
+			v.reasons = append(v.reasons, f.Sentence)
+		}
+	}
+	if parsed.Valid {
+		return v, nil
+	}
+	refusal := refusalOf(&parsed, o)
+	v.reasons = append(v.reasons, result.Sentence(refusal.Sentence))
 	if refusal.Code != "" {
 		v.offset = refusal.Offset
 	}
-	v.adopt(&o.Verdict)
-	if details {
-		v.reasons = append(v.reasons, evidenceLines(r, &refusal)...)
+	if details && refusal.Section != "" {
+		v.reasons = append(v.reasons, refusal.Section+", "+refusal.Code)
 	}
+	return v, nil
 }
 
 // verdictTones are the tones of a policy's actions.
 var verdictTones = map[string]string{result.Allow: result.ToneGood, result.Review: result.ToneWarn, result.Block: result.ToneBad}
-
-// adopt puts the verdict of a policy, if there is one, in place of ours, which becomes a
-// reason if something is wrong.
-func (v *opinion) adopt(verdict *result.Verdict) {
-	tone, known := verdictTones[verdict.Action]
-	if !known { // none, or that of a later service
-		return
-	}
-	own := v.verdict
-	v.verdict = verdict.Action
-	if v.tone != result.ToneGood {
-		v.reasons = slices.Insert(v.reasons, 0, own)
-	}
-	v.tone = tone
-	if because := strings.Join(nonempty(verdict.Reason, verdict.Rule), ", "); because != "" {
-		v.reasons = slices.Insert(v.reasons, 0, because)
-	}
-}
-
-func nonempty(texts ...string) []string {
-	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
-}
-
-// notesOn returns what to know about a valid address besides the verdict, one
-// paragraph each.
-func notesOn(r *result.Result, o *check.Outcome) (paragraphs []string) {
-	if r.Typo {
-		paragraphs = append(paragraphs, "did you mean "+suggestion(r)+"?")
-	}
-	var notes []string
-	for _, note := range []struct {
-		holds bool
-		words string
-	}{
-		{o.MX == check.MXFalse && !result.IsLiteral(r.Domain), r.Domain + " has no MX record, so mail goes to its address record, if it has one"},
-		{r.Disposable, r.Domain + " gives out throw-away mailboxes"},
-		{r.Gibberish, fmt.Sprintf("random with a score of %.2f", r.GibberishScore)},
-		{r.Role != "", "role: " + r.Role},
-		{r.Relay, r.Domain + " forwards mail and hides the address behind it"},
-		{!r.ASCII, "not ASCII, which some mail servers refuse"},
-	} {
-		if note.holds {
-			notes = append(notes, note.words)
-		}
-	}
-	if len(notes) > 0 {
-		paragraphs = append(paragraphs, strings.Join(notes, "; "))
-	}
-	return paragraphs
-}
-
-// suggestion is the address with the suggested domain, which may be the whole
-// suggestion.
-func suggestion(r *result.Result) string {
-	if strings.Contains(r.TypoSuggestion, "@") {
-		return r.TypoSuggestion
-	}
-	return r.LocalPart + "@" + r.TypoSuggestion
-}
-
-// evidenceLines put the details into words, one paragraph each.
-func evidenceLines(r *result.Result, refusal *result.Refusal) (lines []string) {
-	d := evidenceOf(r)
-	for _, line := range []struct {
-		holds bool
-		words string
-	}{
-		{refusal.Section != "", refusal.Section + ", " + refusal.Code},
-		{r.Valid && r.Normalized != r.Email, "normal form: " + r.Normalized},
-		{d.CanonicalRule != "", "same mailbox as " + d.Canonical + " by the rule " + d.CanonicalRule},
-		{d.Role.Word != "", "role by the word " + d.Role.Word + " (" + d.Role.Match + ")"},
-		{d.Provider.Entry != "", d.Provider.Class + ": " + d.Provider.Entry + " in " + strings.Join(d.Provider.Sources, ", ")},
-		{len(d.Form) > 0, asNote(d.FormSentence())},
-		{d.Exchange.Class != "", asNote(d.Exchange.Sentence())},
-	} {
-		if line.holds {
-			lines = append(lines, line.words)
-		}
-	}
-	return lines
-}
-
-// asNote returns a sentence as the notes are: in lower case, without a full stop.
-func asNote(sentence string) string {
-	if sentence == "" {
-		return ""
-	}
-	return strings.ToLower(sentence[:1]) + strings.TrimSuffix(sentence[1:], ".")
-}
