@@ -68,7 +68,20 @@ func (h *HTTP) Respond(r *http.Request, key string, message []byte, blocked stri
 		return http.StatusNotFound, encode(call.ID, noSubscriptions)
 	}
 	c := &caller{api: h.API, request: r, key: key, blocked: blocked}
-	return responseOf(client.Record(h.handler, c.post(message)), call)
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+	r.Header = r.Header.Clone()
+	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK requires both, and opens no stream
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
+	w := client.Record(h.handler, r)
+	if w.Status < 300 || w.Header().Get("Content-Type") == "application/json" {
+		return w.Status, w.Body.Bytes()
+	}
+	var id jsonrpc.ID
+	if call != nil {
+		id = call.ID
+	}
+	why := string(bytes.TrimSpace(w.Body.Bytes())) // the SDK refuses some requests in plain text
+	return w.Status, encode(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why})
 }
 
 // A caller is who sends a message.
@@ -80,16 +93,6 @@ type caller struct {
 }
 
 type callerKey struct{}
-
-// post returns the request for the SDK. It wants to be asked for a stream too, which it
-// does not open.
-func (c *caller) post(message []byte) *http.Request {
-	r := c.request.WithContext(context.WithValue(c.request.Context(), callerKey{}, c))
-	r.Header = r.Header.Clone()
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
-	return r
-}
 
 // passed are the headers of a POST that the operation of a tool has too.
 var passed = []string{"Origin", "Idempotency-Key", "X-Request-Id"}
@@ -114,7 +117,8 @@ func (h *HTTP) guard(next sdk.MethodHandler) sdk.MethodHandler {
 		defer func() {
 			if cause := recover(); cause != nil {
 				h.Panicked(cause)
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the call failed because of a fault in the service; try again, and if it persists, contact the operator"}
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the call failed because of " +
+					"a fault in the service; try again, and if it persists, contact the operator"}
 			}
 		}()
 		return next(ctx, method, r)
@@ -153,16 +157,4 @@ func (c *apiChecker) Check(ctx context.Context, records []check.Record, outcomes
 		return sentence(problem.Message)
 	}
 	return err
-}
-
-// responseOf returns a response of the SDK as JSON. It refuses some requests in plain text.
-func responseOf(w *client.Recorder, call *jsonrpc.Request) (status int, body []byte) {
-	if w.Status < 300 || w.Header().Get("Content-Type") == "application/json" {
-		return w.Status, w.Body.Bytes()
-	}
-	var id jsonrpc.ID
-	if call != nil {
-		id = call.ID
-	}
-	return w.Status, encode(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: string(bytes.TrimSpace(w.Body.Bytes()))})
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,12 +55,15 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"success":true,"partial":false,"results":[%s]}`, strings.Join(items, ","))
 }
 
-// newHTTP returns an HTTP with an API, and a function that sends it a message.
-func newHTTP(t testing.TB, a http.Handler) func(ctx context.Context, message string) (status int, body string) {
+// newHTTP returns an HTTP with an API, and a function that sends it a message with headers.
+func newHTTP(t testing.TB, a http.Handler) func(ctx context.Context, message string, header ...string) (status int, body string) {
 	h := NewHTTP(HTTPOptions{Release: "1", API: a, Panicked: func(any) {}})
-	return func(ctx context.Context, message string) (int, string) {
+	return func(ctx context.Context, message string, header ...string) (int, string) {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", nil)
 		r.Header.Set("Content-Type", "application/json")
+		for n := 0; n < len(header); n += 2 {
+			r.Header.Set(header[n], header[n+1])
+		}
 		status, body := h.Respond(r, httpKey, []byte(message), "")
 		return status, string(body)
 	}
@@ -119,6 +123,110 @@ func inUse() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+
+// What is no message, or none for this server, gets an error of the protocol and costs nothing.
+func TestRespond(t *testing.T) {
+	a := new(api)
+	send := newHTTP(t, a)
+	const listen, version = `{"jsonrpc":"2.0","id":"x","method":"subscriptions/listen","params":{}}`, "Mcp-Protocol-Version"
+	const never = `{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"subscriptions/listen: the tools of this server never change"}}`
+	for _, c := range []struct {
+		body   string
+		header []string
+		status int
+		says   string
+	}{
+		{"", nil, 400, `"code":-32700,"message":"the body is empty`},
+		{"\"\xff\"", nil, 400, "the body is not UTF-8"},
+		{"{", nil, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON; a POST has one JSON object"}}`},
+		{"{}", nil, 400, `"code":-32600`},
+		{"[" + listTools + "," + listTools + "]", nil, 400, "a batch is none in this protocol"},
+		{strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), nil, 400, `"error":`},
+		{`{"jsonrpc":"2.0","id":7,"method":"no/such"}`, nil, 400, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600`},
+		{listTools, []string{version, "1999-01-01"}, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Bad Request: Unsupported protocol version`},
+		{listTools, []string{version, "2026-07-28"}, 400, `"id":1,"error"`},
+		{listTools, []string{"Last-Event-Id", "1"}, 400, `"id":1,"error"`},
+		{listTools, []string{"Mcp-Session-Id", "x", "Accept", "text/event-stream"}, 200, `"tools":[`},
+		{listen, nil, 404, never},
+		{listen, []string{version, "2026-07-28"}, 404, never},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil, 202, ""},
+		{`{"jsonrpc":"2.0","id":1,"result":{}}`, nil, 202, ""},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, nil, 200, `"code":-32602`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_email"}}`, nil, 200, `"isError":true`},
+	} {
+		status, body := send(t.Context(), c.body, c.header...)
+		require.Equal(t, c.status, status, "%s %v: %s", c.body, c.header, body)
+		require.Contains(t, body, c.says)
+		require.True(t, body == "" || json.Valid([]byte(body)), body)
+	}
+	require.Zero(t, a.calls.Load())
+}
+
+// A client of each version of the protocol gets every response, though no two of its messages go to
+// the same replica.
+func TestVersions(t *testing.T) {
+	a := new(api)
+	replicas := []func(context.Context, string, ...string) (int, string){newHTTP(t, a), newHTTP(t, a)}
+	sent := 0
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		message, _ := io.ReadAll(r.Body)
+		var header []string
+		for name := range r.Header {
+			header = append(header, name, r.Header.Get(name))
+		}
+		sent++ // a client sends one message at a time
+		status, body := replicas[sent%2](r.Context(), string(message), header...)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	defer service.Close()
+	for n, version := range []string{"", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
+		session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+			&sdk.StreamableClientTransport{Endpoint: service.URL}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+		require.NoError(t, err)
+		require.Contains(t, session.InitializeResult().Instructions, "one usage point")
+		require.Empty(t, session.ID(), "no session")
+		list, err := session.ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		require.Len(t, list.Tools, 3)
+		require.Equal(t, 3_600_000, list.TTLMs)
+		require.Equal(t, "public", list.CacheScope)
+		_, text, isError := call(t, session, "check_emails", map[string]any{"emails": []string{"a@b", "a@b", "c@b"}})
+		require.False(t, isError, text)
+		require.Contains(t, text, "2 addresses: 2 valid, 0 not valid, 0 not checked.\n")
+		require.EqualValues(t, n+1, a.calls.Load())
+		require.NoError(t, session.Close())
+	}
+}
+
+// The operation of a call ends with its POST, also in a version of the protocol in which the SDK
+// goes on, and has those headers of the POST that concern it.
+func TestOperationOfAPOST(t *testing.T) {
+	for version, meta := range map[string]string{"": "", "2026-07-28": `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var header http.Header
+		send := newHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			header = r.Header
+			cancel()
+			<-r.Context().Done()
+		}))
+		message := strings.TrimSuffix(callOf(2, ""), "}}") + meta + "}}"
+		send(ctx, message, "Mcp-Protocol-Version", version, "Mcp-Method", "tools/call", "Mcp-Name", "check_emails",
+			"X-Request-Id", "trace", "Origin", "https://a.example", "Idempotency-Key", "once", "Cookie", "c=1")
+		require.Equal(t, "trace", header.Get("X-Request-Id"))
+		require.Equal(t, "https://a.example", header.Get("Origin"))
+		require.Equal(t, "once", header.Get("Idempotency-Key"))
+		require.Empty(t, header["Cookie"])
+	}
 }
 
 // Whatever the body is, the response is JSON in the form of the protocol, or empty, and at most one

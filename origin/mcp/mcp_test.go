@@ -2,52 +2,29 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// slow is a checker that counts its callers. With a gate, each sends when it begins
-// and receives when it may go on.
-type slow struct {
-	now, most, calls atomic.Int64
-	begun, gate      chan struct{}
-}
-
-// Check finds every address valid, but fails at the empty one.
-func (s *slow) Check(ctx context.Context, records []check.Record, outcomes []check.Outcome) error {
-	s.calls.Add(1)
-	if n := s.now.Add(1); n > s.most.Load() {
-		s.most.Store(n)
-	}
-	defer s.now.Add(-1)
-	if s.gate != nil {
-		s.begun <- struct{}{}
-		<-s.gate
-	}
-	for n := range records {
-		if records[n].Email == "" {
-			return errors.New("no lists")
-		}
-		outcomes[n] = check.Outcome{JSON: []byte(`{"email":"` + records[n].Email + `","valid":true,"mx":true}`), MX: check.MXTrue}
-	}
-	return ctx.Err()
-}
-
 // connect serves a client in this process.
-func connect(t *testing.T, checker check.Checker) *sdk.ClientSession {
+func connect(t *testing.T, o Options) *sdk.ClientSession {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(context.Background(), Options{Release: "1", Checker: func(context.Context, Query) (check.Checker, error) { return checker, nil }}, in, out)
+		ended <- Serve(context.Background(), o, in, out)
 		out.Close()
 	}()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
@@ -60,57 +37,252 @@ func connect(t *testing.T, checker check.Checker) *sdk.ClientSession {
 	return session
 }
 
-// At most maxCalls are in flight, and all get a response.
-func TestCallsAreLimited(t *testing.T) {
-	checker := &slow{begun: make(chan struct{}), gate: make(chan struct{})}
-	session := connect(t, checker)
-	var calls errgroup.Group
-	for range 10 * maxCalls {
-		calls.Go(func() error {
-			result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: "check_email", Arguments: map[string]any{"email": "jane@mail.example"}})
-			if err == nil && result.IsError {
-				err = result.GetError()
-			}
-			return err
-		})
-	}
-	for range maxCalls {
-		<-checker.begun
-	}
-	for range 9 * maxCalls {
-		checker.gate <- struct{}{}
-		<-checker.begun
-	}
-	close(checker.gate)
-	require.NoError(t, calls.Wait())
-	require.EqualValues(t, 10*maxCalls, checker.calls.Load())
-	require.EqualValues(t, maxCalls, checker.most.Load())
-}
-
-// An error of the checks is one of the tool, and the session goes on.
-func TestFailedCheck(t *testing.T) {
-	session := connect(t, &slow{})
-	result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: "check_emails", Arguments: map[string]any{"emails": []string{"a@b", ""}}})
+// call calls a tool and returns its structured content as JSON, and its text.
+func call(t testing.TB, session *sdk.ClientSession, tool string, arguments any) (structured, text string, isError bool) {
+	t.Helper()
+	result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
 	require.NoError(t, err)
-	require.True(t, result.IsError)
-	require.Equal(t, "the check failed: no lists", result.Content[0].(*sdk.TextContent).Text)
+	require.Len(t, result.Content, 1)
+	object, err := json.Marshal(result.StructuredContent)
+	require.NoError(t, err)
+	return string(object), result.Content[0].(*sdk.TextContent).Text, result.IsError
 }
 
-func TestSummary(t *testing.T) {
-	yes, no, text := true, false, func(s string) *string { return &s }
-	for want, f := range map[string]facts{
-		`"x": not a valid address.`:                                 {Email: "x"},
-		`"a\x1b[31m@b": not a valid address.`:                       {Email: "a\x1b[31m@b"},
-		`"a@b": valid; MX not looked up.`:                           {Email: "a@b", Valid: true},
-		`"a@b": valid; the domain has MX records; public provider.`: {Email: "a@b", Valid: true, MX: &yes, Public: true},
-		`"a@b": valid; the domain has no MX record (mail goes to its address record, if it has one); forwarding service.`: {Email: "a@b", Valid: true, MX: &no, Relay: true},
-		`"a@b": valid; probably a misspelling of "c"; MX not looked up; disposable provider; role account (HR); local part looks random (0.97).`: {
-			Email: "a@b", Valid: true, Typo: true, TypoSuggestion: text("c"), Disposable: true, Role: text("HR"), Gibberish: true, GibberishScore: 0.97},
-		`"a@b": verdict "allow"; valid; MX not looked up.`:         {Email: "a@b", Valid: true, Verdict: &verdict{Action: "allow"}},
-		`"a@b": verdict "block" ("invalid"); not a valid address.`: {Email: "a@b", Verdict: &verdict{Action: "block", Reason: text("invalid")}},
-		`"a@b": verdict "review" ("role\n" by "review.reasons[1]"); valid; MX not looked up.`: {
-			Email: "a@b", Valid: true, Verdict: &verdict{Action: "review", Reason: text("role\n"), Rule: text("review.reasons[1]")}},
-	} {
-		require.Equal(t, want, summary(&f))
+// newEngine returns the module.
+func newEngine(t testing.TB) *host.Engine {
+	engine, err := host.New(context.Background(), moduletest.Bytes(t), host.Options{CacheDir: moduletest.CacheDir(), Size: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { engine.Close(context.Background()) })
+	return engine
+}
+
+// offline returns options that check with the module, and what the module says of addresses.
+func offline(t testing.TB) (o Options, results func(q Query, emails ...string) []string) {
+	engine := newEngine(t)
+	o.Checker = func(ctx context.Context, q Query) (_ check.Checker, err error) {
+		local := &check.Local{View: engine.View()}
+		if q.Details {
+			local.Flags = host.Details
+		}
+		if q.Policy != "" {
+			local.Policy, err = engine.NewPolicy(ctx, q.Policy)
+		}
+		return local, err
 	}
+	return o, func(q Query, emails ...string) (list []string) {
+		checker, err := o.Checker(t.Context(), q)
+		require.NoError(t, err)
+		records, outcomes := make([]check.Record, len(emails)), make([]check.Outcome, len(emails))
+		for n := range emails {
+			records[n].Email = emails[n]
+		}
+		require.NoError(t, checker.Check(t.Context(), records, outcomes))
+		for _, o := range outcomes {
+			list = append(list, string(o.JSON))
+		}
+		return list
+	}
+}
+
+func TestToolsDescribeThemselves(t *testing.T) {
+	for mode, says := range map[Mode]string{Offline: "mx is null", DNS: "looked up by DNS", Service: "one usage point"} {
+		session := connect(t, Options{Release: "1.2", Mode: mode})
+		about := session.InitializeResult()
+		require.Equal(t, "addrspec", about.ServerInfo.Name)
+		require.Equal(t, "1.2", about.ServerInfo.Version)
+		require.Contains(t, about.Instructions, says)
+		list, err := session.ListTools(context.Background(), nil)
+		require.NoError(t, err)
+		require.Len(t, list.Tools, 3)
+		for _, tool := range list.Tools {
+			require.Contains(t, tool.Description, says)
+			input, err := json.Marshal(tool.InputSchema)
+			require.NoError(t, err)
+			require.Equal(t, mode == Service, strings.Contains(string(input), `"type":["object","null","string"]`), string(input))
+			require.Contains(t, string(input), `"additionalProperties":false`)
+			output, err := json.Marshal(tool.OutputSchema)
+			require.NoError(t, err)
+			require.Contains(t, string(output), `"verdict":{`)
+			require.Equal(t, tool.Name == "check_email", strings.Contains(string(output), "so never reject a person for it alone"), "described once")
+			require.Equal(t, mode != Service, tool.Annotations.ReadOnlyHint)
+			require.Equal(t, mode != Service, tool.Annotations.IdempotentHint)
+			require.Equal(t, mode != Offline, *tool.Annotations.OpenWorldHint)
+			require.False(t, *tool.Annotations.DestructiveHint)
+		}
+	}
+}
+
+// Tools return the results of the checks, all their members, and a line for each.
+func TestToolsReturnResults(t *testing.T) {
+	o, results := offline(t)
+	session := connect(t, o)
+	emails := []string{"Jane.Doe+news@gmial.com", "a..b@mail.example", "support@mailinator.com", "jörg@bücher.example",
+		`"<&>\u0001"@x`, "@", "j.d+x@googlemail.com", `"a b"@localhost`}
+	want, evidence := results(Query{}, emails...), results(Query{Details: true}, emails...)
+	for n, email := range emails {
+		structured, text, isError := call(t, session, "check_email", map[string]any{"email": email})
+		require.False(t, isError, text)
+		require.JSONEq(t, want[n], structured)
+		require.NotContains(t, text, "\n")
+		structured, _, isError = call(t, session, "explain", map[string]any{"email": email})
+		require.False(t, isError)
+		var got, explained struct{ Result, Details json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(structured), &got))
+		require.NoError(t, json.Unmarshal([]byte(evidence[n]), &explained))
+		require.JSONEq(t, want[n], string(got.Result))
+		require.JSONEq(t, string(explained.Details), string(got.Details))
+	}
+	structured, text, isError := call(t, session, "check_emails", map[string]any{"emails": append(emails, emails...)})
+	require.False(t, isError, text)
+	items := make([]string, len(emails))
+	for n := range emails {
+		quoted, _ := json.Marshal(emails[n])
+		items[n] = fmt.Sprintf(`{"email":%s,"result":%s,"error":null}`, quoted, want[n])
+	}
+	require.JSONEq(t, `{"total":8,"valid_count":6,"invalid_count":2,"error_count":0,"results":[`+strings.Join(items, ",")+`]}`, structured)
+	require.Contains(t, text, "8 addresses: 6 valid, 2 not valid, 0 not checked.\n")
+}
+
+// The text of a tool has the facts of note, and nothing in it can pass for another line.
+func TestTexts(t *testing.T) {
+	o, _ := offline(t)
+	session := connect(t, o)
+	const decided = `{"review":{"reasons":["role"]}}`
+	for _, c := range []struct {
+		tool, email, policy, want string
+	}{
+		{"check_email", "jane@mail.example", "", `"jane@mail.example": valid address. The MX records of mail.example were not looked up.`},
+		{"check_email", "a\x1b[31m\n@b", "", `"a\x1b[31m\n@b": not a valid address.`},
+		{"check_email", "x@", decided, `"x@": verdict block (invalid); not a valid address.`},
+		{"check_email", "support@gmial.com", decided, `"support@gmial.com": verdict review (role, review.reasons[0]); valid address. ` +
+			"The MX records of gmial.com were not looked up. gmial.com looks like a misspelling of gmail.com. " +
+			"It names a role (Support), so several people may read the mail, or nobody."},
+		{"explain", "a..b@mail.example", "", `"a..b@mail.example": not a valid address. At byte 2: the local part has two dots in a row; remove one (RFC 5322 section 3.2.3).`},
+		{"explain", "j.d+x@googlemail.com", `{}`, `"j.d+x@googlemail.com": verdict allow; valid address. The MX records of googlemail.com were ` +
+			"not looked up. Anybody can open a mailbox at googlemail.com. The entry is googlemail.com, from "},
+		{"explain", "j.d@googlemail.com", "", `The mailbox is jd@gmail.com: other spellings reach it too, by the rule "gmail" of its provider.`},
+	} {
+		arguments := map[string]any{"email": c.email}
+		if c.policy != "" {
+			arguments["policy"] = json.RawMessage(c.policy)
+		}
+		_, text, isError := call(t, session, c.tool, arguments)
+		require.False(t, isError, text)
+		require.Contains(t, text, c.want)
+	}
+}
+
+// With a policy each tool has its verdict, and check_emails has their counts.
+func TestPolicyOfACall(t *testing.T) {
+	o, results := offline(t)
+	session := connect(t, o)
+	emails := []string{"jane@mail.example", "info@mail.corp.example", "a..b@mail.example", "support@mailinator.com", "xkqjzvwqp@burner.example"}
+	for document, counts := range map[string]string{
+		`{}`: `{"allow":4,"block":1,"review":0}`,
+		`{"block":{"reasons":["disposable"]},"review":{"domains":["mail.example"],"reasons":["role:support"]}}`: `{"allow":2,"block":2,"review":1}`,
+	} {
+		policy := json.RawMessage(document)
+		for n, want := range results(Query{Policy: document}, emails...) {
+			structured, _, _ := call(t, session, "check_email", map[string]any{"email": emails[n], "policy": policy})
+			require.JSONEq(t, want, structured)
+			structured, _, _ = call(t, session, "explain", map[string]any{"email": emails[n], "policy": policy})
+			var explained struct{ Result json.RawMessage }
+			require.NoError(t, json.Unmarshal([]byte(structured), &explained))
+			require.JSONEq(t, want, string(explained.Result))
+		}
+		structured, text, isError := call(t, session, "check_emails", map[string]any{"emails": emails, "policy": policy})
+		require.False(t, isError, text)
+		require.Contains(t, structured, `"verdicts":`+counts)
+		var n struct{ Allow, Review, Block int }
+		require.NoError(t, json.Unmarshal([]byte(counts), &n))
+		require.Contains(t, text, fmt.Sprintf("Verdicts: %d allow, %d review, %d block.\n", n.Allow, n.Review, n.Block))
+	}
+	structured, _, isError := call(t, session, "check_email", map[string]any{"email": "jane@mail.example", "policy": nil})
+	require.False(t, isError)
+	require.NotContains(t, structured, "verdict")
+}
+
+// Wrong arguments, and policies that cannot decide, are errors of the tool that say what and where.
+// The session goes on, however many policies it has seen.
+func TestRefusedArguments(t *testing.T) {
+	o, _ := offline(t)
+	session := connect(t, o)
+	refused := func(tool string, arguments any, says string) {
+		t.Helper()
+		_, text, isError := call(t, session, tool, arguments)
+		require.True(t, isError, says)
+		require.Contains(t, text, says)
+		require.Less(t, len(text), 500)
+	}
+	long := strings.Repeat("a", 5<<10)
+	for says, email := range map[string]any{`want "string"`: 7, "address 1 of 1 has 5120 bytes": long} {
+		refused("check_email", map[string]any{"email": email}, says)
+	}
+	refused("check_email", nil, "email")
+	refused("check_email", map[string]any{"email": nil}, `want "string"`)
+	refused("check_email", map[string]any{"email": "a@b", "mail": "x"}, "mail")
+	for _, c := range []struct {
+		emails any
+		says   string
+	}{{[]string{}, "less than 1"}, {make([]string, 65), "greater than 64"}, {make([]string, 100_000), "greater than 64"}, {nil, `want "array"`},
+		{"a@mail.example", `want "array"`}, {[]int{1}, `want "string"`}, {[]string{"a@mail.example", long}, "address 2 of 2"}} {
+		refused("check_emails", map[string]any{"emails": c.emails}, c.says)
+	}
+	for document, says := range map[string]string{
+		`{"block": {"reasons": ["no_mx", "role", "disposible"]}}`: `policy: block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
+		`{"block": {"domains": ["a.*.example"]}}`:                 `policy: block.domains[0]: `,
+		`{"allow": {"reasons": ["role"]}}`:                        `policy: allow.reasons: `,
+		`{"block": {"reasons": ["role"]}, "block": {}}`:           `policy: block: the member is there twice`,
+		`{"block": 7}`: `policy: block: `,
+		`{"blok": {}}`: `policy: the document: "blok" is no member of a policy; did you mean "block"?`,
+		`{"block": {"reasons": ["` + strings.Repeat("x", 64<<10) + `"]}}`:                     `policy: it has 65562 bytes, and in a call it may have 65536`,
+		`{"block": {"domains": ` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}}`: `policy: block.domains[0]: `,
+		`"sign-up"`: `has type "string"`,
+		`[]`:        `has type "array"`,
+	} {
+		for _, tool := range []string{"check_email", "explain"} {
+			refused(tool, map[string]any{"email": "jane@mail.example", "policy": json.RawMessage(document)}, says)
+		}
+	}
+	_, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: "delete_everything"})
+	require.ErrorContains(t, err, "unknown tool")
+	for n := range 100 {
+		policy := fmt.Sprintf(`{"block": {"domains": ["x%d.example"]}}`, n)
+		structured, text, isError := call(t, session, "check_email", map[string]any{"email": fmt.Sprintf("jane@x%d.example", n), "policy": json.RawMessage(policy)})
+		require.False(t, isError, text)
+		require.Contains(t, structured, `"action":"block"`)
+	}
+}
+
+// fixed is a checker with the same outcome for each address.
+type fixed struct {
+	outcome check.Outcome
+	err     error
+	calls   atomic.Int64
+}
+
+func (f *fixed) Check(_ context.Context, records []check.Record, outcomes []check.Outcome) error {
+	f.calls.Add(1)
+	for n := range records {
+		outcomes[n] = f.outcome
+	}
+	return f.err
+}
+
+// An address that could not be checked is an item with an error, and the error of a call about it
+// alone; a check that fails is an error of the call.
+func TestUnchecked(t *testing.T) {
+	checker := &fixed{outcome: check.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain b"}}
+	session := connect(t, Options{Mode: DNS, Checker: func(context.Context, Query) (check.Checker, error) { return checker, nil }})
+	structured, text, isError := call(t, session, "check_emails", map[string]any{"emails": []string{"a@b"}})
+	require.False(t, isError)
+	require.Contains(t, structured, `"results":[{"email":"a@b","error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain b"},"result":null}]`)
+	require.Equal(t, "1 address: 0 valid, 0 not valid, 1 not checked.\n"+`"a@b": not checked, DNS lookup timed out for domain b`, text)
+	_, text, isError = call(t, session, "explain", map[string]any{"email": "a@b"})
+	require.True(t, isError)
+	require.Equal(t, "DNS_TIMEOUT: DNS lookup timed out for domain b. Nothing about the address follows from this; try again in a minute", text)
+	checker.err = errors.New("no lists")
+	_, text, isError = call(t, session, "check_emails", map[string]any{"emails": []string{"a@b", ""}})
+	require.True(t, isError)
+	require.Equal(t, "the check failed: no lists", text)
 }

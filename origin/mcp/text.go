@@ -1,11 +1,10 @@
 package mcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -23,107 +22,53 @@ const (
 	textPolicyAgain = "What decides about each address. It is described at check_email."
 )
 
-// policyTexts say what a policy is in a mode, at the end of its description.
-var policyTexts = [...]string{
-	Offline: " The reasons no_mx and no_mail are skipped, since nothing is looked up.",
-	DNS:     "",
-	Service: " A string is the name of a policy of the account; use one only if the person names it.",
+// modes are the words that depend on a mode: what it changes, at the end of each description; what
+// a policy is in it, at the end of its description; and what to do with a policy that is too long
+// for a call.
+var modes = [...]struct{ facts, policy, longer string }{
+	Offline: {"MX records are not looked up: mx is null, and nothing follows from that.",
+		" The reasons no_mx and no_mail are skipped, since nothing is looked up.", withFile},
+	DNS: {"MX records are looked up by DNS.", "", withFile},
+	Service: {"The check is done by an addrspec service; each different address costs its account one usage point.",
+		" A string is the name of a policy of the account; use one only if the person names it.",
+		"store a longer one in the account and give its name"},
 }
 
-// longPolicy says what to do with a policy that no call may bring.
-var longPolicy = [...]string{
-	Offline: "for a longer one, start the server with --policy FILE",
-	DNS:     "for a longer one, start the server with --policy FILE",
-	Service: "store a longer one in the account and give its name",
-}
+const withFile = "for a longer one, start the server with --policy FILE"
 
-// modeTexts say what a mode changes, at the end of each description.
-var modeTexts = [...]string{
-	Offline: "MX records are not looked up: mx is null, and nothing follows from that.",
-	DNS:     "MX records are looked up by DNS.",
-	Service: "The check is done by an addrspec service; each different address costs its account one usage point.",
-}
+const textInstructions = "addrspec reports facts about email addresses. Prefer check_emails for more than one address, and explain when a person asks why. " +
+	"A valid address need not have a mailbox: nothing here proves that it has one. Report facts and let the person decide; " +
+	"for a typo, show the suggestion and ask. mx null means that nothing was looked up. " +
+	"mx false does not mean that mail fails: without MX records it goes to the domain's address record, if it has one. " +
+	"Use a policy where the person says which addresses to block or to review, and report the verdict with its rule. "
 
-func instructions(m Mode) string {
-	return "addrspec reports facts about email addresses. Prefer check_emails for more than one address, and explain when a person asks why. " +
-		"A valid address need not have a mailbox: nothing here proves that it has one. Report facts and let the person decide; " +
-		"for a typo, show the suggestion and ask. mx null means that nothing was looked up. " +
-		"mx false does not mean that mail fails: without MX records it goes to the domain's address record, if it has one. " +
-		"Use a policy where the person says which addresses to block or to review, and report the verdict with its rule. " + modeTexts[m]
-}
-
-// summary puts the facts into a line.
-func summary(f *facts) string {
-	if !f.Valid {
-		return quote(f.Email) + ": " + f.Verdict.text() + "not a valid address."
+// line puts a result into a line: the verdict of a policy, and the facts that are notable.
+func line(object []byte) (string, error) {
+	r, err := result.Parse(object)
+	if err != nil {
+		return "", err
 	}
-	parts := []string{f.Verdict.text() + "valid"}
-	add := func(set bool, part string) {
-		if set {
-			parts = append(parts, part)
+	text := quote(r.Email) + ": "
+	if v := r.Verdict; v.Action != "" {
+		text += "verdict " + v.Action
+		if because := v.Because(); because != "" {
+			text += " (" + because + ")"
+		}
+		text += "; "
+	}
+	if !r.Valid {
+		text += "not a "
+	}
+	text += "valid address."
+	if d := r.Details; d != nil && d.Refusal != nil {
+		text += fmt.Sprintf(" At byte %d: %s (%s).", d.Refusal.Offset, d.Refusal.Sentence, d.Refusal.Section)
+	}
+	for _, f := range r.Facts() {
+		if f.Notable || f.Field == "mx" {
+			text += " " + f.Sentence
 		}
 	}
-	add(f.Typo && f.TypoSuggestion != nil, "probably a misspelling of "+quote(value(f.TypoSuggestion)))
-	add(f.MX == nil, "MX not looked up")
-	literal := result.IsLiteral(value(f.Domain))
-	add(literal, "the domain is an IP address, to which mail goes")
-	add(f.MX != nil && !*f.MX && !literal, "the domain has no MX record (mail goes to its address record, if it has one)")
-	add(f.MX != nil && *f.MX, "the domain has MX records")
-	add(f.Disposable, "disposable provider")
-	add(f.Relay, "forwarding service")
-	add(f.Public, "public provider")
-	add(f.Role != nil, "role account ("+value(f.Role)+")")
-	add(f.Gibberish, fmt.Sprintf("local part looks random (%.2f)", f.GibberishScore))
-	return quote(f.Email) + ": " + strings.Join(parts, "; ") + "."
-}
-
-// text puts the verdict into words that others follow; "" without a policy.
-func (v *verdict) text() string {
-	switch {
-	case v == nil:
-		return ""
-	case v.Reason == nil:
-		return "verdict " + quote(v.Action) + "; "
-	case v.Rule == nil:
-		return "verdict " + quote(v.Action) + " (" + quote(*v.Reason) + "); "
-	}
-	return "verdict " + quote(v.Action) + " (" + quote(*v.Reason) + " by " + quote(*v.Rule) + "); "
-}
-
-// text puts the evidence into sentences, each after a space.
-func (d *details) text() string {
-	var out strings.Builder
-	if r := d.Refusal; r != nil {
-		fmt.Fprintf(&out, " At byte %d: %s (%s).", r.Offset, r.Sentence, r.Section)
-	}
-	if p := d.ProviderEvidence; p != nil {
-		fmt.Fprintf(&out, " The lists have %s as %s.", quote(p.Entry), p.Class)
-	}
-	if r := d.RoleEvidence; r != nil {
-		fmt.Fprintf(&out, " The role is that of the word %s.", quote(r.Word))
-	}
-	if d.CanonicalRule != nil {
-		fmt.Fprintf(&out, " The mailbox is %s by the rule %s.", quote(value(d.Canonical)), *d.CanonicalRule)
-	}
-	if form := (&result.Details{Form: d.Form}).FormSentence(); form != "" {
-		out.WriteString(" " + form)
-	}
-	if x := d.Exchange; x != nil {
-		out.WriteString(" " + x.sentence())
-	}
-	return out.String()
-}
-
-func (x *exchange) sentence() string {
-	e := result.Exchange{Class: x.Class, Provider: value(x.Provider), Host: value(x.Host), AddressRecord: x.AddressRecord}
-	return e.Sentence()
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	return output.Printable(text), nil
 }
 
 // quote makes a part of an address safe within a line.
@@ -159,27 +104,6 @@ type verdict struct {
 	Rule   *string `json:"rule" jsonschema:"The place in the policy of what decided, such as block.reasons[0]; null if nothing did."`
 }
 
-// factsOf returns the facts of a result. mx is nil if it was not looked up.
-func factsOf(r *result.Result, mx *bool) facts {
-	f := facts{
-		Email: r.Email, Valid: r.Valid, Normalized: text(r.Normalized), LocalPart: text(r.LocalPart), Alias: r.Alias, ASCII: r.ASCII,
-		Role: text(r.Role), Gibberish: r.Gibberish, GibberishScore: r.GibberishScore, Domain: text(r.Domain), MX: mx,
-		Disposable: r.Disposable, Public: r.Public, Relay: r.Relay, Typo: r.Typo, TypoSuggestion: text(r.TypoSuggestion),
-	}
-	if v := r.Verdict; v.Action != "" {
-		f.Verdict = &verdict{v.Action, text(v.Reason), text(v.Rule)}
-	}
-	return f
-}
-
-// text returns nil for "", which is null in a result.
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // details is the evidence for a result.
 type details struct {
 	Refusal          *refusal          `json:"refusal" jsonschema:"Why the address is not valid; null if it is."`
@@ -193,55 +117,45 @@ type details struct {
 	Exchange         *exchange         `json:"exchange" jsonschema:"The server that takes the domain's mail; null if MX was not looked up."`
 }
 
-type refusal struct {
-	Code     string `json:"code" jsonschema:"A stable name, such as local_part_two_dots."`
-	Offset   int    `json:"offset" jsonschema:"Of the offending byte in the address, from 0."`
-	Section  string `json:"section" jsonschema:"Of the standard that it rests on."`
-	Sentence string `json:"sentence" jsonschema:"What is wrong and how to fix it."`
-}
-
-type roleEvidence struct {
-	Word       string   `json:"word" jsonschema:"The word of a role that was found."`
-	Match      string   `json:"match" jsonschema:"How the local part has the word: word (alone), separated (with separators in it), glued (to a qualifier), part (after another word), host (the domain takes no mail by design)."`
-	Qualifiers []string `json:"qualifiers" jsonschema:"Regions, languages, departments or numbers beside it."`
-}
-
-type providerEvidence struct {
-	Entry      string   `json:"entry" jsonschema:"The domain in the lists."`
-	Class      string   `json:"class" jsonschema:"disposable, public, relay, no_mail (a host that takes no mail by design) or known (in use, so no misspelling)."`
-	Subdomains bool     `json:"subdomains" jsonschema:"The entry covers its subdomains."`
-	Sources    []string `json:"sources" jsonschema:"The lists that have it."`
-}
-
-type typoEvidence struct {
-	Target string `json:"target" jsonschema:"The suggested domain."`
-	Edits  []edit `json:"edits" jsonschema:"From the domain to the target."`
-}
-
-type edit struct {
-	Kind string `json:"kind" jsonschema:"Such as transposition."`
-	At   int    `json:"at" jsonschema:"The position, from 0."`
-	From string `json:"from,omitempty" jsonschema:"What is there."`
-	To   string `json:"to,omitempty" jsonschema:"What was probably meant."`
-}
-
-type exchange struct {
-	Class         string  `json:"class" jsonschema:"mailbox, suite (mail for companies), gateway (a filter), host (a hosting company), forward, relay, temporary (throw-away mailboxes), parked (no mail), own (the domain's own server) or unknown."`
-	Provider      *string `json:"provider" jsonschema:"Who runs it; null if that is not known."`
-	Entry         *string `json:"entry" jsonschema:"The entry of the lists behind that."`
-	Host          *string `json:"host" jsonschema:"Its name; null without MX."`
-	AddressRecord *bool   `json:"address_record" jsonschema:"Without MX: whether the domain has an address record, to which mail goes. null with MX, or if that lookup failed."`
-}
-
-type versions struct {
-	Engine string `json:"engine" jsonschema:"The checks."`
-	Lists  string `json:"lists" jsonschema:"The lists; it begins with their date."`
-	Model  string `json:"model" jsonschema:"The model that scores gibberish."`
-}
-
-// detailsOf reads the member details of a result.
-func detailsOf(object []byte) (details, error) {
-	var r struct{ Details details }
-	err := json.Unmarshal(object, &r)
-	return r.Details, err
-}
+// The members of details.
+type (
+	refusal struct {
+		Code     string `json:"code" jsonschema:"A stable name, such as local_part_two_dots."`
+		Offset   int    `json:"offset" jsonschema:"Of the offending byte in the address, from 0."`
+		Section  string `json:"section" jsonschema:"Of the standard that it rests on."`
+		Sentence string `json:"sentence" jsonschema:"What is wrong and how to fix it."`
+	}
+	roleEvidence struct {
+		Word       string   `json:"word" jsonschema:"The word of a role that was found."`
+		Match      string   `json:"match" jsonschema:"How the local part has the word: word (alone), separated (with separators in it), glued (to a qualifier), part (after another word), host (the domain takes no mail by design)."`
+		Qualifiers []string `json:"qualifiers" jsonschema:"Regions, languages, departments or numbers beside it."`
+	}
+	providerEvidence struct {
+		Entry      string   `json:"entry" jsonschema:"The domain in the lists."`
+		Class      string   `json:"class" jsonschema:"disposable, public, relay, no_mail (a host that takes no mail by design) or known (in use, so no misspelling)."`
+		Subdomains bool     `json:"subdomains" jsonschema:"The entry covers its subdomains."`
+		Sources    []string `json:"sources" jsonschema:"The lists that have it."`
+	}
+	typoEvidence struct {
+		Target string `json:"target" jsonschema:"The suggested domain."`
+		Edits  []edit `json:"edits" jsonschema:"From the domain to the target."`
+	}
+	edit struct {
+		Kind string `json:"kind" jsonschema:"Such as transposition."`
+		At   int    `json:"at" jsonschema:"The position, from 0."`
+		From string `json:"from,omitempty" jsonschema:"What is there."`
+		To   string `json:"to,omitempty" jsonschema:"What was probably meant."`
+	}
+	exchange struct {
+		Class         string  `json:"class" jsonschema:"mailbox, suite (mail for companies), gateway (a filter), host (a hosting company), forward, relay, temporary (throw-away mailboxes), parked (no mail), own (the domain's own server) or unknown."`
+		Provider      *string `json:"provider" jsonschema:"Who runs it; null if that is not known."`
+		Entry         *string `json:"entry" jsonschema:"The entry of the lists behind that."`
+		Host          *string `json:"host" jsonschema:"Its name; null without MX."`
+		AddressRecord *bool   `json:"address_record" jsonschema:"Without MX: whether the domain has an address record, to which mail goes. null with MX, or if that lookup failed."`
+	}
+	versions struct {
+		Engine string `json:"engine" jsonschema:"The checks."`
+		Lists  string `json:"lists" jsonschema:"The lists; it begins with their date."`
+		Model  string `json:"model" jsonschema:"The model that scores gibberish."`
+	}
+)
