@@ -121,6 +121,13 @@ func (b *Book) Accounts(ctx context.Context, p AccountPage) (list []Account, err
 	return list, err
 }
 
+// TopAccounts returns the accounts that used most points this month, at most limit of them.
+func (b *Book) TopAccounts(ctx context.Context, limit int) (list []Account, err error) {
+	args := []any{int64(MonthOf(b.now())), pageLimit(limit)}
+	scan := b.scanAccount(func(a Account) { list = append(list, a) })
+	return list, b.report(ctx, store.Statement{Name: "list_top_accounts", Args: args, Scan: scan})
+}
+
 // readAccount returns the statement that reads the account with an ID to a; without a row, a is
 // zero.
 func (b *Book) readAccount(id int64, a *Account) store.Statement {
@@ -131,9 +138,14 @@ func (b *Book) readAccount(id int64, a *Account) store.Statement {
 // readAccounts returns the statement that reads the accounts of a page and calls visit for each.
 // An ID or an email that is not zero selects one.
 func (b *Book) readAccounts(id int64, email string, p AccountPage, visit func(Account)) store.Statement {
-	now := MonthOf(b.now())
 	args := []any{id, email, p.Search, p.After, pageLimit(p.Limit)}
-	return store.Statement{Name: "list_accounts", Args: args, Scan: func(r store.Row) error {
+	return store.Statement{Name: "list_accounts", Args: args, Scan: b.scanAccount(visit)}
+}
+
+// scanAccount returns a function that calls visit with the account of a row of list_accounts.
+func (b *Book) scanAccount(visit func(Account)) func(store.Row) error {
+	now := MonthOf(b.now())
+	return func(r store.Row) error {
 		var a Account
 		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used,
 			unixTime{&a.Created}, unixTime{&a.Suspended}, &a.Own.Rate, &a.Own.Points, &a.Own.Overage)
@@ -143,7 +155,7 @@ func (b *Book) readAccounts(id int64, email string, p AccountPage, visit func(Ac
 		}
 		visit(a)
 		return err
-	}}
+	}
 }
 
 // cleanEmail returns the form of an account's email that is unique: trimmed and

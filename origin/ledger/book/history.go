@@ -29,9 +29,9 @@ type UsedKey struct {
 
 // A Tally counts what a key did on a day, or what a request adds to that.
 type Tally struct {
-	Points   int64 // charged
-	Requests int64 // admitted
-	Errors   int64 // requests that did not get a 2xx
+	Points   int64 `json:"points"`   // charged
+	Requests int64 `json:"requests"` // admitted
+	Errors   int64 `json:"errors"`   // requests that did not get a 2xx
 	Found
 }
 
@@ -44,10 +44,15 @@ func (t Tally) Plus(u Tally) Tally {
 
 // Found counts the results of the addresses charged.
 type Found struct {
-	Valid, Invalid            int64
-	Disposable, Public, Relay int64
-	Role, Gibberish, Typo     int64 // of the valid ones
-	LookupErrors              int64 // MX lookups that failed; these addresses are neither valid nor invalid
+	Valid        int64 `json:"valid"`
+	Invalid      int64 `json:"invalid"`
+	Disposable   int64 `json:"disposable"`
+	Public       int64 `json:"public"`
+	Relay        int64 `json:"relay"`
+	Role         int64 `json:"role"` // of the valid addresses; so are Gibberish and Typo
+	Gibberish    int64 `json:"gibberish"`
+	Typo         int64 `json:"typo"`
+	LookupErrors int64 `json:"lookup_errors"` // MX lookups that failed; these addresses are neither valid nor invalid
 }
 
 // Plus returns f + sign*g.
@@ -147,5 +152,21 @@ func (b *Book) PointsByDay(ctx context.Context, q UsageQuery, keys []int64) ([]K
 	args := q.args(store.JSON(append([]int64{}, keys...)))
 	return list(ctx, b.report, "sum_usage_days", args, func(d *KeyDay) []any {
 		return []any{&d.Day, &d.Key, &d.Points}
+	})
+}
+
+// A DaySum is what all accounts did on one day.
+type DaySum struct {
+	Day      Day
+	Points   int64
+	Requests int64
+	Errors   int64
+}
+
+// UsageOfAll returns what all accounts did on each day from first to last, inclusive. Days without a
+// request are left out.
+func (b *Book) UsageOfAll(ctx context.Context, first, last Day) ([]DaySum, error) {
+	return list(ctx, b.report, "sum_usage_of_all", []any{int64(first), int64(last)}, func(d *DaySum) []any {
+		return []any{&d.Day, &d.Points, &d.Requests, &d.Errors}
 	})
 }

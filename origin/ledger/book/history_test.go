@@ -138,6 +138,35 @@ func TestUsageOfManyKeys(t *testing.T) {
 	})
 }
 
+// The sums of all accounts have the days asked for alone, and the accounts that used most are of this month.
+func TestUsageOfAll(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		f.fillUsage(3, 100, 103)
+		month := int64(MonthOf(f.clock.Now()))
+		f.exec(`UPDATE accounts SET month = $1, used = 5`, month)
+		for email, at := range map[string][2]int64{"more@example.com": {month, 7}, "before@example.com": {month - 1, 9}} {
+			a, err := f.CreateAccount(f.ctx, email, unlimitedTerms)
+			require.NoError(t, err)
+			_, k, err := f.CreateKey(f.ctx, a.ID, "k", KeyTerms{})
+			require.NoError(t, err)
+			f.exec(`UPDATE accounts SET month = $2, used = $3 WHERE id = $1`, a.ID, at[0], at[1])
+			f.exec(`INSERT INTO usage (account, key, day, points, requests, errors) VALUES ($1, $2, 102, 40, 4, 3)`, a.ID, k.ID)
+		}
+		days, err := f.UsageOfAll(f.ctx, 101, 102)
+		require.NoError(t, err)
+		require.Equal(t, []DaySum{{101, 6, 6, 3}, {102, 86, 14, 9}}, days)
+		top, err := f.TopAccounts(f.ctx, 10)
+		require.NoError(t, err)
+		require.Len(t, top, 2)
+		require.Equal(t, []string{"more@example.com", "owner@example.com"}, []string{top[0].Email, top[1].Email})
+		require.Equal(t, int64(7), top[0].Used)
+		top, err = f.TopAccounts(f.ctx, 1)
+		require.NoError(t, err)
+		require.Len(t, top, 1)
+	})
+}
+
 func TestReportWaitsForItsTurn(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms)
 	require.True(t, f.reports.TryAcquire(1), "another report runs")

@@ -183,6 +183,23 @@ SELECT k.id, k.name, k.hint, k.dashboard, k.revoked_ns IS NOT NULL, t.points
   JOIN keys k ON k.id = t.key
  ORDER BY t.points DESC, k.id;
 
+-- What all accounts did on each day from $1 to $2. The CROSS JOIN makes SQLite seek the days of each
+-- account in the primary key, so that it reads no row of an earlier day, and "a.id > 0" in its order.
+-- name: sum_usage_of_all
+SELECT u.day, CAST(sum(u.points) AS BIGINT), CAST(sum(u.requests) AS BIGINT), CAST(sum(u.errors) AS BIGINT)
+  FROM accounts a CROSS JOIN usage u
+ WHERE a.id > 0 AND u.account = a.id AND u.day BETWEEN $1 AND $2
+ GROUP BY u.day ORDER BY u.day;
+
+-- The $2 accounts that used most in the month $1. The columns are those of list_accounts.
+-- name: list_top_accounts
+SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.points), coalesce(a.overage, p.overage),
+       a.month, a.used, a.created_ns, coalesce(a.suspended_ns, 0),
+       a.rate, a.points, a.overage
+  FROM accounts a JOIN plans p ON p.name = a.plan
+ WHERE a.month >= $1 AND a.used > 0
+ ORDER BY a.used DESC, a.id LIMIT $2;
+
 -- The audit log.
 -- name: add_audit
 INSERT INTO audit (account, at_ns, actor, action, subject) VALUES ($1, $2, $3, $4, $5);
