@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,13 +18,15 @@ type Metrics struct {
 	hooks    *prometheus.CounterVec
 }
 
+const requestsTotal = "addrspec_requests_total"
+
 // NewMetrics registers the metrics with registry. /metrics shows all metrics of
 // the registry.
 func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m := &Metrics{
 		gatherer: registry,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "addrspec_requests_total", Help: "Requests served, by route and HTTP status.",
+			Name: requestsTotal, Help: "Requests served, by route and HTTP status.",
 		}, []string{"route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "addrspec_request_seconds", Help: "Time from the end of a request's header until its response is sent.",
@@ -42,3 +45,26 @@ func (m *Metrics) Refusal(status int) []byte {
 	m.requests.WithLabelValues("none", strconv.Itoa(status)).Inc()
 	return wire.Refusal(status)
 }
+
+// Refused returns how many requests for results were not served since the start of the process, by HTTP
+// status. It leaves out pages and unknown paths, because requests for them need no key.
+func (m *Metrics) Refused() map[int]int64 {
+	counts := map[int]int64{}
+	families, _ := m.gatherer.Gather() // an error is of another metric, and /metrics logs it
+	for _, family := range families {
+		if family.GetName() != requestsTotal {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			labels := metric.GetLabel() // sorted by name: route, status
+			status, _ := strconv.Atoi(labels[1].GetValue())
+			if status >= 400 && slices.Contains(resultRoutes, labels[0].GetValue()) {
+				counts[status] += int64(metric.GetCounter().GetValue())
+			}
+		}
+	}
+	return counts
+}
+
+// resultRoutes are the routes whose requests ask for results, or for what is left of the points.
+var resultRoutes = []string{"single", "batch", "usage", mcpRoute, "edge", "hook"}

@@ -38,6 +38,9 @@ func TestOperatorsPaths(t *testing.T) {
 	require.Contains(t, at(f.Operator(), "/readyz").Body.String(), `{"status":"ready","database":"ok","engine":"`)
 	require.Contains(t, at(f, "/openapi.json").Body.String(), `"openapi"`)
 
+	require.Equal(t, http.StatusUnauthorized, at(f, "/v1/email/jane@example.com").Code)
+	require.Equal(t, map[int]int64{401: 1}, f.Metrics.Refused(), "and no path that needs no key")
+
 	require.Equal(t, http.StatusNotFound, at(f, "/.well-known/security.txt").Code)
 	text := []byte("Contact: mailto:security@addrspec.example\n")
 	f.SecurityTxt.Store(&text)
