@@ -91,6 +91,8 @@ type Config struct {
 	Release string
 	// Health checks the parts of the service, for operators.
 	Health func(context.Context) []Health
+	// Refused returns how many requests the API refused since the start of this server, by HTTP status.
+	Refused func() map[int]int64
 }
 
 // A Dashboard is the handler of the pages. It is safe for concurrent use.
@@ -178,32 +180,18 @@ func (d *Dashboard) routes() map[string]route {
 		"/sign-out":     {offline, "Sign out", "sign-out", nothing, d.signOut},
 		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
 
-		"/dashboard":                    {signedIn, "Overview", "overview", d.overview, nil},
-		"/dashboard/keys":               {signedIn, "API keys", "keys", d.keys, d.createKey},
-		"/dashboard/keys/{id}":          {signedIn, "API key", "key", d.key, d.changeKey},
-		"/dashboard/keys/{id}/rotate":   {signedIn, "API key", "key", d.key, d.rotateKey},
-		"/dashboard/keys/{id}/revoke":   {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
 		policiesPath:                    {signedIn, "Policies", "policies", d.policies, d.createPolicy},
 		policiesPath + "/{name}":        {signedIn, "Policy", "policy", d.policyPage, d.changePolicy},
 		policiesPath + "/{name}/test":   {signedIn, "Policy", "policy", d.policyPage, d.testPolicy},
 		policiesPath + "/{name}/delete": {signedIn, "Delete a policy", "policy-delete", d.policyPage, d.deletePolicy},
-		"/dashboard/usage":              {signedIn, "Usage", "usage", d.usage, nil},
 		"/dashboard/try":                {signedIn, "Try it", "try", d.tryPage, d.try},
 		"/dashboard/lists":              {signedIn, "Lists", "lists", d.lists, nil},
-		"/dashboard/settings":           {signedIn, "Settings", "settings", d.settings, nil},
-		"/dashboard/settings/password":  {signedIn, "Set a password", "password", nothing, d.setPassword},
-		"/dashboard/settings/name":      {signedIn, "Your name", "settings", d.settings, d.setName},
-		"/dashboard/settings/webhook":   {signedIn, "Webhook", "webhook", d.webhookPage, d.changeWebhook},
-		"/dashboard/settings/sessions":  {signedIn, "Sessions", "settings", d.settings, d.endSessions},
-
-		"/dashboard/operator":               {operator, "Accounts", "operator-accounts", d.accounts, d.createAccount},
-		"/dashboard/operator/accounts/{id}": {operator, "Account", "operator-account", d.operatorAccount, d.changeAccount},
-		"/dashboard/operator/plans":         {operator, "Plans", "operator-plans", d.plans, d.putPlan},
-		"/dashboard/operator/health":        {operator, "Health", "operator-health", d.health, nil},
 
 		"/confirm": {signedIn, "Confirm that it is you", "confirm", d.confirmPage, d.confirm},
 	}
-	maps.Copy(list, d.factorRoutes())
+	for _, more := range []map[string]route{accountRoutes(), operatorRoutes(), d.settingsRoutes(), d.factorRoutes()} {
+		maps.Copy(list, more)
+	}
 	return list
 }
 
@@ -226,8 +214,6 @@ func (d *Dashboard) addRoutes() {
 	}
 	d.mux.Handle("POST "+checkPath, http.HandlerFunc(d.check))
 	d.mux.Handle(checkPath, d.methodNotAllowed("POST"))
-	d.mux.Handle("GET /dashboard/usage.csv", http.HandlerFunc(d.usageCSV))
-	d.mux.Handle("/dashboard/usage.csv", d.methodNotAllowed("GET, HEAD"))
 	d.mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
 	d.mux.Handle("/", http.HandlerFunc(d.notFound))
 }

@@ -244,7 +244,7 @@ func TestChangeAndRotateAKey(t *testing.T) {
 		got := b.submit(path, url.Values{"name": {"shop 2"}, "expires": {"2199-01-01"}, "budget": {""}, "rate": {"2"},
 			"origins": {"https://shop.example\r\nhttps://www.shop.example:444/"}})
 		require.Equal(t, path+"?done=key-changed", got.header.Get("Location"), got.body)
-		var page keyPage
+		var page keyPageView
 		b.getJSON(path, &page)
 		require.Equal(t, "shop 2", page.Key.Name)
 		require.Nil(t, page.Key.Budget)

@@ -148,7 +148,7 @@ func TestAuditSentencesAreComplete(t *testing.T) {
 		{"account.suspend", ""}:                                     "The account was suspended.",
 		{"moon.land", "1969"}:                                       "moon.land 1969",
 	} {
-		require.Equal(t, want, auditSentence(line[0], line[1]))
+		require.Equal(t, want, viewOfAudit(book.AuditLine{Action: line[0], Subject: line[1]}).Sentence)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestDatesHaveOneForm(t *testing.T) {
 	dates := 0
 	for path := range s.routes() {
 		path = strings.NewReplacer("{$}", "", "accounts/{id}", fmt.Sprintf("accounts/%d", a.ID), "{id}", strconv.FormatInt(k.ID, 10)).Replace(path)
-		if strings.Contains(path, "{") || strings.HasPrefix(path, "/docs") {
+		if strings.Contains(path, "{") || strings.HasPrefix(path, "/docs") || path == "/dashboard/usage.csv" {
 			continue
 		}
 		page := o.get(path)

@@ -178,7 +178,7 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 		policiesPath:                   {"", url.Values{"name": {"Sign up"}}, ""},
 		policyPath:                     {"", url.Values{"document": {disposible}, "version": {fmt.Sprint(stored.Version)}, "email": {"jane@example.org"}, "lookup": {"mx"}}, ""},
 		"/dashboard/settings/webhook":  {"", url.Values{"do": {"set"}, "url": {"http://hooks.example.com/"}}, "do"},
-		"/dashboard/operator":          {"", url.Values{"email": {"nobody"}, "plan": {"pro"}}, ""},
+		accountsPath:                   {"", url.Values{"email": {"nobody"}, "plan": {"pro"}}, ""},
 		account:                        {"", url.Values{"do": {"terms"}, "plan": {"enterprise"}, "points": {"10"}, "rate": {"many"}, "overage": {"no"}}, "do"},
 		"/dashboard/operator/plans":    {"", url.Values{"name": {"team"}, "rate": {"5"}, "points": {"many"}, "stored": {"7"}, "overage": {"on"}}, ""},
 		"/dashboard/settings/name":     {"/dashboard/settings", url.Values{"name": {strings.Repeat("x", 101)}}, ""},

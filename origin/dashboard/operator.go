@@ -1,71 +1,163 @@
 package dashboard
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"math"
+	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/maypok86/otter/v2"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// The pages of operators. Each does what a command of addrspec does.
+// The pages of operators. Each but the overview does what a command of addrspec does.
+
+const (
+	operatorPath = "/dashboard/operator"
+	accountsPath = operatorPath + "/accounts"
+	plansPath    = operatorPath + "/plans"
+)
+
+// operatorRoutes has the pages of operators.
+func operatorRoutes() map[string]route {
+	sums := otter.Must(&otter.Options[book.Day, []book.DaySum]{
+		MaximumSize: 1, ExpiryCalculator: otter.ExpiryWriting[book.Day, []book.DaySum](sumsLife), Logger: &otter.NoopLogger{}})
+	overview := func(v *visit) (any, error) { return operatorOverview(v, sums) }
+	account := func(v *visit) (any, error) {
+		view, err := operatorAccount(v)
+		if err == nil {
+			view.Link = strings.Join(v.shownOnce(), "")
+		}
+		return view, err
+	}
+	health := func(v *visit) (any, error) { return healthView{v.Health(v.r.Context())}, nil }
+	plans := func(v *visit) (any, error) {
+		plans, err := v.Ledger.Plans(v.r.Context())
+		return plansView{plans, book.DefaultStored}, err
+	}
+	return map[string]route{
+		operatorPath:             {operator, "Operator", "operator", overview, nil},
+		accountsPath:             {operator, "Accounts", "operator-accounts", accounts, createAccount},
+		accountsPath + "/{id}":   {operator, "Account", "operator-account", account, changeAccount},
+		plansPath:                {operator, "Plans", "operator-plans", plans, putPlan},
+		operatorPath + "/health": {operator, "Health", "operator-health", health, nil},
+	}
+}
+
+const (
+	topAccounts = 10
+	sumsLife    = time.Minute // of the sums of all accounts, because they take a second on a large database
+)
+
+// operatorView is the operator's overview.
+type operatorView struct {
+	Chart   chartView      `json:"chart"`
+	Days    []dayErrors    `json:"errors"` // by day
+	Sum     dayErrors      `json:"-"`
+	Top     []book.Account `json:"top_accounts"` // that used most this month
+	Refused []statusCount  `json:"refused"`      // since the start of this server
+}
+
+// dayErrors are the requests of all accounts that were admitted on a day, and those that got no result.
+type dayErrors struct {
+	Day      string `json:"day"`
+	Requests int64  `json:"requests"`
+	Errors   int64  `json:"errors"`
+}
+
+// A statusCount is how many requests got an HTTP status.
+type statusCount struct {
+	Status int    `json:"status"`
+	Why    string `json:"why"`
+	Count  int64  `json:"count"`
+}
+
+// refusedWhy says what a status of the API means.
+var refusedWhy = map[int]string{
+	http.StatusBadRequest:          "the request is not valid",
+	http.StatusUnauthorized:        "no key, or a key that is not valid",
+	http.StatusPaymentRequired:     "a batch needs more points than are left",
+	http.StatusTooManyRequests:     "too many requests, or the points are used up",
+	http.StatusServiceUnavailable:  "the database or the resolver does not respond, or the server is busy",
+	http.StatusInternalServerError: "a fault in the service",
+	499:                            "the client disconnected",
+}
+
+func operatorOverview(v *visit, sums *otter.Cache[book.Day, []book.DaySum]) (any, error) {
+	ctx, query := v.r.Context(), v.r.URL.Query()
+	if query.Has("search") || query.Has("after") { // a link from when this was the page of accounts
+		return redirect(accountsPath+"?"+v.r.URL.RawQuery, ""), nil
+	}
+	now, err := v.Ledger.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first, last := book.DayOf(now)-chartDays+1, book.DayOf(now)
+	load := func(ctx context.Context, last book.Day) ([]book.DaySum, error) {
+		return v.Ledger.UsageOfAll(ctx, first, last)
+	}
+	days, err := sums.Get(ctx, last, otter.LoaderFunc[book.Day, []book.DaySum](load))
+	if err != nil {
+		return nil, err
+	}
+	view := operatorView{Days: []dayErrors{}, Top: []book.Account{}, Refused: []statusCount{}}
+	points := make([][]int64, chartDays)
+	for i := range points {
+		points[i] = make([]int64, 1)
+	}
+	for _, d := range days {
+		points[d.Day-first][0] = d.Points
+		view.Days = append(view.Days, dayErrors{d.Day.String(), d.Requests, d.Errors})
+		view.Sum.Requests, view.Sum.Errors = view.Sum.Requests+d.Requests, view.Sum.Errors+d.Errors
+	}
+	view.Chart = newChart([]string{"All accounts"}, false, first, points)
+	for status, n := range v.Refused() {
+		why := cmp.Or(refusedWhy[status], strings.ToLower(http.StatusText(status)))
+		view.Refused = append(view.Refused, statusCount{status, why, n})
+	}
+	slices.SortFunc(view.Refused, func(a, b statusCount) int { return cmp.Compare(a.Status, b.Status) })
+	top, err := v.Ledger.TopAccounts(ctx, topAccounts)
+	view.Top = append(view.Top, top...)
+	return view, err
+}
 
 // accountsOnPage is how many accounts the operator's page lists at a time.
 const accountsOnPage = 50
 
 // accountsView is the operator's list of accounts.
 type accountsView struct {
-	Accounts []accountView `json:"accounts"`
-	Search   string        `json:"search"`
-	Next     int64         `json:"next,omitempty"` // the value of "after" for the next page
-	Plans    []string      `json:"plans"`
-}
-
-// accountView is an account as pages and JSON show it.
-type accountView struct {
-	ID        int64      `json:"id"`
-	Email     string     `json:"email"`
-	Plan      string     `json:"plan"`
-	Rate      book.Limit `json:"rate"`
-	Points    book.Limit `json:"points"`
-	Overage   bool       `json:"overage"`
-	Used      int64      `json:"used"`
-	Created   time.Time  `json:"created"`
-	Suspended time.Time  `json:"suspended,omitzero"`
-}
-
-func viewOfAccount(a book.Account) accountView {
-	return accountView{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, a.Created, a.Suspended}
+	Accounts []book.Account `json:"accounts"`
+	Search   string         `json:"search"`
+	Next     int64          `json:"next,omitempty"` // the value of "after" for the next page
+	Plans    []string       `json:"plans"`
 }
 
 // accounts lists accounts, with a part of the email in the query "search".
-func (d *Dashboard) accounts(v *visit) (any, error) {
+func accounts(v *visit) (any, error) {
 	query := v.r.URL.Query()
 	page := book.AccountPage{Limit: accountsOnPage + 1, Search: query.Get("search")}
 	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
-	list, err := d.Ledger.Accounts(v.r.Context(), page)
+	list, err := v.Ledger.Accounts(v.r.Context(), page)
 	if err != nil {
 		return nil, err
 	}
-	view := accountsView{Accounts: []accountView{}, Search: page.Search}
+	view := accountsView{Accounts: append([]book.Account{}, list...), Search: page.Search}
 	if len(list) > accountsOnPage {
-		list = list[:accountsOnPage]
+		view.Accounts = list[:accountsOnPage]
 		view.Next = list[accountsOnPage-1].ID
 	}
-	for _, a := range list {
-		view.Accounts = append(view.Accounts, viewOfAccount(a))
-	}
-	view.Plans, err = v.planNames()
+	view.Plans, err = planNames(v)
 	return view, err
 }
 
-func (v *visit) planNames() (names []string, err error) {
+func planNames(v *visit) (names []string, err error) {
 	plans, err := v.Ledger.Plans(v.r.Context())
 	for _, p := range plans {
 		names = append(names, p.Name)
@@ -73,21 +165,21 @@ func (v *visit) planNames() (names []string, err error) {
 	return names, err
 }
 
-func (d *Dashboard) createAccount(v *visit) (*outcome, error) {
-	terms, err := v.terms()
+func createAccount(v *visit) (*outcome, error) {
+	terms, err := accountTerms(v)
 	if err != nil {
 		return nil, err
 	}
-	a, err := d.Ledger.CreateAccount(v.r.Context(), v.form.Get("email"), terms)
+	a, err := v.Ledger.CreateAccount(v.r.Context(), v.form.Get("email"), terms)
 	if err != nil {
-		return nil, accountProblem(err)
+		return nil, formProblem(err)
 	}
-	return redirect("/dashboard/operator/accounts/"+strconv.FormatInt(a.ID, 10), "account-created"), nil
+	return redirect(accountsPath+"/"+strconv.FormatInt(a.ID, 10), "account-created"), nil
 }
 
-// terms reads the terms of an account from a form. An empty limit follows the
+// accountTerms reads the terms of an account from a form. An empty limit follows the
 // plan.
-func (v *visit) terms() (t book.Terms, err error) {
+func accountTerms(v *visit) (t book.Terms, err error) {
 	t.Plan = v.form.Get("plan")
 	if t.Rate, err = v.limit("rate"); err != nil {
 		return t, err
@@ -95,13 +187,11 @@ func (v *visit) terms() (t book.Terms, err error) {
 	if t.Points, err = v.limit("points"); err != nil {
 		return t, err
 	}
-	switch v.form.Get("overage") {
+	switch overage := v.form.Get("overage"); overage {
 	case "":
-	case "on", "yes":
+	case "on", "yes", "no":
 		t.Overage = new(bool)
-		*t.Overage = true
-	case "no":
-		t.Overage = new(bool)
+		*t.Overage = overage != "no"
 	default:
 		return t, inputProblem("overage", "Overage must be yes, no or empty for the plan's.")
 	}
@@ -110,12 +200,12 @@ func (v *visit) terms() (t book.Terms, err error) {
 
 // operatorAccountView is the operator's page of one account.
 type operatorAccountView struct {
-	Account    accountView `json:"account"`
-	Own        ownTerms    `json:"own_terms"`
-	Plans      []string    `json:"plans"`
-	Keys       []keyView   `json:"keys"`
-	Log        []auditView `json:"audit_log"`
-	InProgress int         `json:"requests_under_way"` // on this server
+	Account    book.Account `json:"account"`
+	Own        ownTerms     `json:"own_terms"`
+	Plans      []string     `json:"plans"`
+	Keys       []keyView    `json:"keys"`
+	Log        []auditView  `json:"audit_log"`
+	InProgress int          `json:"requests_under_way"` // on this server
 	// Link is a one-time link that was just made.
 	Link string `json:"link,omitempty"`
 }
@@ -130,128 +220,85 @@ type ownTerms struct {
 // linesOnPage is how many lines of the audit log an account's page has.
 const linesOnPage = 20
 
-func (d *Dashboard) operatorAccount(v *visit) (any, error) {
-	view, err := v.operatorAccount()
+func operatorAccount(v *visit) (view operatorAccountView, err error) {
+	id, err := v.id()
 	if err != nil {
-		return nil, err // not a typed nil
-	}
-	if made := v.shownOnce(); len(made) == 1 {
-		view.Link = made[0]
-	}
-	return *view, nil
-}
-
-func (v *visit) operatorAccount() (*operatorAccountView, error) {
-	a, err := v.accountOfPath()
-	if err != nil {
-		return nil, err
+		return view, err
 	}
 	ctx := v.r.Context()
-	view := operatorAccountView{Account: viewOfAccount(a), Own: ownTermsOf(a.Own), InProgress: v.Ledger.InProgress(a.ID), Keys: []keyView{}, Log: []auditView{}}
-	if view.Plans, err = v.planNames(); err != nil {
-		return nil, err
-	}
-	keys, err := v.Ledger.ListKeys(ctx, a.ID, book.KeyPage{Limit: keysOnPage})
+	a, err := v.Ledger.Account(ctx, id)
 	if err != nil {
-		return nil, err
+		return view, err
 	}
-	if view.Keys, err = v.viewKeysOf(a.ID, keys); err != nil {
-		return nil, err
+	view = operatorAccountView{Account: a, Own: ownTerms{limitField(a.Own.Rate), limitField(a.Own.Points), ""},
+		InProgress: v.Ledger.InProgress(id), Log: []auditView{}}
+	if a.Own.Overage != nil {
+		view.Own.Overage = map[bool]string{true: "yes", false: "no"}[*a.Own.Overage]
 	}
-	lines, err := v.Ledger.AuditLog(ctx, a.ID, 0, linesOnPage)
+	if view.Plans, err = planNames(v); err != nil {
+		return view, err
+	}
+	keys, err := v.Ledger.ListKeys(ctx, id, book.KeyPage{Limit: keysOnPage})
+	if err != nil {
+		return view, err
+	}
+	if view.Keys, err = viewKeys(v, id, keys); err != nil {
+		return view, err
+	}
+	lines, err := v.Ledger.AuditLog(ctx, id, 0, linesOnPage)
 	for _, line := range lines {
 		view.Log = append(view.Log, viewOfAudit(line))
 	}
-	return &view, err
-}
-
-func ownTermsOf(t book.Terms) ownTerms {
-	own := ownTerms{limitField(t.Rate), limitField(t.Points), ""}
-	if t.Overage != nil {
-		own.Overage = map[bool]string{true: "yes", false: "no"}[*t.Overage]
-	}
-	return own
-}
-
-// accountOfPath returns the account with the ID of the path.
-func (v *visit) accountOfPath() (book.Account, error) {
-	id, err := v.id()
-	if err != nil {
-		return book.Account{}, err
-	}
-	return v.Ledger.Account(v.r.Context(), id)
+	return view, err
 }
 
 // changeAccount does what the field "do" says.
-func (d *Dashboard) changeAccount(v *visit) (*outcome, error) {
-	a, err := v.accountOfPath()
+func changeAccount(v *visit) (done *outcome, err error) {
+	ctx := v.r.Context()
+	id, err := v.id()
 	if err != nil {
 		return nil, err
 	}
-	action, ok := accountActions[v.form.Get("do")]
-	if !ok {
-		return nil, inputProblem("do", "The field \"do\" must be terms, suspend, resume or link.")
+	if _, err := v.Ledger.Account(ctx, id); err != nil {
+		return nil, err
 	}
-	done, err := action(v, a)
-	if err != nil {
-		return nil, accountProblem(err)
-	}
-	return done, nil
-}
-
-// accountActions are what an operator does with an account.
-var accountActions = map[string]func(*visit, book.Account) (*outcome, error){
-	"terms": func(v *visit, a book.Account) (*outcome, error) {
-		terms, err := v.terms()
-		if err != nil {
-			return nil, err
+	switch v.form.Get("do") {
+	case "terms":
+		var terms book.Terms
+		if terms, err = accountTerms(v); err == nil {
+			done, err = v.done("account-changed"), v.Ledger.ChangeTerms(ctx, id, terms)
 		}
-		return v.done("account-changed"), v.Ledger.ChangeTerms(v.r.Context(), a.ID, terms)
-	},
-	"suspend": func(v *visit, a book.Account) (*outcome, error) {
-		if a.ID == v.user.Account {
+	case "suspend":
+		if id == v.user.Account {
 			return nil, inputProblem("", "You cannot suspend your own account.")
 		}
-		return v.done("account-suspended"), v.Ledger.SuspendAccount(v.r.Context(), a.ID)
-	},
-	"resume": func(v *visit, a book.Account) (*outcome, error) {
-		return v.done("account-resumed"), v.Ledger.ResumeAccount(v.r.Context(), a.ID)
-	},
-	"link": (*visit).makeLink,
+		done, err = v.done("account-suspended"), v.Ledger.SuspendAccount(ctx, id)
+	case "resume":
+		done, err = v.done("account-resumed"), v.Ledger.ResumeAccount(ctx, id)
+	case "link":
+		done, err = makeLink(v, id)
+	default:
+		err = inputProblem("do", "The field \"do\" must be terms, suspend, resume or link.")
+	}
+	return done, formProblem(err)
 }
-
-// done returns to the page with a message.
-func (v *visit) done(message string) *outcome { return redirect(v.r.URL.Path, message) }
 
 // makeLink makes a one-time link for an account's owner, which is shown once. It gives access to the
 // account, so the operator proves first who they are.
-func (v *visit) makeLink(a book.Account) (*outcome, error) {
+func makeLink(v *visit, account int64) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
-	token, err := v.Identity.CreateLink(v.r.Context(), a.ID)
+	token, err := v.Identity.CreateLink(v.r.Context(), account)
 	if err != nil {
 		return nil, err
 	}
 	link := v.link("/link/" + url.PathEscape(token))
 	return v.showOnce(v.done(""), func() (any, error) {
-		view, err := v.operatorAccount()
-		if err != nil {
-			return nil, err
-		}
+		view, err := operatorAccount(v)
 		view.Link = link
-		return *view, nil
+		return view, err
 	}, link)
-}
-
-// accountProblem returns an error of a change to an account as a problem with the
-// form.
-func accountProblem(err error) error {
-	var p *problem
-	if errors.As(err, &p) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, book.ErrNoAccount) {
-		return err
-	}
-	return inputProblem("", sentence(err))
 }
 
 // A Health is the state of one part of the service.
@@ -266,24 +313,15 @@ type healthView struct {
 	Parts []Health `json:"parts"`
 }
 
-func (d *Dashboard) health(v *visit) (any, error) {
-	return healthView{d.Health(v.r.Context())}, nil
-}
-
 // plansView is the operator's page of plans.
 type plansView struct {
 	Plans         []book.Plan `json:"plans"`
 	DefaultStored int64       `json:"-"`
 }
 
-func (d *Dashboard) plans(v *visit) (any, error) {
-	plans, err := d.Ledger.Plans(v.r.Context())
-	return plansView{plans, book.DefaultStored}, err
-}
-
 // putPlan adds a plan or replaces the one with its name, from the next request of
 // its accounts on.
-func (d *Dashboard) putPlan(v *visit) (*outcome, error) {
+func putPlan(v *visit) (*outcome, error) {
 	plan := book.Plan{Name: v.form.Get("name"), Overage: v.form.Get("overage") != "", Stored: book.DefaultStored}
 	for field, limit := range map[string]*book.Limit{"rate": &plan.Rate, "points": &plan.Points} {
 		given, err := v.limit(field)
@@ -298,12 +336,11 @@ func (d *Dashboard) putPlan(v *visit) (*outcome, error) {
 	if text := strings.TrimSpace(v.form.Get("stored")); text != "" {
 		stored, err := humanize.ParseBytes(text)
 		if err != nil || stored > math.MaxInt64 {
-			return nil, inputProblem("stored", "The size of stored responses must be a number with a unit, such as "+humanize.IBytes(book.DefaultStored)+".")
+			return nil, inputProblem("stored", "The size of stored responses must be a number with a unit, such as "+
+				humanize.IBytes(book.DefaultStored)+".")
 		}
 		plan.Stored = int64(stored)
 	}
-	if err := d.Ledger.StorePlans(v.r.Context(), []book.Plan{plan}); err != nil {
-		return nil, accountProblem(err)
-	}
-	return redirect("/dashboard/operator/plans", "plan-stored"), nil
+	err := v.Ledger.StorePlans(v.r.Context(), []book.Plan{plan})
+	return redirect(plansPath, "plan-stored"), formProblem(err)
 }

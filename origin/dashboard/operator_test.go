@@ -1,15 +1,18 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/dustin/go-humanize"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // operator returns a browser that is signed in to an account with operator rights.
@@ -39,20 +42,52 @@ func TestOperatorPagesNeedTheRight(t *testing.T) {
 	require.NotContains(t, b.get("/dashboard").body, "/dashboard/operator")
 }
 
+// The overview sums the usage of all accounts, at most once a minute.
+func TestOperatorOverview(t *testing.T) {
+	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+		o, other := s.operator(t), s.createAccount(t, "other@example.com").ID
+		for _, account := range []int64{s.account.ID, other} {
+			key := s.key(t, account, "shop")
+			for _, ago := range []book.Day{0, 29, 30} {
+				s.use(t, account, key, s.today-ago, 100*account)
+			}
+			s.exec(t, "UPDATE accounts SET month = $1, used = $2 WHERE id = $3", int64(book.MonthOf(s.today.Time())), 1000*account, account)
+		}
+		var view operatorView
+		o.getJSON(operatorPath, &view)
+		of := 100 * (s.account.ID + other)
+		require.Equal(t, []int64{of, of, 2 * of}, []int64{view.Chart.Days[0].Total, view.Chart.Days[29].Total, view.Chart.Total})
+		require.Equal(t, dayErrors{s.today.String(), of + 2, 2}, view.Days[1])
+		require.Equal(t, []int64{other, s.account.ID}, []int64{view.Top[0].ID, view.Top[1].ID})
+		require.Equal(t, statusCount{409, "conflict", 2}, view.Refused[1])
+
+		s.use(t, other, 2, s.today, 5)
+		s.work.Take()
+		page := o.get(operatorPath)
+		require.Zero(t, s.work.Take().Statements["sum_usage_of_all"])
+		require.Contains(t, page.body, fmt.Sprintf(`<a href="/dashboard/operator/accounts/%d">other@example.com</a>`, other))
+		require.Contains(t, page.text(), "401 no key, or a key that is not valid 1,200 409 conflict 2 429 too many requests")
+		require.Contains(t, page.text(), fmt.Sprintf("4 of %s requests with a good key got no result.", humanize.Comma(2*of+4)))
+
+		got := o.get(operatorPath + "?search=other&after=1")
+		require.Equal(t, accountsPath+"?search=other&after=1", got.header.Get("Location"), "a link from before")
+	})
+}
+
 func TestOperatorManagesAccounts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		o := s.operator(t)
-		got := o.submit("/dashboard/operator", url.Values{"email": {"new@example.com"}, "plan": {"free"}})
+		got := o.submit(accountsPath, url.Values{"email": {"new@example.com"}, "plan": {"free"}})
 		require.Equal(t, http.StatusSeeOther, got.status, got.body)
 		path, _, _ := strings.Cut(got.header.Get("Location"), "?")
-		got = o.submit("/dashboard/operator", url.Values{"email": {"new@example.com"}, "plan": {"free"}})
+		got = o.submit(accountsPath, url.Values{"email": {"new@example.com"}, "plan": {"free"}})
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)
 		require.Contains(t, got.body, "exists already")
 
 		var list accountsView
-		o.getJSON("/dashboard/operator?search=NEW@", &list)
+		o.getJSON(accountsPath+"?search=NEW@", &list)
 		require.Len(t, list.Accounts, 1)
-		require.Contains(t, o.get("/dashboard/operator?search=%3Cb%3E").body, "No account has “&lt;b&gt;”")
+		require.Contains(t, o.get(accountsPath+"?search=%3Cb%3E").body, "No account has “&lt;b&gt;”")
 
 		var page operatorAccountView
 		o.submit(path, url.Values{"do": {"terms"}, "plan": {"pro"}, "points": {"5000"}, "rate": {""}, "overage": {""}})

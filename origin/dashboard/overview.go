@@ -1,12 +1,35 @@
 package dashboard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
+
+// accountRoutes has the pages of an account.
+func accountRoutes() map[string]route {
+	revoke := func(v *visit) (*outcome, error) {
+		id, err := v.id()
+		if err != nil {
+			return nil, err
+		}
+		return redirect("/dashboard/keys", "key-revoked"), v.Ledger.RevokeKey(v.r.Context(), v.user.Account, id)
+	}
+	return map[string]route{
+		"/dashboard":                  {signedIn, "Overview", "overview", overview, nil},
+		"/dashboard/keys":             {signedIn, "API keys", "keys", keysPage, createKey},
+		"/dashboard/keys/{id}":        {signedIn, "API key", "key", keyPage, changeKey},
+		"/dashboard/keys/{id}/rotate": {signedIn, "API key", "key", keyPage, rotateKey},
+		"/dashboard/keys/{id}/revoke": {signedIn, "Revoke a key", "key-revoke", keyPage, revoke},
+		"/dashboard/usage":            {signedIn, "Usage", "usage", usagePage, nil},
+		"/dashboard/usage.csv":        {signedIn, "Usage", "usage", usageCSV, nil},
+		"/dashboard/settings/webhook": {signedIn, "Webhook", "webhook", webhookPage, changeWebhook},
+		"/dashboard/settings/log":     {signedIn, "Audit log", "audit", auditPage, nil},
+	}
+}
 
 const (
 	chartDays = 30 // in the chart of the Overview, with today
@@ -24,67 +47,51 @@ type overviewView struct {
 	Curl   string      `json:"-"`
 }
 
-func (d *Dashboard) overview(v *visit) (any, error) {
+func overview(v *visit) (any, error) {
+	ctx := v.r.Context()
 	points, err := v.points()
 	if err != nil {
 		return nil, err
 	}
-	view := &overviewView{Points: points, Banner: points.banner(), Curl: exampleCurl(v.link(""))}
-	if err := v.addChart(view); err != nil || view.Chart != nil {
-		return view, err
-	}
-	keys, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, book.KeyPage{Limit: 1})
-	view.HasKey = len(keys) > 0
-	return view, err
-}
-
-func exampleCurl(base string) string {
-	return `curl -H "X-API-Key: $KEY" ` + base + `/v1/email/jane.doe+news@hotmial.com`
-}
-
-// addChart adds the chart and the shares, if there is usage to show.
-func (v *visit) addChart(view *overviewView) error {
-	now, err := v.Ledger.Now(v.r.Context())
+	view := &overviewView{Points: points, Banner: points.banner(),
+		Curl: `curl -H "X-API-Key: $KEY" ` + v.link("") + `/v1/email/jane.doe+news@hotmial.com`}
+	now, err := v.Ledger.Now(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	today := book.DayOf(now)
 	q := book.UsageQuery{Account: v.user.Account, First: today - chartDays + 1, Last: today}
-	sum, rows, err := v.Ledger.UsageSum(v.r.Context(), q)
-	if err != nil || rows == 0 {
-		return err
+	sum, rows, err := v.Ledger.UsageSum(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if rows == 0 {
+		keys, err := v.Ledger.ListKeys(ctx, v.user.Account, book.KeyPage{Limit: 1})
+		view.HasKey = len(keys) > 0
+		return view, err
 	}
 	view.Shares, view.Found = sharesOf(sum.Found)
-	chart, err := v.chart(q)
-	view.Chart = &chart
-	return err
-}
-
-// chart reads the points by day, of the keys that used most and of all others.
-func (v *visit) chart(q book.UsageQuery) (chartView, error) {
-	keys, err := v.Ledger.UsedKeys(v.r.Context(), q, chartKeys)
+	keys, err := v.Ledger.UsedKeys(ctx, q, chartKeys)
 	if err != nil {
-		return chartView{}, err
+		return nil, err
 	}
 	ids := make([]int64, len(keys))
 	for i, k := range keys {
 		ids[i] = k.ID
 	}
-	days, err := v.Ledger.PointsByDay(v.r.Context(), q, ids)
-	return chartOf(q, keys, days), err
+	days, err := v.Ledger.PointsByDay(ctx, q, ids)
+	view.Chart = chartOf(q, keys, days)
+	return view, err
 }
 
 // chartOf arranges points by day and key. Keys that are not listed are the last
 // series.
-func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) chartView {
+func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) *chartView {
 	series, column := make([]string, 0, len(keys)+1), map[int64]int{}
 	for i, k := range keys {
 		series, column[k.ID] = append(series, k.Name), i
 	}
-	others := false
-	for _, p := range days {
-		others = others || p.Key == 0
-	}
+	others := slices.ContainsFunc(days, func(p book.KeyDay) bool { return p.Key == 0 })
 	if others {
 		series, column[0] = append(series, "Other keys"), len(series)
 	}
@@ -95,7 +102,8 @@ func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) chartVi
 	for _, p := range days {
 		values[p.Day-q.First][column[p.Key]] = p.Points
 	}
-	return newChart(series, others, q.First, values)
+	chart := newChart(series, others, q.First, values)
+	return &chart
 }
 
 // sharesOf returns the share of each fact among the addresses checked.
@@ -141,29 +149,21 @@ func (v *visit) points() (pointsView, error) {
 }
 
 func viewOfPoints(a book.Account) pointsView {
+	limited := func(l book.Limit) *int64 {
+		if l == book.Unlimited {
+			return nil
+		}
+		return (*int64)(&l)
+	}
 	view := pointsView{Used: a.Used, Limit: limited(a.Points), Overage: a.Overage, Refill: a.Refill, Rate: limited(a.Rate)}
 	if view.Limit != nil {
 		left := max(*view.Limit-a.Used, 0)
-		view.Left, view.Percent = &left, percentOf(a.Used, *view.Limit)
+		view.Left, view.Percent = &left, 100 // of nothing
+		if *view.Limit > 0 {
+			view.Percent = int64(float64(a.Used) / float64(*view.Limit) * 100) // rounded down, so that 100 means all
+		}
 	}
 	return view
-}
-
-func limited(l book.Limit) *int64 {
-	if l == book.Unlimited {
-		return nil
-	}
-	n := int64(l)
-	return &n
-}
-
-// percentOf returns how many percent part is of whole, rounded down, so that 100
-// means all. It is 100 of nothing.
-func percentOf(part, whole int64) int64 {
-	if whole <= 0 {
-		return 100
-	}
-	return int64(float64(part) / float64(whole) * 100)
 }
 
 // Shares of the month's points from which a page warns.
@@ -195,14 +195,15 @@ func (p *pointsView) banner() *bannerView {
 		return nil
 	}
 	used := "You have used " + humanize.Comma(p.Used) + " of " + count(*p.Limit, "point") + " this month"
-	refill := formatDate(p.Refill)
-	switch {
-	case p.Percent >= fullPercent && p.Overage:
+	last, refill := ". After the last one, requests ", formatDate(p.Refill)
+	switch full := p.Percent >= fullPercent; {
+	case full && p.Overage:
 		return &bannerView{"warn", used + ": requests go on, and further points count as overage until " + refill + "."}
-	case p.Percent >= fullPercent:
-		return &bannerView{"bad", used + ": requests are refused until the points refill on " + refill + ". Your operator can raise the limit."}
+	case full:
+		return &bannerView{"bad", used + ": requests are refused until the points refill on " + refill +
+			". Your operator can raise the limit."}
 	case p.Overage:
-		return &bannerView{"warn", used + ". After the last one, requests go on and further points count as overage until " + refill + "."}
+		return &bannerView{"warn", used + last + "go on and further points count as overage until " + refill + "."}
 	}
-	return &bannerView{"warn", used + ". After the last one, requests are refused until the points refill on " + refill + "."}
+	return &bannerView{"warn", used + last + "are refused until the points refill on " + refill + "."}
 }

@@ -146,7 +146,7 @@ func TestPolicyOfAKey(t *testing.T) {
 
 		got = b.get("/dashboard/keys/1")
 		require.Contains(t, got.body, "<option selected>sign-up</option>")
-		var key keyPage
+		var key keyPageView
 		b.postJSON("/dashboard/keys/1", map[string]string{"name": "shop"}, new(any))
 		b.getJSON("/dashboard/keys/1", &key)
 		require.Equal(t, "sign-up", key.Key.Policy, "what a program leaves out stays")

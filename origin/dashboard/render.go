@@ -197,17 +197,13 @@ var functions = template.FuncMap{
 	"tab":        tabLink,
 	"starts":     docs.Policies,
 	"lookups":    func() []grace { return supposedLookups },
-	"graces":     func() []grace { return graces },
 	"barsPath":   barsPath,
 	"requests":   requestsOf,
-	"termsOf":    termsOf,
 	"flawIn":     func(id string, f *flaw) flawIn { return flawIn{id, f} },
 	"more":       func(keys []keyName) string { return strconv.Itoa(len(keys)-3) + " more" },
-	"termsOfKey": termsOfKey,
 	"deref":      func(n *int64) int64 { return *n },
 	"visible":    visible,
 	"policyTest": policyTestOf,
-	"usageHeads": func() []string { return usageHeads },
 
 	"passkeyForm": newPasskeyForm,
 }
@@ -220,11 +216,8 @@ type navItem struct {
 
 func navLink(f *frame, path, label string) navItem { return navItem{path, label, f.Here(path)} }
 
-// tabLink is a link between pages of operators, the first of which is above the
-// others.
-func tabLink(f *frame, path, label string) navItem {
-	return navItem{path, label, f.Path == path || path == "/dashboard/operator" && strings.Contains(f.Path, "/accounts/")}
-}
+// tabLink is a link to the first of several pages, whose paths are below its path.
+func tabLink(f *frame, path, label string) navItem { return navItem{path, label, f.Path == path} }
 
 // plansOf are the options of a plan.
 type plansOf struct {
@@ -283,6 +276,7 @@ type outcome struct {
 	done     string // a message of the table messages
 	data     any
 	refused  *problem // with the input, shown with data
+	stream   func()   // sends the response instead
 }
 
 // redirect leads to another page, with a message there.
@@ -294,6 +288,8 @@ func show(data any) *outcome { return &outcome{data: data} }
 
 func (a *outcome) send(v *visit, route route) {
 	switch {
+	case a.stream != nil:
+		a.stream()
 	case a.refused != nil:
 		v.render(a.refused.status, route, a.data, a.refused)
 	case a.data != nil:

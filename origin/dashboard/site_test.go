@@ -88,6 +88,7 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 	require.NoError(t, err)
 	c.Webhooks = webhook.New(l.Store(), webhook.Options{})
 	c.Health = func(context.Context) []Health { return []Health{{"database", true, "responds"}} }
+	c.Refused = func() map[int]int64 { return map[int]int64{429: 1, 401: 1200, 499: 3, 409: 2} }
 	s.Dashboard, err = New(c)
 	require.NoError(t, err)
 	server.Config.Handler, server.Config.WriteTimeout = s.Dashboard, hung // as in the service, a request ends the deadline of the one before

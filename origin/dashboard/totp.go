@@ -179,9 +179,7 @@ func (d *Dashboard) factorRoutes() map[string]route {
 		"/dashboard/settings/passkeys":                     {signedIn, "Add a passkey", "passkey-add", d.passkeyAddPage, d.addPasskey},
 		"/dashboard/settings/passkeys/{credential}/remove": {signedIn, "Remove a passkey", "passkey-remove", d.passkeyToRemove, d.removePasskey},
 
-		provedPath:                   {signedIn, "The account is yours", "proved", d.provedPage, d.revokeBefore},
-		"/dashboard/settings/log":    {signedIn, "Audit log", "audit", d.auditPage, nil},
-		"/dashboard/settings/delete": {signedIn, "Delete the account", "delete", d.deletePage, d.deleteAccount},
+		provedPath: {signedIn, "The account is yours", "proved", d.provedPage, d.revokeBefore},
 	}
 	if d.SignUp {
 		list["/sign-up"] = route{offline, "Create an account", "sign-up", d.signUpPage, d.signUp}

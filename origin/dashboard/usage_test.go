@@ -160,13 +160,6 @@ func TestCSVRows(t *testing.T) {
 	require.EqualError(t, checkCSVRows(maxCSVRows+1), "These are 1,000,001 rows; a file has at most 1,000,000. Choose fewer days, or one key.")
 }
 
-// A cell begins after a semicolon and a tab too, where a spreadsheet is set so.
-func TestUsageCSVHasNoFormula(t *testing.T) {
-	for name, want := range map[string]string{"shop": "shop", "=1": "'=1", "@x": "'@x", "a=1": "a=1", "shop;=1+1": "shop;'=1+1", "a\t-1": "a\t'-1", "＝1": "'＝1"} {
-		require.Equal(t, want, csvRow(book.UsageRow{Key: book.UsedKey{Name: name}})[2], "%q", name)
-	}
-}
-
 // Pages are small and read few rows, however many keys have usage on each of 30 days.
 func TestPagesOfManyKeys(t *testing.T) {
 	keys := 10_000

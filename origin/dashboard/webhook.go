@@ -26,6 +26,7 @@ type deliveryView struct {
 	Created   time.Time `json:"created"`
 	Attempts  int       `json:"attempts"`
 	Next      time.Time `json:"next,omitzero"`
+	Done      bool      `json:"-"`
 	Delivered bool      `json:"delivered"`
 	Status    string    `json:"status"`
 }
@@ -35,8 +36,8 @@ const messagesOnPage = 20
 
 // webhookPage shows the webhook, and what was just made: a secret, or a test message,
 // which the query "test" names.
-func (d *Dashboard) webhookPage(v *visit) (any, error) {
-	view, err := v.webhook()
+func webhookPage(v *visit) (any, error) {
+	view, err := webhookOf(v)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (d *Dashboard) webhookPage(v *visit) (any, error) {
 	return view, nil
 }
 
-func (v *visit) webhook() (webhookView, error) {
+func webhookOf(v *visit) (webhookView, error) {
 	ctx, account := v.r.Context(), v.user.Account
 	view := webhookView{Messages: []deliveryView{}}
 	hook, err := v.Webhooks.Get(ctx, account)
@@ -61,51 +62,37 @@ func (v *visit) webhook() (webhookView, error) {
 	view.URL, view.Created, view.Disabled = hook.URL, hook.Created, hook.Disabled
 	list, err := v.Webhooks.Deliveries(ctx, account, messagesOnPage)
 	for _, m := range list {
-		view.Messages = append(view.Messages, viewOfDelivery(m))
+		view.Messages = append(view.Messages, deliveryView(m))
 	}
 	return view, err
 }
 
-func viewOfDelivery(m webhook.Delivery) deliveryView {
-	return deliveryView{m.ID, m.Percent, m.Created, m.Attempts, m.Next, m.Delivered, m.Status}
-}
-
 // changeWebhook does what the field "do" says.
-func (d *Dashboard) changeWebhook(v *visit) (*outcome, error) {
-	action, ok := webhookActions[v.form.Get("do")]
-	if !ok {
-		return nil, inputProblem("do", "The field \"do\" must be set, rotate, test or remove.")
+func changeWebhook(v *visit) (done *outcome, err error) {
+	ctx, account := v.r.Context(), v.user.Account
+	secret := ""
+	switch v.form.Get("do") {
+	case "set":
+		secret, err = v.Webhooks.Set(ctx, account, strings.TrimSpace(v.form.Get("url")))
+	case "rotate":
+		secret, err = v.Webhooks.Rotate(ctx, account)
+	case "test":
+		done, err = testWebhook(v)
+	case "remove":
+		done, err = v.done("webhook-removed"), v.Webhooks.Remove(ctx, account)
+	default:
+		err = inputProblem("do", "The field \"do\" must be set, rotate, test or remove.")
 	}
-	done, err := action(v)
-	if errors.Is(err, webhook.ErrURL) || errors.Is(err, webhook.ErrNone) || errors.Is(err, webhook.ErrDisabled) || errors.Is(err, webhook.ErrTooSoon) {
-		return nil, inputProblem("url", sentence(err))
+	for _, input := range []error{webhook.ErrURL, webhook.ErrNone, webhook.ErrDisabled, webhook.ErrTooSoon} {
+		if errors.Is(err, input) {
+			err = inputProblem("url", sentence(err))
+		}
 	}
-	return done, err
-}
-
-// webhookActions are what an owner does with the webhook.
-var webhookActions = map[string]func(*visit) (*outcome, error){
-	"set": func(v *visit) (*outcome, error) {
-		secret, err := v.Webhooks.Set(v.r.Context(), v.user.Account, strings.TrimSpace(v.form.Get("url")))
-		return v.showSecret(secret, err)
-	},
-	"rotate": func(v *visit) (*outcome, error) {
-		secret, err := v.Webhooks.Rotate(v.r.Context(), v.user.Account)
-		return v.showSecret(secret, err)
-	},
-	"test": (*visit).testWebhook,
-	"remove": func(v *visit) (*outcome, error) {
-		return v.done("webhook-removed"), v.Webhooks.Remove(v.r.Context(), v.user.Account)
-	},
-}
-
-// showSecret leads to the page that shows a new secret.
-func (v *visit) showSecret(secret string, err error) (*outcome, error) {
-	if err != nil {
-		return nil, err
+	if err != nil || done != nil {
+		return done, err
 	}
 	return v.showOnce(v.done(""), func() (any, error) {
-		view, err := v.webhook()
+		view, err := webhookOf(v)
 		view.Secret = secret
 		return view, err
 	}, secret)
@@ -114,7 +101,7 @@ func (v *visit) showSecret(secret string, err error) (*outcome, error) {
 // testWebhook sends a test message and leads to the page that shows what became of
 // it, so that loading the page again sends none. It waits for the
 // receiver in a slot for tests.
-func (v *visit) testWebhook() (*outcome, error) {
+func testWebhook(v *visit) (*outcome, error) {
 	if _, p := v.move(v.tests, v.account(), 0); p != nil {
 		return nil, p
 	}
@@ -123,8 +110,8 @@ func (v *visit) testWebhook() (*outcome, error) {
 		return nil, err
 	}
 	return v.showOnce(redirect(v.r.URL.Path+"?test="+sent.ID, ""), func() (any, error) {
-		view, err := v.webhook()
-		test := viewOfDelivery(sent)
+		view, err := webhookOf(v)
+		test := deliveryView(sent)
 		view.Test = &test
 		return view, err
 	})

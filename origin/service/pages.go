@@ -38,7 +38,7 @@ func (s *Service) openPages(context.Context) error {
 	s.api.Pages, err = dashboard.New(dashboard.Config{
 		Ledger: s.ledger, Identity: identity.New(s.ledger).WithSealer(s.sealer), API: s.api, Engine: s.engine,
 		Log: s.log.Logger, PublicURL: public, TrustedProxies: proxies, SignUp: s.SignUp == "open", OpenID: provider, Release: Release,
-		Health: s.health, Webhooks: s.webhooks,
+		Health: s.health, Refused: s.api.Metrics.Refused, Webhooks: s.webhooks,
 	})
 	return err
 }

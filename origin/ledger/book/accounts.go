@@ -24,17 +24,17 @@ var (
 
 // An Account is a customer.
 type Account struct {
-	ID        int64
-	Email     string // in lower case
-	Plan      string
-	Rate      Limit // the account's own, or the plan's; so are Points and Overage
-	Points    Limit
-	Overage   bool
-	Used      int64     // points used this month
-	Refill    time.Time // when the points refill
-	Created   time.Time
-	Suspended time.Time // zero if it is not suspended
-	Own       Terms     // the plan, and limits of the account's own
+	ID        int64     `json:"id"`
+	Email     string    `json:"email"` // in lower case
+	Plan      string    `json:"plan"`
+	Rate      Limit     `json:"rate"` // the account's own, or the plan's; so are Points and Overage
+	Points    Limit     `json:"points"`
+	Overage   bool      `json:"overage"`
+	Used      int64     `json:"used"` // points used this month
+	Refill    time.Time `json:"-"`    // when the points refill
+	Created   time.Time `json:"created"`
+	Suspended time.Time `json:"suspended,omitzero"` // zero if it is not suspended
+	Own       Terms     `json:"-"`                  // the plan, and limits of the account's own
 
 	month Month // of Used in the row
 }

@@ -1,4 +1,4 @@
-// An operator's work: operator.mjs ENDPOINT PICTURE LINK. Adds a plan and an account, makes the link
+// An operator's work: operator.mjs ENDPOINT PICTURE LINK. Reads the overview, adds a plan and an account, makes the link
 // with which its owner signs in, suspends and resumes it.
 
 import assert from "node:assert/strict";
@@ -11,6 +11,7 @@ await run(async ({ open, args: [link = ""] }) => {
   await page.goto(link);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("link", { name: "Operator", exact: true }).click();
+  assert.match(await text(page, "main"), /All accounts[^]*Points by day[^]*No account has used points/);
   await accessible(page);
   await addPlan(page);
   await page.getByRole("link", { name: "Health" }).click();

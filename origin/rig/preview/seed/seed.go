@@ -183,6 +183,6 @@ func (s *seeder) operator() (p Person, err error) {
 	if err != nil {
 		return p, err
 	}
-	return Person{"operator", a.ID, []string{"/dashboard/operator", "/dashboard/operator/accounts/1", fmt.Sprintf("/dashboard/operator/accounts/%d", former.ID),
+	return Person{"operator", a.ID, []string{"/dashboard/operator", "/dashboard/operator/accounts", "/dashboard/operator/accounts/1", fmt.Sprintf("/dashboard/operator/accounts/%d", former.ID),
 		"/dashboard/operator/plans", "/dashboard/operator/health"}}, s.users.SetOperator(s, a.ID, true)
 }

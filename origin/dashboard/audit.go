@@ -1,0 +1,115 @@
+package dashboard
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
+)
+
+// auditLines is how many lines a page of the audit log has.
+const auditLines = 50
+
+// auditLogView is a page of the audit log.
+type auditLogView struct {
+	Lines []auditView `json:"lines"`
+	Next  int64       `json:"next,omitempty"` // for ?before= of the page that follows
+
+	Earlier bool `json:"-"` // this is not the first page
+}
+
+func auditPage(v *visit) (any, error) {
+	before := int64(0) // the line before which the page begins; 0 is the newest page
+	if text := v.r.URL.Query().Get("before"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n <= 0 {
+			return nil, errNotFound
+		}
+		before = n
+	}
+	list, err := v.Ledger.AuditLog(v.r.Context(), v.user.Account, before, auditLines+1)
+	view := auditLogView{Lines: []auditView{}, Earlier: before != 0}
+	for _, line := range list[:min(len(list), auditLines)] {
+		view.Lines = append(view.Lines, viewOfAudit(line))
+	}
+	if len(list) > auditLines {
+		view.Next = list[auditLines-1].ID
+	}
+	return view, err
+}
+
+// auditView is a line of the audit log: for programs, and as a sentence for people.
+type auditView struct {
+	At       time.Time `json:"at"`
+	Actor    string    `json:"actor"`
+	Action   string    `json:"action"`
+	Subject  string    `json:"subject"`
+	Sentence string    `json:"sentence"`
+}
+
+// Who returns who made the change.
+func (a auditView) Who() string {
+	if a.Actor == string(book.Shell) {
+		return "command line"
+	}
+	return a.Actor
+}
+
+// auditSentences say what each action of the audit log was, with %s for its subject.
+var auditSentences = map[string]string{
+	"account.create":  "The account was created: %s.",
+	"account.change":  "The terms of the account were changed: %s.",
+	"account.suspend": "The account was suspended.",
+	"account.resume":  "The account was resumed.",
+	"account.delete":  "The account was deleted.",
+
+	"key.create": "The key “%s” was created.",
+	"key.rename": "A key was renamed: %s.",
+	"key.change": "The limits of a key were changed: %s.",
+	"key.rotate": "The key “%s” got a new secret.",
+	"key.revoke": "The key “%s” was revoked.",
+
+	"policy.set":    "The policy “%s” was set.",
+	"policy.delete": "The policy “%s” was deleted.",
+
+	"user.prove":       "A one-time link proved the email, and ended what was set up to sign in with before.",
+	"user.rename":      "The name of the owner was changed.",
+	"user.password":    "The password was set.",
+	"user.operator":    "The owner became an operator.",
+	"user.no-operator": "The owner is no longer an operator.",
+	"link.create":      "A one-time link was made, which signs the owner in.",
+
+	"session.sign-in":             "A browser signed in: %s.",
+	"session.sign-out":            "A browser was signed out.",
+	"session.sign-out-everywhere": "All other browsers were signed out.",
+
+	"totp.set":             "An authenticator app was set up.",
+	"totp.remove":          "The authenticator app was removed.",
+	"factors.reset":        "Authenticator app, recovery codes and passkeys were removed, and all browsers signed out.",
+	"recovery-codes.renew": "New recovery codes were made.",
+	"recovery-code.use":    "A recovery code was used.",
+	"passkey.add":          "The passkey “%s” was added.",
+	"passkey.remove":       "The passkey “%s” was removed.",
+	"identity.link":        "An identity at %s was linked.",
+	"identity.unlink":      "The identity at %s was unlinked.",
+
+	"webhook.set":     "The webhook was set: %s.",
+	"webhook.rotate":  "The webhook at %s got a new secret.",
+	"webhook.remove":  "The webhook at %s was removed.",
+	"webhook.disable": "The webhook was disabled: %s.",
+}
+
+// viewOfAudit says what an action was. An action without a sentence is of a newer release that uses the
+// same database.
+func viewOfAudit(line book.AuditLine) auditView {
+	subject, form := line.Subject, auditSentences[line.Action]
+	if strings.HasPrefix(line.Action, "key.") {
+		_, subject, _ = strings.Cut(subject, " ") // after the key's ID
+	}
+	text := strings.Replace(form, "%s", subject, 1)
+	if form == "" {
+		text = strings.TrimSpace(line.Action + " " + line.Subject)
+	}
+	return auditView{line.At, string(line.Actor), line.Action, line.Subject, text}
+}
