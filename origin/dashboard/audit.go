@@ -3,7 +3,6 @@ package dashboard
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
@@ -41,19 +40,16 @@ func auditPage(v *visit) (any, error) {
 
 // auditView is a line of the audit log: for programs, and as a sentence for people.
 type auditView struct {
-	At       time.Time `json:"at"`
-	Actor    string    `json:"actor"`
-	Action   string    `json:"action"`
-	Subject  string    `json:"subject"`
-	Sentence string    `json:"sentence"`
+	book.AuditLine
+	Sentence string `json:"sentence"`
 }
 
 // Who returns who made the change.
 func (a auditView) Who() string {
-	if a.Actor == string(book.Shell) {
+	if a.Actor == book.Shell {
 		return "command line"
 	}
-	return a.Actor
+	return string(a.Actor)
 }
 
 // auditSentences say what each action of the audit log was, with %s for its subject.
@@ -111,5 +107,5 @@ func viewOfAudit(line book.AuditLine) auditView {
 	if form == "" {
 		text = strings.TrimSpace(line.Action + " " + line.Subject)
 	}
-	return auditView{line.At, string(line.Actor), line.Action, line.Subject, text}
+	return auditView{line, text}
 }

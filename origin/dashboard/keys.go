@@ -133,22 +133,11 @@ func keyTerms(v *visit) (t book.KeyTerms, err error) {
 
 // keyView is a key as pages and JSON show it.
 type keyView struct {
-	ID       int64       `json:"id"`
-	Name     string      `json:"name"`
-	Begins   string      `json:"begins"` // the first characters of the secret
-	Status   string      `json:"status"` // active, expired or revoked
-	Test     bool        `json:"test"`
-	Created  time.Time   `json:"created"`
-	LastUsed string      `json:"last_used,omitempty"` // a day
-	Expires  time.Time   `json:"expires,omitzero"`
-	Revoked  time.Time   `json:"revoked,omitzero"`
-	Until    time.Time   `json:"old_secret_until,omitzero"` // end of the grace after a rotation
-	Budget   *book.Limit `json:"budget,omitempty"`          // points a month
-	Used     int64       `json:"used"`                      // of the budget, this month
-	Rate     *book.Limit `json:"rate,omitempty"`            // requests a second
-	Origins  []string    `json:"origins,omitempty"`
-	Policy   string      `json:"policy,omitempty"` // the default
-	Days     []barView   `json:"days"`             // the last 30
+	book.Key
+	Status   string    `json:"status"`                    // active, expired or revoked
+	LastUsed string    `json:"last_used,omitempty"`       // a day
+	Until    time.Time `json:"old_secret_until,omitzero"` // end of the grace after a rotation
+	Days     []barView `json:"days"`                      // the last 30
 }
 
 // barDays is how many days the bars of a key show.
@@ -175,9 +164,7 @@ func viewKeys(v *visit, account int64, list []book.Key) ([]keyView, error) {
 }
 
 func viewOfKey(k book.Key, now time.Time) keyView {
-	view := keyView{ID: k.ID, Name: k.Name, Begins: k.Hint, Status: "active", Test: k.Test, Created: k.Created,
-		Expires: k.Expires, Revoked: k.Revoked, Budget: k.Budget, Used: k.Used, Rate: k.Rate, Origins: k.Origins,
-		Policy: k.Policy}
+	view := keyView{Key: k, Status: "active"}
 	if k.LastDay != 0 {
 		view.LastUsed = k.LastDay.String()
 	}

@@ -34,9 +34,8 @@ func TestOperatorPagesNeedTheRight(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, b.get(path).status, path)
 		require.Equal(t, http.StatusOK, o.get(path).status, path)
 		if route.post != nil {
-			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}, "do": {"suspend"}, "email": {"x@example.com"}}.Encode()))
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			require.Equal(t, http.StatusNotFound, b.do(r).status, path)
+			got, _ := b.post(path, `{"do": "suspend", "email": "x@example.com"}`)
+			require.Equal(t, http.StatusNotFound, got.status, path)
 		}
 	}
 	require.NotContains(t, b.get("/dashboard").body, "/dashboard/operator")
@@ -121,7 +120,7 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		require.Contains(t, link.body, s.url+"/link/")
 		o.getJSON(path, &page)
 		require.Equal(t, "link.create", page.Log[0].Action)
-		require.Equal(t, "operator", page.Log[0].Actor)
+		require.Equal(t, book.Operator, page.Log[0].Actor)
 		require.Equal(t, http.StatusNotFound, o.get("/dashboard/operator/accounts/999").status)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // accountRoutes has the pages of an account.
@@ -194,8 +195,8 @@ func (p *pointsView) banner() *bannerView {
 	if p.Limit == nil || p.Percent < warnPercent {
 		return nil
 	}
-	used := "You have used " + humanize.Comma(p.Used) + " of " + count(*p.Limit, "point") + " this month"
-	last, refill := ". After the last one, requests ", formatDate(p.Refill)
+	used := "You have used " + humanize.Comma(p.Used) + " of " + words.Count(*p.Limit, "point") + " this month"
+	last, refill := ". After the last one, requests ", words.Date(p.Refill)
 	switch full := p.Percent >= fullPercent; {
 	case full && p.Overage:
 		return &bannerView{"warn", used + ": requests go on, and further points count as overage until " + refill + "."}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 const (
@@ -187,7 +188,7 @@ func usageQuery(v *visit) (q book.UsageQuery, err error) {
 		return q, inputProblem("first", "The first day is after the last one.")
 	case q.Last-q.First >= maxUsageDays:
 		return q, inputProblem("first", fmt.Sprintf("These are %s; at most %d are shown at a time.",
-			count(int64(q.Last-q.First+1), "day"), maxUsageDays))
+			words.Count(q.Last-q.First+1, "day"), maxUsageDays))
 	}
 	if key := given.Get("key"); key != "" && key != "0" {
 		if q.Key, err = strconv.ParseInt(key, 10, 64); err != nil {
@@ -230,7 +231,7 @@ func usageCSV(v *visit) (any, error) {
 func checkCSVRows(rows int64) error {
 	if rows > maxCSVRows {
 		return inputProblem("first", fmt.Sprintf("These are %s; a file has at most %s. Choose fewer days, or one key.",
-			count(rows, "row"), humanize.Comma(maxCSVRows)))
+			words.Count(rows, "row"), humanize.Comma(maxCSVRows)))
 	}
 	return nil
 }

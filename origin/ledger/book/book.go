@@ -216,11 +216,11 @@ func Audit(ctx context.Context, account int64, now time.Time, action, subject st
 
 // An AuditLine is one change of an account.
 type AuditLine struct {
-	ID      int64
-	At      time.Time
-	Actor   Actor
-	Action  string
-	Subject string
+	ID      int64     `json:"-"`
+	At      time.Time `json:"at"`
+	Actor   Actor     `json:"actor"`
+	Action  string    `json:"action"`
+	Subject string    `json:"subject"`
 }
 
 // AuditLog returns up to limit lines of an account's audit log, newest first,

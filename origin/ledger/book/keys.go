@@ -30,18 +30,18 @@ var (
 
 // A Key authenticates requests of an account. Its secret is not stored.
 type Key struct {
-	ID      int64
-	Account int64
-	Name    string
-	Hint    string // the first characters of the secret
-	Created time.Time
-	Revoked time.Time // zero if it is not revoked
+	ID      int64     `json:"id"`
+	Account int64     `json:"-"`
+	Name    string    `json:"name"`
+	Hint    string    `json:"begins"` // the first characters of the secret
+	Created time.Time `json:"created"`
+	Revoked time.Time `json:"revoked,omitzero"` // zero if it is not revoked
 	KeyTerms
-	Used      int64     // points of the budget this month; 0 if it has none
-	Replaced  time.Time // the end of the grace of the secret that a rotation replaced; zero if there is none
-	LastDay   Day       // the last day with a request, or 0
-	Dashboard bool      // the key of checks made in the dashboard
-	Test      bool      // its requests cost nothing and get the responses of a table; never changes
+	Used      int64     `json:"used"` // points of the budget this month; 0 if it has none
+	Replaced  time.Time `json:"-"`    // the end of the grace of the secret that a rotation replaced; zero if there is none
+	LastDay   Day       `json:"-"`    // the last day with a request, or 0
+	Dashboard bool      `json:"-"`    // the key of checks made in the dashboard
+	Test      bool      `json:"test"` // its requests cost nothing and get the responses of a table; never changes
 }
 
 // CreateKey creates a key and returns it with its secret, which cannot be read again. It returns a

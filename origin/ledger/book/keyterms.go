@@ -20,11 +20,12 @@ const FreeRate = 100
 
 // KeyTerms are limits of a key within those of its account. The zero value sets none.
 type KeyTerms struct {
-	Expires time.Time // from then on the key is refused
-	Budget  *Limit    // points a calendar month
-	Rate    *Limit    // requests a second
-	Origins []string  // of browser pages that alone may use the key, see parseOrigin
-	Policy  string    // the name of the policy of requests that name none; "" for none
+	Expires time.Time `json:"expires,omitzero"`  // from then on the key is refused
+	Budget  *Limit    `json:"budget,omitempty"`  // points a calendar month
+	Rate    *Limit    `json:"rate,omitempty"`    // requests a second
+	Origins []string  `json:"origins,omitempty"` // of browser pages that alone may use the key, see parseOrigin
+	// Policy is the name of the policy of requests that name none; "" for none.
+	Policy string `json:"policy,omitempty"`
 }
 
 const (

@@ -1,0 +1,139 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/book"
+)
+
+func TestKeysOfAnAccount(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		require.Contains(t, b.get("/dashboard/keys").body, "There are no keys yet")
+		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"<b>shop</b>"}}))
+		require.Contains(t, got.body, "&lt;b&gt;shop&lt;/b&gt; is ready")
+		require.NotContains(t, got.body, "<b>shop")
+		var made keysView
+		require.Equal(t, http.StatusOK, b.postJSON("/dashboard/keys", map[string]string{"name": "by JSON"}, &made).status)
+		require.Len(t, made.New.Secret, 42)
+		var p problemView
+		require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/dashboard/keys", map[string]string{"name": "\u202e"}, &p).status)
+		require.Contains(t, p.Sentence, "The name of a key must have")
+		require.Equal(t, "/dashboard/keys?done=key-revoked", b.submit("/dashboard/keys/1/revoke", url.Values{}).header.Get("Location"))
+		require.Contains(t, b.get("/dashboard/keys?revoked=on").body, `<span class="tag revoked">`)
+	})
+}
+
+// A test key is made by a switch, and shown as one wherever it is listed.
+func TestTestKeysOfAnAccount(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		badge := `<span class="tag test">test</span>`
+		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"suite"}, "test": {"on"}}))
+		require.Contains(t, got.body, "/v1/email/disposable@addrspec.test", "the line to paste")
+		b.createPolicy("strict", "{}")
+		page := b.get("/dashboard/keys/1").body
+		require.Contains(t, page, badge)
+		require.NotContains(t, page, `name="budget"`)
+		change := url.Values{"name": {"suites"}, "expires": {""}, "origins": {""}, "policy": {"strict"}}
+		require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/keys/1", change).status)
+		require.Contains(t, b.get(policiesPath).body, `<a href="/dashboard/keys/1">suites</a> `+badge)
+		bad := url.Values{"name": {"x"}, "test": {"on"}, "budget": {"5"}}
+		require.Equal(t, http.StatusUnprocessableEntity, b.submit("/dashboard/keys", bad).status)
+		require.NotContains(t, b.shown(b.submit("/dashboard/keys", url.Values{"name": {"real"}})).body, "disposable@addrspec.test")
+		list := b.get("/dashboard/keys").body
+		require.Equal(t, 1, strings.Count(list, badge))
+		require.Contains(t, list, "not recorded", "its last use")
+		revoke := b.get("/dashboard/keys/1/revoke").body
+		require.Contains(t, revoke, badge)
+		require.NotContains(t, revoke, "never used")
+		usage := b.get("/dashboard/usage?key=1").body
+		require.Contains(t, usage, "suites (test)")
+		require.Contains(t, usage, "with this key. Requests with a test key are not counted.")
+		require.NotContains(t, b.get("/dashboard/usage?key=2").body, "test key")
+		operators := s.operator(t).get(fmt.Sprint("/dashboard/operator/accounts/", s.account.ID)).body
+		require.Equal(t, 1, strings.Count(operators, badge))
+	})
+}
+
+func TestChangeAndRotateAKey(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		var made, rotated struct{ New newKeyView }
+		b.postJSON("/dashboard/keys", map[string]any{"name": "shop", "budget": 10, "expires": "90d"}, &made)
+		path := "/dashboard/keys/" + strconv.FormatInt(made.New.ID, 10)
+
+		got := b.submit(path, url.Values{"name": {"shop 2"}, "expires": {"2199-01-01"}, "budget": {""}, "rate": {"2"},
+			"origins": {"https://shop.example\r\nhttps://www.shop.example:444/"}})
+		require.Equal(t, path+"?done=key-changed", got.header.Get("Location"), got.body)
+		b.postJSON(path, map[string]any{"name": "shop 3"}, new(any)) // what a program leaves out stays
+		var page keyPageView
+		b.getJSON(path, &page)
+		two := book.Limit(2)
+		require.Equal(t, "shop 3", page.Key.Name)
+		require.Equal(t, book.KeyTerms{Expires: time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC), Rate: &two,
+			Origins: []string{"https://shop.example", "https://www.shop.example:444"}}, page.Key.KeyTerms)
+		for field, value := range map[string]string{"budget": "-1", "rate": "many", "expires": "tomorrow",
+			"origins": "https://*.example", "name": ""} {
+			got := b.submit(path, url.Values{field: {value}})
+			require.Equal(t, http.StatusUnprocessableEntity, got.status, field)
+			require.Contains(t, got.body, `role="alert"`, field)
+		}
+
+		require.Equal(t, http.StatusUnprocessableEntity, b.submit(path+"/rotate", url.Values{"grace": {"169h"}}).status)
+		before, err := s.Ledger.Now(t.Context())
+		require.NoError(t, err)
+		b.postJSON(path+"/rotate", map[string]string{"grace": "24h"}, &rotated)
+		after, err := s.Ledger.Now(t.Context())
+		require.NoError(t, err)
+		require.False(t, rotated.New.Until.Before(before.Add(24*time.Hour)))
+		require.False(t, rotated.New.Until.After(after.Add(24*time.Hour)))
+		require.NotEqual(t, made.New.Secret, rotated.New.Secret)
+		for _, secret := range []string{made.New.Secret, rotated.New.Secret} {
+			_, decision, err := s.Ledger.Begin(t.Context(), secret, "")
+			require.NoError(t, err)
+			require.Equal(t, ledger.WrongOrigin, decision.Kind, "both secrets are known")
+		}
+		require.Contains(t, b.get("/dashboard/keys").body, "two secrets")
+		require.Contains(t, b.get(path).body, "Old secret")
+		require.NoError(t, s.Ledger.RevokeKey(t.Context(), s.account.ID, made.New.ID))
+		require.NotContains(t, b.get("/dashboard/keys?revoked=on").body, "two secrets", "no secret is valid")
+		require.NotContains(t, b.get(path).body, "Old secret")
+
+		stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
+		for _, suffix := range []string{"", "/rotate", "/revoke"} {
+			require.Equal(t, http.StatusNotFound, stranger.get(path+suffix).status)
+			got, _ := stranger.post(path+suffix, `{"grace": "1h", "name": "mine"}`)
+			require.Equal(t, http.StatusNotFound, got.status)
+		}
+	})
+}
+
+func TestPagesOfKeys(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	for i := range keysOnPage + 3 {
+		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(i), book.KeyTerms{})
+		require.NoError(t, err)
+	}
+	var first, second, found keysView
+	b.getJSON("/dashboard/keys", &first)
+	require.Len(t, first.Keys, keysOnPage)
+	require.Equal(t, "key 52", first.Keys[0].Name)
+	b.getJSON("/dashboard/keys?after="+strconv.FormatInt(first.Next, 10), &second)
+	require.Len(t, second.Keys, 3)
+	require.Zero(t, second.Next)
+	b.getJSON("/dashboard/keys?search=KEY+51", &found)
+	require.Len(t, found.Keys, 1)
+	require.Contains(t, b.get("/dashboard/keys?search=nothing").body, "No key has “nothing” in its name")
+	require.Less(t, len(b.get("/dashboard/keys").body), 60<<10)
+}
