@@ -28,7 +28,8 @@ const (
 // operatorRoutes has the pages of operators.
 func operatorRoutes() map[string]route {
 	sums := otter.Must(&otter.Options[book.Day, []book.DaySum]{
-		MaximumSize: 1, ExpiryCalculator: otter.ExpiryWriting[book.Day, []book.DaySum](sumsLife), Logger: &otter.NoopLogger{}})
+		MaximumSize: 10, Logger: &otter.NoopLogger{},
+		ExpiryCalculator: otter.ExpiryWriting[book.Day, []book.DaySum](sumsLife)})
 	overview := func(v *visit) (any, error) { return operatorOverview(v, sums) }
 	account := func(v *visit) (any, error) {
 		view, err := operatorAccount(v)

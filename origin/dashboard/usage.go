@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/words"
@@ -83,9 +81,11 @@ func usagePage(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := parsePosition(given.Get("after"))
-	if err != nil {
-		return nil, err
+	// The position after which the page begins is a day and a key, such as 2026-11-20.17.
+	var after book.UsagePosition
+	day, key, _ := strings.Cut(given.Get("after"), ".")
+	if after.Day, err = book.ParseDay(day); err == nil { // anything else is the first page
+		after.Key, _ = strconv.ParseInt(key, 10, 64)
 	}
 	parameters := url.Values{"first": {q.First.String()}, "last": {q.Last.String()}}
 	if q.Key != 0 {
@@ -111,21 +111,6 @@ func usagePage(v *visit) (any, error) {
 		view.Rows = append(view.Rows, usageRowView{r.Day.String(), viewOfUsedKey(r.Key), usageNumbers{r.Tally}})
 	}
 	return view, err
-}
-
-// parsePosition parses the day and the key of the last row of a page, such as 2026-11-20.17.
-func parsePosition(text string) (p book.UsagePosition, err error) {
-	if text == "" {
-		return p, nil
-	}
-	day, key, _ := strings.Cut(text, ".")
-	if p.Day, err = book.ParseDay(day); err == nil {
-		p.Key, err = strconv.ParseInt(key, 10, 64)
-	}
-	if err != nil {
-		return p, inputProblem("after", "The parameter after must be that of a link to the next page.")
-	}
-	return p, nil
 }
 
 // addUsageKeys adds the keys to choose from. The one that is chosen is among them
@@ -200,7 +185,6 @@ func usageQuery(v *visit) (q book.UsageQuery, err error) {
 }
 
 const (
-	maxCSVRows   = 1_000_000
 	csvPageRows  = 1000
 	csvWriteTime = 30 * time.Second // to send a page of rows
 	csvTime      = 10 * time.Minute // to send all
@@ -212,28 +196,12 @@ func usageCSV(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, rows, err := v.Ledger.UsageSum(v.r.Context(), q)
-	if err == nil {
-		err = checkCSVRows(rows)
-	}
-	if err != nil {
-		return nil, err
-	}
 	ctx, p := v.move(v.exports, v.account(), 0)
 	if p != nil {
 		return nil, p
 	}
 	placeOf(v.r.Context()).stay()
 	return &outcome{stream: func() { sendCSV(ctx, v, q) }}, nil
-}
-
-// checkCSVRows refuses a file that would be too long, before it begins.
-func checkCSVRows(rows int64) error {
-	if rows > maxCSVRows {
-		return inputProblem("first", fmt.Sprintf("These are %s; a file has at most %s. Choose fewer days, or one key.",
-			words.Count(rows, "row"), humanize.Comma(maxCSVRows)))
-	}
-	return nil
 }
 
 func sendCSV(ctx context.Context, v *visit, q book.UsageQuery) {
