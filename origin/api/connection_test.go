@@ -35,6 +35,10 @@ func (l freeLedger) Begin(ctx context.Context, _, _ string) (Request, ledger.Dec
 	return freeRequest{l, ctx}, ledger.Decision{}, ctx.Err()
 }
 
+func (l freeLedger) BeginDashboard(ctx context.Context, _ int64) (Request, ledger.Decision, error) {
+	return l.Begin(ctx, "", "")
+}
+
 type freeRequest struct {
 	freeLedger
 	ctx context.Context

@@ -44,8 +44,20 @@ type exchange struct {
 	charging, charged bool
 }
 
+type accountKey struct{}
+
+// As returns a context for requests of somebody who is signed in to an account, which need no key. Only
+// this process can make it, since no request brings a context.
+func As(ctx context.Context, account int64) context.Context {
+	return context.WithValue(ctx, accountKey{}, account)
+}
+
 // serve serves a request for an operation.
 func (s *Server) serve(r *http.Request, name string, shape wire.Shape, op operation) wire.Response {
+	if account, ok := r.Context().Value(accountKey{}).(int64); ok {
+		request, decision, err := s.Ledger.BeginDashboard(r.Context(), account)
+		return s.serveBegun(r, request, decision, err, name, shape, op)
+	}
 	key, p := wire.ReadKey(r.Header)
 	if p != nil {
 		return p.Response(shape)
@@ -54,8 +66,14 @@ func (s *Server) serve(r *http.Request, name string, shape wire.Shape, op operat
 }
 
 // serveKey runs the steps from Begin on, for a key and the Origin of the page that uses it.
-func (s *Server) serveKey(r *http.Request, key, page, name string, shape wire.Shape, op operation) (resp wire.Response) {
+func (s *Server) serveKey(r *http.Request, key, page, name string, shape wire.Shape, op operation) wire.Response {
 	request, decision, err := s.Ledger.Begin(r.Context(), key, page)
+	return s.serveBegun(r, request, decision, err, name, shape, op)
+}
+
+// serveBegun runs the steps after Begin, which has returned a request, a decision and an error.
+func (s *Server) serveBegun(r *http.Request, request Request, decision ledger.Decision, err error,
+	name string, shape wire.Shape, op operation) (resp wire.Response) {
 	x := &exchange{Server: s, start: time.Now(), shape: shape, request: request, caller: r.Context(),
 		allowOrigin: decision.AllowOrigin}
 	if p := x.judge(decision, err, 0); p != nil {

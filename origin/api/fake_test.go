@@ -91,6 +91,10 @@ func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledg
 	return &fakeRequest{f, ctx}, d, nil
 }
 
+func (f *fakeLedger) BeginDashboard(ctx context.Context, _ int64) (Request, ledger.Decision, error) {
+	return f.Begin(ctx, "", "")
+}
+
 type fakeRequest struct {
 	*fakeLedger
 	ctx context.Context

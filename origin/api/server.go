@@ -103,6 +103,8 @@ type Ledger interface {
 	// Begin checks the key, its browser origins and the rate. With the decision Good it returns a
 	// Request, whose End must be called.
 	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
+	// BeginDashboard is Begin for somebody who is signed in to an account.
+	BeginDashboard(ctx context.Context, account int64) (Request, ledger.Decision, error)
 	// Peek judges a request as Begin does and takes no token. The account is 0 for a key that is not good.
 	Peek(ctx context.Context, secret, origin string) (account int64, d ledger.Decision, err error)
 	// Forwards reports whether an edge worker must forward the requests with a key; false if Begin would
@@ -132,13 +134,20 @@ func FromLedger(l *ledger.Ledger) Ledger { return adapter{l} }
 
 type adapter struct{ *ledger.Ledger }
 
-// Begin returns a nil interface for a nil request, not one with a nil pointer.
 func (a adapter) Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error) {
-	request, decision, err := a.Ledger.Begin(ctx, secret, origin)
-	if request == nil {
-		return nil, decision, err
+	return orNil(a.Ledger.Begin(ctx, secret, origin))
+}
+
+func (a adapter) BeginDashboard(ctx context.Context, account int64) (Request, ledger.Decision, error) {
+	return orNil(a.Ledger.BeginDashboard(ctx, account))
+}
+
+// orNil returns a nil interface for a nil request, not one with a nil pointer.
+func orNil(r *ledger.Request, d ledger.Decision, err error) (Request, ledger.Decision, error) {
+	if r == nil {
+		return nil, d, err
 	}
-	return request, decision, err
+	return r, d, err
 }
 
 // Resolver looks up the MX records of domains in A-label form.

@@ -75,7 +75,7 @@ func newAPISite(t *testing.T, database string, options ...ledger.Option) *apiSit
 	t.Cleanup(resolver.Close)
 	s.api = api.New(api.Config{Engine: s.Engine, Ledger: api.FromLedger(s.Ledger), Resolver: silence{resolver}, BatchTimeout: hung,
 		Log: slog.New(slog.DiscardHandler), Metrics: api.NewMetrics(prometheus.NewRegistry())})
-	s.api.Pages, s.Dashboard.api.handler = s.Dashboard, s.api
+	s.api.Pages, s.Dashboard.API = s.Dashboard, s.api
 	server := httptest.NewUnstartedServer(s.api)
 	server.Config.WriteTimeout = hung // as in startSite
 	server.Start()
@@ -188,21 +188,19 @@ func TestListBatchIsTheAPIs(t *testing.T) {
 	})
 }
 
-// Nothing of the browser's request reaches the API but what belongs to the batch.
-func TestOnlyTheBatchGoesIn(t *testing.T) {
+// A batch is the account's that is signed in, whatever key and page a header names. Nobody can name an
+// account without a session.
+func TestBatchIsTheSessions(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
-	_, b := s.accountOn(t, "lists@example.com", noLimits)
-	var seen []*http.Request
-	s.Dashboard.api.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen = append(seen, r.Clone(context.Background()))
-		s.api.ServeHTTP(w, r)
-	})
-	got := b.check(b.token("/dashboard/try"), []string{"jane@example.org"}, map[string]string{"X-API-Key": "ask_mine", "Authorization": "Bearer x", "Origin": s.url, "X-Forwarded-For": "192.0.2.1"})
+	account, b := s.accountOn(t, "lists@example.com", noLimits)
+	other, _ := s.accountOn(t, "other@example.com", noLimits)
+	secret, _, err := s.Ledger.CreateKey(t.Context(), other, "shop", book.KeyTerms{Origins: []string{"https://shop.example"}})
+	require.NoError(t, err)
+	got := b.check(b.token("/dashboard/try"), []string{"jane@example.org"}, map[string]string{"X-API-Key": secret, "Authorization": "Bearer x", "Origin": s.url})
 	require.Equal(t, http.StatusOK, got.status, got.body)
-	require.Len(t, seen, 1)
-	require.Regexp(t, "^ask_[0-9A-Za-z]{38}$", seen[0].Header.Get("X-API-Key"))
-	seen[0].Header.Del("X-API-Key")
-	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, seen[0].Header)
+	require.Empty(t, got.header.Get("Access-Control-Allow-Origin"))
+	require.Equal(t, []int64{1, 0}, []int64{s.used(t, account), s.used(t, other)})
+	require.Equal(t, http.StatusUnauthorized, s.browser(t).get("/v1/usage").status)
 }
 
 func TestRateOfTheDashboardIsTheAccounts(t *testing.T) {
@@ -226,64 +224,26 @@ func TestRateOfTheDashboardIsTheAccounts(t *testing.T) {
 	}, still)
 }
 
-// A secret that is gone is replaced without anybody noticing. A suspended account
-// gets a sentence that says so.
-func TestSecretOfTheDashboardIsReplaced(t *testing.T) {
+// A suspended account checks nothing, and a sentence says why. The key of its checks is created once.
+func TestSuspendedAccountChecksNothing(t *testing.T) {
 	eachAPISite(t, func(t *testing.T, s *apiSite) {
 		account, b := s.accountOn(t, "lists@example.com", noLimits)
 		token := b.token("/dashboard/try")
-		require.Equal(t, http.StatusOK, b.check(token, []string{"jane@example.org"}, nil).status)
-		first, err := s.Dashboard.api.secrets.get(t.Context(), account)
-		require.NoError(t, err)
-		for range 16 { // other replicas, which leave no room for the first secret
-			_, _, err := s.Ledger.DashboardSecret(t.Context(), account)
-			require.NoError(t, err)
-		}
-		charged := int64(1)
-		require.Eventually(t, func() bool { // the ledger's view knows the first one for a while
-			got := b.check(token, []string{"jane@example.org"}, nil)
-			require.Equal(t, http.StatusOK, got.status, got.body)
-			charged++
-			now, err := s.Dashboard.api.secrets.get(t.Context(), account)
-			return err == nil && now != first
-		}, hung, 100*time.Millisecond)
-		require.Equal(t, charged, s.used(t, account))
-
 		require.NoError(t, s.Ledger.SuspendAccount(t.Context(), account))
-		require.Eventually(t, func() bool {
-			return b.check(token, []string{"jane@example.org"}, nil).status == http.StatusUnauthorized
-		}, hung, 20*time.Millisecond)
 		got := b.check(token, []string{"jane@example.org"}, nil)
-		require.Contains(t, got.body, "The account is suspended")
+		require.Equal(t, http.StatusForbidden, got.status)
+		require.Contains(t, got.body, `"code":"SUSPENDED"`)
 		got = b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
-		require.Contains(t, got.body, "The account is suspended, so it cannot check addresses. Contact the operator of this service.")
+		require.Equal(t, http.StatusForbidden, got.status)
+		require.Contains(t, got.body, "The account is suspended, so this cannot be done.")
 		require.NoError(t, s.Ledger.ResumeAccount(t.Context(), account))
-		require.Eventually(t, func() bool { return b.check(token, []string{"jane@example.org"}, nil).status == http.StatusOK }, hung, 20*time.Millisecond)
-	})
-}
-
-// Requests that need a secret at the same time share one.
-func TestOneSecretForAnAccount(t *testing.T) {
-	eachAPISite(t, func(t *testing.T, s *apiSite) {
-		account, _ := s.accountOn(t, "lists@example.com", noLimits)
-		texts := make([]string, 20)
-		var all sync.WaitGroup
-		for i := range texts {
-			all.Go(func() { texts[i], _ = s.Dashboard.api.secrets.get(t.Context(), account) })
+		for range 2 {
+			require.Equal(t, http.StatusOK, b.check(token, []string{"jane@example.org"}, nil).status)
 		}
-		all.Wait()
-		require.NotEmpty(t, texts[0])
-		for _, text := range texts {
-			require.Equal(t, texts[0], text)
-		}
-		s.Dashboard.api.secrets.drop(account, "another")
-		text, err := s.Dashboard.api.secrets.get(t.Context(), account)
+		keys, err := s.Ledger.ListKeys(t.Context(), account, book.KeyPage{Dashboard: true})
 		require.NoError(t, err)
-		require.Equal(t, texts[0], text)
-		s.Dashboard.api.secrets.drop(account, text)
-		text, err = s.Dashboard.api.secrets.get(t.Context(), account)
-		require.NoError(t, err)
-		require.NotEqual(t, texts[0], text)
+		require.Len(t, keys, 1)
+		require.Equal(t, int64(2), s.used(t, account))
 	})
 }
 
@@ -336,47 +296,18 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 	for range cap(statuses) {
 		go func() { statuses <- b.check(token, []string{"jane@slow.test"}, nil).status }()
 	}
-	require.Eventually(t, func() bool { return len(statuses) == cap(statuses)-maxChecksEach }, hung, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(statuses) == cap(statuses)-maxLongEach }, hung, 5*time.Millisecond)
 	require.Equal(t, http.StatusOK, b.get("/dashboard").status)
-	require.Empty(t, len(s.requests), "the slots of pages are free")
+	require.Zero(t, s.limits.pages.Used(), "the places of pages are free")
 	require.Equal(t, http.StatusOK, other.check(otherToken, []string{"jane@example.org"}, nil).status)
 	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
 	require.Equal(t, http.StatusTooManyRequests, got.status)
-	require.Len(t, statuses, cap(statuses)-maxChecksEach, "the others still wait")
+	require.Len(t, statuses, cap(statuses)-maxLongEach, "the others still wait")
 	close(release)
 	count := map[int]int{}
 	for range cap(statuses) {
 		count[<-statuses]++
 	}
-	require.Equal(t, map[int]int{http.StatusTooManyRequests: cap(statuses) - maxChecksEach, http.StatusOK: maxChecksEach}, count)
-	require.Empty(t, s.checks.owners)
-	require.Zero(t, s.checks.taken)
-	require.Equal(t, int64(maxCheckMemory), s.checks.free)
-}
-
-func TestSlots(t *testing.T) {
-	s := newSlots(6, 2, 100, errBusyAccount)
-	take := func(owner string, memory int64, want *problem) func() {
-		release, p := s.take(owner, memory)
-		require.Equal(t, want, p)
-		return release
-	}
-	first := take("1", 50, nil)
-	take("1", 10, nil)
-	take("1", 0, errBusyAccount)
-	take("2", 41, errBusy)
-	take("2", 40, nil)
-	take("2", 0, errBusyAccount) // a third of the slots that are free
-	first()
-	take("2", 51, errBusy)
-	take("2", 50, nil)
-	take("3", 0, nil)
-	take("4", 0, nil)
-	take("5", 0, nil)
-	take("6", 0, errBusy)
-	require.Equal(t, map[string]int{"1": 1, "2": 2, "3": 1, "4": 1, "5": 1}, s.owners)
-	for length, want := range map[int64]int64{0: 128 << 10, 1000: 128<<10 + 3000, -1: 3<<20 + 128<<10, 1 << 40: 3<<20 + 128<<10} {
-		q := apiRequest{length: length}
-		require.Equal(t, want, q.responseMemory())
-	}
+	require.Equal(t, map[int]int{http.StatusTooManyRequests: cap(statuses) - maxLongEach, http.StatusOK: maxLongEach}, count)
+	require.Eventually(t, func() bool { return s.limits.long.Used() == 0 }, hung, time.Millisecond)
 }

@@ -7,9 +7,11 @@ import (
 	"embed"
 	"encoding/hex"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,7 +79,7 @@ func contentType(file string) string {
 // ever.
 var release = sync.OnceValue(func() string {
 	sum := sha256.New()
-	for _, name := range sortedKeys(assets()) {
+	for _, name := range slices.Sorted(maps.Keys(assets())) {
 		sum.Write([]byte(name))
 		sum.Write(assets()[name].body)
 	}

@@ -55,7 +55,7 @@ func FuzzCallerAddress(f *testing.F) {
 	for _, header := range []string{"203.0.113.7", "10.0.0.9, 203.0.113.7", "[2001:db8::1]:443", "unknown", ",,", "::ffff:203.0.113.7", "203.0.113.7, 10.0.0.2"} {
 		f.Add(header)
 	}
-	d := &Dashboard{Config: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
+	d := &server{Config: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
 	f.Fuzz(func(t *testing.T, header string) {
 		h := http.Header{"X-Forwarded-For": {header}}
 		require.Equal(t, "198.51.100.1/32", d.callerAddress(&http.Request{RemoteAddr: "198.51.100.1:9", Header: h}))

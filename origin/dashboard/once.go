@@ -43,11 +43,16 @@ func (v *visit) showOnce(to *outcome, data func() (any, error), texts ...string)
 	if len(texts) == 0 {
 		return to, nil
 	}
-	sealed, err := seal(v.token, to.to(), once{texts, time.Now().Add(onceLife)})
+	text, err := json.Marshal(once{texts, time.Now().Add(onceLife)})
 	if err != nil {
 		return nil, err
 	}
-	v.setCookie(onceName(to.to()), sealed, onceLife)
+	aead, err := onceCipher(v.token)
+	if err != nil {
+		return nil, err
+	}
+	sealed := aead.Seal(nil, nil, text, []byte(to.location))
+	v.setCookie(onceName(to.location), base64.RawURLEncoding.EncodeToString(sealed), onceLife)
 	return to, nil
 }
 
@@ -68,32 +73,16 @@ func onceName(address string) string {
 	return onceCookie + base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// seal encrypts texts for the page at an address under a session's token.
-func seal(token, address string, o once) (string, error) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return "", err
-	}
-	aead, err := onceCipher(token)
-	if err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, text, []byte(address))), nil
-}
-
 // unseal returns the texts of a cookie, or nil if it is not of this session and
-// address, or too old. One that lasts too long was sealed by a clock that was wrong.
+// address, or too old. A cookie that lasts too long was sealed by a clock that was wrong.
 func unseal(token, address, sealed string, now time.Time) []string {
 	aead, err := onceCipher(token)
-	if err != nil {
+	raw, wrong := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil || wrong != nil {
 		return nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(sealed)
-	if err != nil {
-		return nil
-	}
-	text, err := aead.Open(nil, nil, raw, []byte(address))
 	var o once
+	text, err := aead.Open(nil, nil, raw, []byte(address))
 	if err != nil || json.Unmarshal(text, &o) != nil {
 		return nil
 	}

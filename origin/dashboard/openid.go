@@ -69,7 +69,7 @@ func (d *Dashboard) leave(v *visit, detour identity.Detour) (*outcome, error) {
 // detour stores what must come back, and returns the provider's address.
 func (d *Dashboard) detour(v *visit, detour identity.Detour) (location string, err error) {
 	ctx, r := v.r.Context(), openid.NewRequest()
-	if err := v.moveToProvider(); err != nil {
+	if err := v.holdProvider(); err != nil {
 		return "", err
 	}
 	if err := v.countChallenge(); err != nil {
@@ -84,13 +84,9 @@ func (d *Dashboard) detour(v *visit, detour identity.Detour) (location string, e
 	return location, err
 }
 
-// moveToProvider takes a slot of those that wait for the provider, so that pages do
-// not wait for it.
-func (v *visit) moveToProvider() error {
-	if _, p := v.move(v.atProvider, v.callerNetwork(v.r), 0); p != nil {
-		return p
-	}
-	return nil
+// holdProvider takes room among those that wait for the provider, so that pages do not wait for it.
+func (v *visit) holdProvider() error {
+	return v.hold(v.limits.long, "sign-ins of "+v.callerNetwork(v.r), 1, errBusyNetwork)
 }
 
 // openIDCallback finishes a detour. The state is bound to this browser's cookie,
@@ -98,7 +94,7 @@ func (v *visit) moveToProvider() error {
 // no state is used up without one.
 func (d *Dashboard) openIDCallback(v *visit) (any, error) {
 	ctx, q := v.r.Context(), v.r.URL.Query()
-	if err := v.moveToProvider(); err != nil {
+	if err := v.holdProvider(); err != nil {
 		return nil, err
 	}
 	detour, err := d.Identity.FinishDetour(ctx, v.token, q.Get("state"))
@@ -119,52 +115,38 @@ func (d *Dashboard) openIDCallback(v *visit) (any, error) {
 // arrive does what the detour was for. The session is the one in which it began,
 // since the state is bound to the session's cookie.
 func (d *Dashboard) arrive(v *visit, detour identity.Detour, id openid.Identity) (*outcome, error) {
-	if detour.Purpose == toSignIn {
-		return d.arriveToSignIn(v, detour, id)
-	}
-	if !v.signedIn() {
+	ctx := v.r.Context()
+	switch {
+	case detour.Purpose == toSignIn:
+		user, err := d.linkedUser(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return v.start(user, detour.To)
+	case !v.signedIn():
 		return nil, errSignIn
-	}
-	if id.SignedIn.Before(detour.Began.Add(-maxSkew)) {
+	case id.SignedIn.Before(detour.Began.Add(-maxSkew)):
 		return nil, openid.ErrNotFresh
-	}
-	if detour.Purpose == toConfirm {
-		return d.arriveToConfirm(v, detour, id)
-	}
-	return d.arriveToLink(v, id)
-}
-
-// maxSkew is how far the provider's clock may be behind ours.
-const maxSkew = time.Minute
-
-func (d *Dashboard) arriveToSignIn(v *visit, detour identity.Detour, id openid.Identity) (*outcome, error) {
-	user, err := d.linkedUser(v.r.Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	return v.start(user, detour.To)
-}
-
-func (d *Dashboard) arriveToLink(v *visit, id openid.Identity) (*outcome, error) {
-	if v.user.Suspended {
+	case detour.Purpose == toConfirm:
+		user, err := d.linkedUser(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if user.Account != v.user.Account {
+			return nil, errNotLinked
+		}
+		return redirect(detour.To, "confirmed"), d.Identity.Confirm(ctx, *v.session)
+	case v.user.Suspended:
 		return nil, errSuspended
 	}
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
-	return redirect("/dashboard/settings", "identity-linked"), d.Identity.Link(v.r.Context(), *v.user, id.Issuer, id.Subject)
+	return redirect("/dashboard/settings", "identity-linked"), d.Identity.Link(ctx, *v.user, id.Issuer, id.Subject)
 }
 
-func (d *Dashboard) arriveToConfirm(v *visit, detour identity.Detour, id openid.Identity) (*outcome, error) {
-	user, err := d.linkedUser(v.r.Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	if user.Account != v.user.Account {
-		return nil, errNotLinked
-	}
-	return redirect(detour.To, "confirmed"), d.Identity.Confirm(v.r.Context(), *v.session)
-}
+// maxSkew is how far the provider's clock may be behind ours.
+const maxSkew = time.Minute
 
 var errNotLinked = &problem{status: http.StatusForbidden, code: "NOT_LINKED",
 	sentence: "This identity is not linked to an account here. Sign in another way first, and link it in Settings."}

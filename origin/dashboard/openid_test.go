@@ -204,18 +204,14 @@ func TestWaitingForTheProviderHoldsNoSlot(t *testing.T) {
 		response := make(chan int)
 		go func() { response <- b.get(back).status }()
 		<-asked
-		require.Empty(t, c.requests)
+		require.Zero(t, c.limits.pages.Used())
 		release()
 		<-response
 
-		for range maxSignInsEach {
-			_, p := c.atProvider.take("127.0.0.0/24", 0)
-			require.Nil(t, p)
-		}
+		require.NoError(t, c.limits.long.Take(t.Context(), "sign-ins of 127.0.0.0/24", maxLongEach))
 		require.Equal(t, http.StatusTooManyRequests, b.get("/sign-in/openid").status)
 		require.Equal(t, http.StatusTooManyRequests, b.get(back).status)
-		_, p := c.atProvider.take("192.0.2.0/24", 0)
-		require.Nil(t, p)
+		require.NoError(t, c.limits.long.Take(t.Context(), "sign-ins of 192.0.2.0/24", 1))
 	})
 }
 
@@ -232,7 +228,7 @@ func TestSilentProviderHoldsNoSlot(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{OpenID: openid.New(openid.Config{Issuer: provider.URL, ClientID: "x", Name: "Example Inc."})})
 	go func() { status <- s.browser(t).get("/sign-in/openid").status }()
 	<-asked
-	require.Empty(t, s.requests)
+	require.Zero(t, s.limits.pages.Used())
 	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
 	release()
 	require.Equal(t, http.StatusServiceUnavailable, <-status)

@@ -118,7 +118,7 @@ func (v *visit) firstDocument() (string, error) {
 
 // storePolicy stores a document in place of a version of a policy, if it is a policy.
 func (v *visit) storePolicy(name, document string, version int64) error {
-	err := v.decideInTurn(func() error {
+	err := v.inTurn(v.r.Context(), func() error {
 		_, err := v.Engine.NewPolicy(v.r.Context(), document)
 		return err
 	})
@@ -127,19 +127,6 @@ func (v *visit) storePolicy(name, document string, version int64) error {
 	}
 	_, err = v.Ledger.ReplacePolicy(v.r.Context(), v.user.Account, name, document, version)
 	return err
-}
-
-// decideInTurn calls read, which has the module read a document, while few others do. That
-// takes 50 ms for 10,000 international domains, and is free, so processors are
-// left to the API.
-func (v *visit) decideInTurn(read func() error) error {
-	select {
-	case v.deciding <- struct{}{}:
-		defer func() { <-v.deciding }()
-		return read()
-	case <-v.r.Context().Done():
-		return errBusy
-	}
 }
 
 // policyProblem returns an error of a change to a policy as a problem with the form.
@@ -178,6 +165,9 @@ type policyPage struct {
 	TooLong  bool            `json:"-"` // for a form
 }
 
+// maxDocument is how many bytes the form of a policy may have.
+const maxDocument = 1 << 20
+
 // The forms of a policy. The names begin the IDs of their elements.
 const (
 	rulesForm    = "rules"
@@ -205,9 +195,6 @@ func (v *visit) policyPage() (*policyPage, error) {
 
 // ownPolicy returns the account's policy with the name of the path.
 func (v *visit) ownPolicy() (book.Policy, error) {
-	if err := v.takePolicySlot(); err != nil {
-		return book.Policy{}, err
-	}
 	name := v.r.PathValue("name")
 	if book.CheckPolicyName(name) != nil {
 		return book.Policy{}, errNotFound
@@ -397,17 +384,4 @@ func cutAround(line string, at int) string {
 		part += "…"
 	}
 	return part
-}
-
-// takePolicySlot moves the visit to a slot of pages with the document of a policy, which
-// needs more memory than others. A visit moves once.
-func (v *visit) takePolicySlot() error {
-	if v.hasPolicySlot {
-		return nil
-	}
-	if _, p := v.move(v.policySlots, v.account(), 0); p != nil {
-		return p
-	}
-	v.hasPolicySlot = true
-	return nil
 }

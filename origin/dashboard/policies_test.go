@@ -421,24 +421,16 @@ func TestPagesOfPoliciesAreBounded(t *testing.T) {
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
 	owner := strconv.FormatInt(s.account.ID, 10)
-	var releases []func()
-	for range maxPolicyPagesEach {
-		release, p := s.policySlots.take(owner, 0)
-		require.Nil(t, p)
-		releases = append(releases, release)
-	}
+	held := fill(s.limits.documents, owner)
 	require.Equal(t, http.StatusTooManyRequests, b.get(path).status)
 	var p problemView
-	require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", path, map[string]string{"document": "{}"}, &p).status)
-	require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", policiesPath, map[string]string{"name": "Bad name"}, &p).status, "before the form is read")
-	require.Equal(t, http.StatusOK, b.get(policiesPath).status)
-	for _, release := range releases {
-		release()
+	for _, to := range []string{path, policiesPath} {
+		require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", to, map[string]string{"document": "{}"}, &p).status)
+		require.Equal(t, "BUSY_ACCOUNT", p.Code)
 	}
+	require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
+	s.limits.documents.Free(owner, held)
 	require.Equal(t, http.StatusOK, b.get(path).status)
-	require.Empty(t, s.policySlots.owners)
-	require.Empty(t, s.requests)
-	require.Empty(t, s.documents.owners)
 }
 
 // Documents are read in turn, and a client that leaves meanwhile waits for none.
@@ -446,18 +438,13 @@ func TestDocumentsOfPoliciesAreReadInTurn(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
-	for range cap(s.deciding) {
-		s.deciding <- struct{}{}
-	}
+	held := fill(s.limits.processors, "other")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	v := &visit{Dashboard: s.Dashboard, r: httptest.NewRequestWithContext(ctx, "POST", path, nil)}
+	v := &visit{server: s.server, r: httptest.NewRequestWithContext(ctx, "POST", path, nil)}
 	require.ErrorIs(t, v.storePolicy("sign-up", "{}", 1), errBusy)
-	require.ErrorIs(t, v.decideInTurn(func() error { return nil }), errBusy)
-	require.Equal(t, http.StatusOK, b.get(path).status, "pages do not wait for it")
-	<-s.deciding
+	s.limits.processors.Free("other", held)
 	require.Equal(t, http.StatusOK, b.submit(path+"/test", url.Values{"email": {"a@b"}, "document": {"{}"}}).status)
-	require.Len(t, s.deciding, cap(s.deciding)-1, "it has left its turn")
 }
 
 // Large forms that arrive slowly keep nobody from sending a small one.
@@ -465,22 +452,16 @@ func TestFormsOfPoliciesAreBounded(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
-	var releases []func()
-	for range maxDocumentsEach {
-		release, p := s.documents.take(s.callerNetwork(&http.Request{RemoteAddr: "127.0.0.1:1"}), 0)
-		require.Nil(t, p)
-		releases = append(releases, release)
-	}
-	var p problemView
-	require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", path, map[string]string{"document": "{}"}, &p).status)
-	require.Equal(t, "BUSY_NETWORK", p.Code)
-	require.Equal(t, http.StatusOK, b.get(path).status)
+	large := url.Values{"document": {strings.Repeat(" ", maxDocument/2) + "{}"}}
+	require.NoError(t, s.limits.arriving.Take(t.Context(), "127.0.0.0/24", 25)) // of 32 steps; the large form needs 9
+	got := b.submit(path, large)
+	require.Equal(t, http.StatusTooManyRequests, got.status)
+	require.Contains(t, got.body, "Many requests from your network")
 	require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/settings/name", url.Values{"name": {"Ada"}}).status)
-	for _, release := range releases {
-		release()
-	}
-	require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"document": {"{}"}}).status)
-	for path, limit := range map[string]int64{policiesPath: maxDocument, policiesPath + "/a": maxDocument, policiesPath + "-x": maxForm, "/dashboard/keys": maxForm, "/sign-in": maxForm} {
-		require.Equal(t, limit, formLimit(httptest.NewRequest("POST", path, nil)), path)
+	require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"document": {"{}"}}).status, "a small policy")
+	s.limits.arriving.Free("127.0.0.0/24", 25)
+	require.Equal(t, http.StatusUnprocessableEntity, b.submit(path, large).status, "it is read")
+	for to, length := range map[string]int{policiesPath: maxDocument, "/dashboard/settings/name": maxForm} {
+		require.Equal(t, http.StatusRequestEntityTooLarge, b.submit(to, url.Values{"name": {strings.Repeat("x", length)}}).status, to)
 	}
 }

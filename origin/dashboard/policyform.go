@@ -251,7 +251,7 @@ func (d *Dashboard) testPolicy(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = v.decideInTurn(func() error { return test.decide(v, document, found) })
+	err = v.inTurn(v.r.Context(), func() error { return test.decide(v, document, found) })
 	if err != nil {
 		return page.refused(v, document, err)
 	}

@@ -1,14 +1,11 @@
 package dashboard
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/book"
@@ -78,79 +75,24 @@ func problemOf(err error) *problem {
 // sentence returns an error's text as a sentence.
 func sentence(err error) string { return result.Sentence(err.Error()) }
 
-// refuse ends a visit that goes no further: browsers without a session are led
-// to the page that helps.
-func (d *Dashboard) refuse(v *visit, err error) {
+// refuse ends a visit that goes no further. Browsers without a session are led to the page that helps.
+func (v *visit) refuse(err error) {
 	p := problemOf(err)
 	if p.status == http.StatusInternalServerError {
-		d.Log.Error("a page failed", "error", err.Error())
+		v.Log.Error("a page failed", "error", err.Error())
 	}
 	if p.location != "" && !v.json {
-		http.Redirect(v.w, v.r, p.location+"?to="+escape(v.r), http.StatusSeeOther)
+		to := v.r.URL.Path // of its form, for a POST
+		if v.r.Method == http.MethodGet && v.r.URL.RawQuery != "" {
+			to += "?" + v.r.URL.RawQuery
+		}
+		http.Redirect(v.w, v.r, p.location+"?to="+url.QueryEscape(to), http.StatusSeeOther)
 		return
 	}
-	v.fail(p)
-}
-
-// fail ends a request that has no visit.
-func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, p *problem) {
-	v := &visit{Dashboard: d, w: w, r: r, json: !acceptsHTML(r)}
-	if p == errNotFound && v.cookie(sessionCookie) != "" {
-		v.identifyBriefly() // for the navigation; without it the page is that of a visitor
-	}
-	v.fail(p)
-}
-
-func (v *visit) fail(p *problem) {
 	if p.wait > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(max(1, int((p.wait+time.Second-1)/time.Second))))
 	}
 	v.render(p.status, route{title: http.StatusText(p.status), file: "problem"}, struct{}{}, p)
-}
-
-// apiProblem has the members of the API's three shapes of errors.
-type apiProblem struct {
-	Error  json.RawMessage `json:"error"` // shape A: a sentence; shape B: an object
-	Code   string          `json:"code"`
-	Detail string          `json:"detail"` // shape C
-}
-
-// apiProblemDetail is the error object of shape B.
-type apiProblemDetail struct {
-	Code      string `json:"code"`
-	Message   string `json:"message"`
-	Required  int64  `json:"required"`
-	Remaining int64  `json:"remaining"`
-}
-
-// problemOfResponse returns why the API refused a request, in a sentence for people.
-func problemOfResponse(a *apiResponse, refill time.Time) *problem {
-	var given apiProblem
-	var detail apiProblemDetail
-	if err := json.Unmarshal(a.body, &given); err == nil && json.Unmarshal(given.Error, &detail) != nil {
-		detail.Code = given.Code
-		_ = json.Unmarshal(given.Error, &detail.Message)
-	}
-	p := &problem{status: a.status, code: detail.Code, sentence: detail.Message, input: true, wait: retryAfter(a)}
-	switch {
-	case a.status == http.StatusPaymentRequired:
-		p.sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
-			count(detail.Required, "point"), humanize.Comma(detail.Remaining), formatDate(refill))
-	case a.status == http.StatusTooManyRequests && p.wait == 0:
-		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+formatDate(refill)+"."
-	case a.status == http.StatusTooManyRequests:
-		p.code, p.sentence = "RATE_LIMITED", "The account sends as many requests as it may at the moment. "+tryAgainIn(p.wait)+" Nothing was charged."
-	case a.status == http.StatusServiceUnavailable:
-		p.sentence += " " + tryAgainIn(p.wait)
-	case p.sentence == "":
-		p.sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", a.status)
-	}
-	return p
-}
-
-func retryAfter(a *apiResponse) time.Duration {
-	seconds, _ := strconv.Atoi(a.header.Get("Retry-After"))
-	return time.Duration(seconds) * time.Second
 }
 
 // tryAgainIn rounds up to a unit of which there are few.

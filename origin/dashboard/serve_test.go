@@ -1,81 +1,130 @@
 package dashboard
 
 import (
+	"context"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/limit"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// askForPages opens connections that request a page again and again and read
-// nothing. It returns when the server is blocked by as many of them as want.
-func (s *site) askForPages(t *testing.T, path string, connections, want int) (list []*origintest.TestConn) {
-	for range connections {
-		c := origintest.Dial(t, strings.TrimPrefix(s.url, "http://"), hung)
-		require.NoError(t, c.SetReadBuffer(4096))
-		go c.Send(strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n", 2000))
-		list = append(list, c)
+// fill takes units for an owner until it gets no more, and returns how many it has.
+func fill(l *limit.Limiter[string], owner string) int {
+	ended, end := context.WithCancel(context.Background())
+	end() // so that no take waits
+	for l.Take(ended, owner, 1) == nil {
 	}
-	require.Eventually(t, func() bool { return s.unsent.count() >= want }, hung, time.Millisecond)
-	return list
+	return l.Held(owner)
 }
 
-// count returns how many pages are being sent.
-func (u *unsent) count() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.pages.Len()
-}
-
-// Clients that request pages and read nothing keep nobody from a page.
-func TestUnreadPagesHoldNoSlot(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	b := s.signedIn(t, s.account.ID)
-	s.askForPages(t, "/docs/check-emails", maxRequests+8, maxRequests+8)
-	require.Empty(t, s.reading)
-	for _, path := range []string{"/sign-in", "/docs", "/", "/dashboard", "/dashboard/usage.csv", "/docs/openapi.json", assetPath("style.css")} {
-		require.Less(t, b.get(path).status, http.StatusBadRequest, path)
+// fillAll takes all units, for many owners.
+func fillAll(l *limit.Limiter[string]) (free func()) {
+	held := map[string]int{}
+	for n := 0; n < 100; n++ {
+		owner := strconv.Itoa(n)
+		held[owner] = fill(l, owner)
 	}
-	require.NotEqual(t, http.StatusServiceUnavailable, b.get("/no-such-page").status)
-}
-
-// Pages that nobody reads take bounded memory: the clients that have not read
-// theirs for longest are cut off.
-func TestUnreadPagesAreBounded(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	s.unsent.limit = 1 << 20
-	first := s.askForPages(t, "/docs/check-emails", 1, 1)[0]
-	s.askForPages(t, "/docs/check-emails", 40, 1)
-	for n := 0; !first.IsClosed(); n++ { // it reads what was sent to it before
-		if n%4096 == 0 {
-			require.LessOrEqual(t, s.unsent.size(), s.unsent.limit)
+	return func() {
+		for owner, n := range held {
+			l.Free(owner, n)
 		}
 	}
 }
 
-func (u *unsent) size() int64 {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.bytes
+// A network and an account have a share of each limit, and leave room to others.
+func TestSharesOfLimits(t *testing.T) {
+	l := newLimits()
+	for name, c := range map[string]struct {
+		of   *limit.Limiter[string]
+		want int
+	}{
+		"forms of a network":                {l.arriving, maxEach},
+		"pages of a network":                {l.pages, maxPages / 4},
+		"pages without a database":          {l.offline, maxPages / 4},
+		"checks of an account":              {l.long, maxLongEach},
+		"pages of policies of an account":   {l.documents, maxDocsEach},
+		"pages that a network has not read": {l.unsent, maxUnsentEach},
+	} {
+		require.Equal(t, c.want, fill(c.of, "first"), name)
+		require.NotZero(t, fill(c.of, "second"), name)
+	}
+	l = newLimits()
+	exports := 0
+	for ; l.long.Take(t.Context(), "exports of "+strconv.Itoa(exports), maxLongEach) == nil; exports++ {
+	}
+	require.Equal(t, (maxLong-keptForChecks)/maxLongEach, exports)
+	require.Equal(t, maxLongEach, fill(l.long, "checks of 1"), "of those that exports leave")
+}
+
+// A caller whose network has its share of places gets 429, and everybody else a page.
+func TestCrowdedNetwork(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	b := s.browser(t)
+	fill(s.limits.pages, "192.0.2.0/24")
+	fill(s.limits.offline, "192.0.2.0/24")
+	for from, want := range map[string]int{"192.0.2.7": http.StatusTooManyRequests, "192.0.3.7": http.StatusOK, "2001:db8::7": http.StatusOK} {
+		for _, path := range []string{"/docs", "/link/x"} {
+			r := b.request("GET", path, nil)
+			r.Header.Set("X-Forwarded-For", from)
+			got := b.do(r)
+			if path == "/link/x" && want == http.StatusOK {
+				want = http.StatusUnprocessableEntity // there is no such link
+			}
+			require.Equal(t, want, got.status, from+path)
+			if want == http.StatusTooManyRequests {
+				require.Equal(t, "1", got.header.Get("Retry-After"))
+				require.Contains(t, got.body, "Many requests from your network")
+			}
+		}
+	}
+}
+
+// askForPages opens connections that request a page again and again and read
+// nothing. It returns when pages of so many of them are being sent as want.
+func (s *site) askForPages(t *testing.T, path string, connections, want int) {
+	for range connections {
+		c := origintest.Dial(t, strings.TrimPrefix(s.url, "http://"), hung)
+		require.NoError(t, c.SetReadBuffer(4096))
+		go c.Send(strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n", 2000))
+	}
+	require.Eventually(t, func() bool { return s.limits.unsent.Used() >= want }, hung, time.Millisecond)
+}
+
+// Clients that request pages and read nothing keep nobody from a page, and what they have
+// not read is bounded.
+func TestUnreadPagesHoldNoSlot(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	s.askForPages(t, "/docs/check-emails", maxPages+8, maxPages+8)
+	require.Zero(t, s.limits.offline.Used())
+	for _, path := range []string{"/sign-in", "/docs", "/", "/dashboard", "/dashboard/usage.csv", "/docs/openapi.json", assetPath("style.css")} {
+		require.Less(t, b.get(path).status, http.StatusBadRequest, path)
+	}
+	require.Equal(t, http.StatusNotFound, b.get("/no-such-page").status)
+	fill(s.limits.unsent, "127.0.0.0/24")
+	require.Equal(t, http.StatusTooManyRequests, b.get("/docs/check-emails").status)
+	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status, "a small page")
 }
 
 // Pages that need no database are shown while it does not respond, also to somebody
-// with a session, and while requests that wait for it have all their slots.
+// with a session, and while requests that wait for it have all their places.
 func TestPagesWithoutDatabase(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
 		s := newSite(t, database, Config{SignUp: true})
 		b := s.signedIn(t, s.account.ID)
 		token := b.token("/dashboard")
 		require.NoError(t, s.Ledger.Close())
-		for range maxRequests {
-			s.requests <- struct{}{}
-		}
+		free := fillAll(s.limits.pages)
+		require.Equal(t, maxPages, s.limits.pages.Used())
 		pages := 0
 		for path, route := range s.routes() {
 			if route.access != offline {
@@ -89,9 +138,8 @@ func TestPagesWithoutDatabase(t *testing.T) {
 		}
 		require.Equal(t, 7, pages)
 		require.Equal(t, http.StatusOK, b.get(assetPath("style.css")).status)
-		for range maxRequests {
-			<-s.requests
-		}
+		require.Contains(t, b.get("/dashboard").body, "Many people use the dashboard")
+		free()
 		for _, path := range []string{"/dashboard", "/link/x"} {
 			require.Equal(t, http.StatusServiceUnavailable, b.get(path).status, path)
 		}

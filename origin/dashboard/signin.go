@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/book"
@@ -270,4 +271,24 @@ func (v *visit) remember(user *identity.User) {
 		token = user.NewDevice()
 	}
 	v.setCookie(deviceCookie, token, deviceLife)
+}
+
+// clientName describes a browser from its User-Agent, for the list of sessions.
+// The string itself is not stored: it is long, and anybody can write it.
+func clientName(userAgent string) string {
+	browser := firstOf(userAgent, "an unknown program", []string{
+		"Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "Chrome/", "Chrome", "CriOS/", "Chrome", "Safari/", "Safari", "curl/", "curl"})
+	system := firstOf(userAgent, "", []string{
+		"iPhone", " on iPhone", "iPad", " on iPad", "Android", " on Android", "Windows", " on Windows", "Mac OS X", " on macOS", "CrOS", " on ChromeOS", "Linux", " on Linux"})
+	return browser + system
+}
+
+// firstOf returns the name after the first part that text contains.
+func firstOf(text, otherwise string, partsAndNames []string) string {
+	for i := 0; i < len(partsAndNames); i += 2 {
+		if strings.Contains(text, partsAndNames[i]) {
+			return partsAndNames[i+1]
+		}
+	}
+	return otherwise
 }

@@ -10,7 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/dustin/go-humanize"
+
+	"github.com/addrspec/addrspec/origin/api"
+	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -78,34 +83,42 @@ type apiItem struct {
 // reason of an address that is not valid and charges nothing for it, and several
 // as POST /v1/emails does.
 func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
-	path := "/v1/email/" + url.PathEscape(list[0]) + "?details=true"
-	q, curl := apiRequest{method: http.MethodGet, path: path}, `'`+v.link("")+path+`'`
-	if len(list) > 1 {
-		body, _ := json.Marshal(map[string][]string{"emails": list}) // strings: cannot fail
-		q = apiRequest{method: http.MethodPost, path: "/v1/emails", body: bytes.NewReader(body), length: int64(len(body)),
-			header: http.Header{"Content-Type": {"application/json"}}}
-		quoted := strings.ReplaceAll(string(body), "'", `\u0027`) // for the shell
-		curl = `-H 'Content-Type: application/json' -d '` + quoted + `' ` + v.link("") + q.path
+	if err := v.holdCheck(); err != nil {
+		return nil, err
 	}
-	resp := v.call(q)
+	path, method, body, curl := "/v1/emails", http.MethodPost, []byte(nil), ""
+	if len(list) == 1 {
+		path, method = "/v1/email/"+url.PathEscape(list[0])+"?details=true", http.MethodGet
+		curl = `'` + v.link("") + path + `'`
+	} else {
+		body, _ = json.Marshal(map[string][]string{"emails": list}) // strings: cannot fail
+		quoted := strings.ReplaceAll(string(body), "'", `\u0027`)   // for the shell
+		curl = `-H 'Content-Type: application/json' -d '` + quoted + `' ` + v.link("") + path
+	}
+	q, err := http.NewRequestWithContext(api.As(v.whole, v.user.Account), method, path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	q.Header.Set("Content-Type", "application/json")
+	resp := client.Record(v.API, q)
 	var indented bytes.Buffer
-	_ = json.Indent(&indented, resp.body, "", "  ") // fails if the body is no JSON, which is an error below
+	_ = json.Indent(&indented, resp.Body.Bytes(), "", "  ") // fails if the body is no JSON, which is an error below
 	view := &tryView{Max: maxPasted, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
 
 	var refused struct{ Error, Code string }
 	batch := struct {
 		Points  int64     `json:"usage_points"`
 		Results []apiItem `json:"results"`
-	}{1, []apiItem{{Result: resp.body}}}
+	}{1, []apiItem{{Result: resp.Body.Bytes()}}}
 	switch one := len(list) == 1; {
-	case one && json.Unmarshal(resp.body, &refused) == nil && refused.Code == "INVALID_EMAIL_FORMAT":
+	case one && json.Unmarshal(resp.Body.Bytes(), &refused) == nil && refused.Code == "INVALID_EMAIL_FORMAT":
 		tone, verdict := new(result.Result).Opinion()
 		view.Checked = []checkedView{{Email: list[0], Tone: tone, Verdict: verdict, Reason: refused.Error, Problem: refused.Code}}
 		view.Charged = "This cost nothing: an address that is not valid is free when it is checked alone."
 		return view, nil
-	case resp.status != http.StatusOK:
+	case resp.Status != http.StatusOK:
 		return nil, problemOfResponse(resp, before.Refill)
-	case !one && json.Unmarshal(resp.body, &batch) != nil:
+	case !one && json.Unmarshal(resp.Body.Bytes(), &batch) != nil:
 		return nil, v.unreadable()
 	}
 	for _, item := range batch.Results {
@@ -121,6 +134,39 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
 			"What was not checked was not charged; check it again."
 	}
 	return view, nil
+}
+
+// problemOfResponse returns why the API refused a request, in a sentence for people. Of the API's three
+// shapes of errors, A has a sentence in "error", B an object, and C (429) neither.
+func problemOfResponse(w *client.Recorder, refill time.Time) *problem {
+	var given struct {
+		Error json.RawMessage
+		Code  string
+	}
+	var detail struct {
+		Code, Message       string
+		Required, Remaining int64
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &given); err == nil && json.Unmarshal(given.Error, &detail) != nil {
+		detail.Code = given.Code
+		_ = json.Unmarshal(given.Error, &detail.Message)
+	}
+	seconds, _ := strconv.Atoi(w.Header().Get("Retry-After"))
+	p := &problem{status: w.Status, code: detail.Code, sentence: detail.Message, input: true, wait: time.Duration(seconds) * time.Second}
+	switch {
+	case w.Status == http.StatusPaymentRequired:
+		p.sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
+			count(detail.Required, "point"), humanize.Comma(detail.Remaining), formatDate(refill))
+	case w.Status == http.StatusTooManyRequests && p.wait == 0:
+		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+formatDate(refill)+"."
+	case w.Status == http.StatusTooManyRequests:
+		p.code, p.sentence = "RATE_LIMITED", "The account sends as many requests as it may at the moment. "+tryAgainIn(p.wait)+" Nothing was charged."
+	case w.Status == http.StatusServiceUnavailable:
+		p.sentence += " " + tryAgainIn(p.wait)
+	case p.sentence == "":
+		p.sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.Status)
+	}
+	return p
 }
 
 // unreadable logs a response without the error, which may have an address.
@@ -175,58 +221,34 @@ func (v *visit) viewOf(i apiItem) (checkedView, error) {
 	return view, nil
 }
 
-// checkPath passes batches from the page Lists to POST /v1/emails, and its responses
-// back, byte for byte.
+// checkPath passes batches from the page Lists to POST /v1/emails, which responds.
 const checkPath = "/dashboard/lists/check"
 
-// check is the handler of checkPath. The token is in a header, so that the body
-// goes to the API unread, which has its own bounds.
-func (d *Dashboard) check(w http.ResponseWriter, r *http.Request) {
-	v, err := d.visit(w, r, route{access: signedIn})
-	v.json = true
+// check serves checkPath. The token is in a header, and the body goes to the API unread, which has its own
+// bounds.
+func (d *Dashboard) check(v *visit) error {
+	if err := v.guard(); err != nil {
+		return err
+	}
+	if err := v.holdCheck(); err != nil {
+		return err
+	}
+	r := v.r.WithContext(api.As(v.whole, v.user.Account))
+	r.URL = &url.URL{Path: "/v1/emails"}
+	d.API.ServeHTTP(v.w, r)
+	return nil
+}
+
+// holdCheck holds what a check of the account takes until its response is sent.
+func (v *visit) holdCheck() error {
+	if v.user.Suspended {
+		return errSuspended
+	}
+	err := v.hold(v.limits.long, "checks of "+v.account(), 1, errBusyAccount)
 	if err == nil {
-		err = d.guardHeader(v)
+		v.keep()
 	}
-	if err != nil {
-		d.refuse(v, err)
-		return
-	}
-	resp := v.call(apiRequest{method: http.MethodPost, path: "/v1/emails", body: r.Body, length: r.ContentLength, header: r.Header})
-	copyHeaders(w.Header(), resp.header, passedOut)
-	w.Header().Set("Cache-Control", "no-store")
-	v.send(resp.status, "application/json", resp.body)
-}
-
-// call sends a request to the API, in a slot for checks.
-func (v *visit) call(q apiRequest) *apiResponse {
-	ctx, p := v.move(v.checks, v.account(), q.responseMemory())
-	if p != nil {
-		return busyResponse(p)
-	}
-	placeOf(v.r.Context()).stay()
-	return v.api.call(ctx, v.user.Account, q)
-}
-
-// responseMemory estimates the size of the response, which is in memory until it is
-// sent: it repeats each address up to three times. The API refuses more than its
-// bound of a body.
-func (q *apiRequest) responseMemory() int64 {
-	const maxBody, facts = 1 << 20, 128 << 10 // with details, for which the page Lists asks
-	if q.length < 0 || q.length > maxBody {
-		return 3*maxBody + facts
-	}
-	return 3*q.length + facts
-}
-
-// busyResponse returns the problem of a request without a slot as the API would: it
-// is temporary, and clients retry it as they do there.
-func busyResponse(p *problem) *apiResponse {
-	resp := flatResponse(p.status, "REQUEST_CANCELLED", p.sentence)
-	if p.status == http.StatusTooManyRequests {
-		resp = rateResponse("Rate limit exceeded: " + strconv.Itoa(maxChecksEach) + " requests of this account are in progress in the dashboard. Try again in 1 seconds.")
-	}
-	resp.header.Set("Retry-After", "1")
-	return resp
+	return err
 }
 
 // maxBatch is how many addresses POST /v1/emails takes.

@@ -196,12 +196,11 @@ func usageCSV(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, p := v.move(v.exports, v.account(), 0)
-	if p != nil {
-		return nil, p
+	if err := v.hold(v.limits.long, "exports of "+v.account(), maxLongEach, errBusyAccount); err != nil {
+		return nil, err
 	}
-	placeOf(v.r.Context()).stay()
-	return &outcome{stream: func() { sendCSV(ctx, v, q) }}, nil
+	v.keep()
+	return &outcome{stream: func() { sendCSV(v.whole, v, q) }}, nil
 }
 
 func sendCSV(ctx context.Context, v *visit, q book.UsageQuery) {

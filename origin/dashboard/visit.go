@@ -4,87 +4,74 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // A visit is one request with who makes it.
 type visit struct {
-	*Dashboard
+	*server
 	w       http.ResponseWriter
-	r       *http.Request
+	r       *http.Request     // its context ends after the time of a page
+	whole   context.Context   // of the request, without that limit
 	json    bool              // the caller wants JSON
 	user    *identity.User    // nil without a session
 	session *identity.Session // likewise
 	token   string            // of the session, or of the form cookie
-	form    url.Values        // of a POST
+	body    []byte            // of a POST with a form
+	form    url.Values        // in body
 
-	hasPolicySlot bool
+	release func() // frees what the visit holds of the limits
+	kept    bool   // it is held until the response is sent
 }
-
-// visit reads who makes a request, and refuses it if they may not.
-func (d *Dashboard) visit(w http.ResponseWriter, r *http.Request, route route) (*visit, error) {
-	v := &visit{Dashboard: d, w: w, r: r, json: wantsJSON(r)}
-	if err := v.identifyFor(route); err != nil {
-		return v, err
-	}
-	v.r = r.WithContext(book.WithActor(r.Context(), route.access.actor()))
-	switch {
-	case route.access <= public:
-		return v, nil
-	case v.user == nil:
-		return v, errSignIn
-	case !v.session.Complete && !route.incomplete():
-		return v, errSecondFactor
-	case route.access == operator && !v.user.Operator:
-		return v, errNotFound
-	}
-	return v, nil
-}
-
-// actor returns who changes something, for the audit log.
-func (a access) actor() book.Actor {
-	if a == operator {
-		return book.Operator
-	}
-	return book.Owner
-}
-
-// incomplete reports whether the page serves a session whose second factor is
-// missing.
-func (r route) incomplete() bool { return r.file == "second-factor" }
 
 // knownTime is how long a page that needs no database waits to know who reads it.
 const knownTime = time.Second
 
-// identifyFor finds who makes the request. A page that needs no database is shown as
-// to a stranger if that cannot be found out.
-func (v *visit) identifyFor(route route) error {
-	if !route.standsAlone(v.r.Method) {
-		return v.identify(v.r.Context())
+// enter takes a place and reads who makes the request. It refuses those who may not visit the route.
+func (v *visit) enter(route route) error {
+	network := v.callerNetwork(v.r)
+	if route.access == offline && v.r.Method != http.MethodPost {
+		if err := v.hold(v.limits.offline, network, 1, errBusyNetwork); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(v.r.Context(), knownTime)
+		defer cancel()
+		if v.identify(ctx) != nil { // the page is shown as to a stranger
+			v.user, v.session = nil, nil
+		}
+		return nil
 	}
-	v.identifyBriefly()
+	if err := v.hold(v.limits.pages, network, 1, errBusyNetwork); err != nil {
+		return err
+	}
+	if err := v.identify(v.r.Context()); err != nil {
+		return err
+	}
+	switch {
+	case route.access <= public:
+		return nil
+	case v.user == nil:
+		return errSignIn
+	case !v.session.Complete && route.file != "second-factor":
+		return errSecondFactor
+	case route.access == operator && !v.user.Operator:
+		return errNotFound
+	}
 	return nil
-}
-
-// identifyBriefly finds who makes the request if that is soon known.
-func (v *visit) identifyBriefly() {
-	ctx, cancel := context.WithTimeout(v.r.Context(), knownTime)
-	defer cancel()
-	if v.identify(ctx) != nil {
-		v.user, v.session = nil, nil
-	}
 }
 
 // identify finds the session of the request's cookie, if there is one.
@@ -146,29 +133,44 @@ func isJSON(r *http.Request) bool {
 	return kind == "application/json"
 }
 
-// readForm reads the fields of a POST, from a form or from a JSON object of
-// strings, numbers, booleans and lists of strings.
-func (v *visit) readForm() error {
-	limit := formLimit(v.r)
-	if limit > maxForm {
-		if err := v.takePolicySlot(); err != nil { // before the form takes memory
-			return err
-		}
+// tokenField and tokenHeader carry the token that proves that a POST comes from
+// one of our pages.
+const (
+	tokenField  = "form_token"
+	tokenHeader = "X-Form-Token"
+)
+
+// guard refuses a POST that did not come from our own pages: by Fetch metadata or
+// Origin (the Fetch standard; net/http.CrossOriginProtection), and by a token
+// that only they know. It parses the form, if there is one.
+func (v *visit) guard() error {
+	if v.origins.Check(v.r) != nil {
+		return errCrossOrigin
 	}
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, limit)
-	if !isJSON(v.r) {
-		if err := v.r.ParseForm(); err != nil {
-			return badForm(err)
-		}
-		v.form = v.r.PostForm
-		return nil
+	var err error
+	if isJSON(v.r) {
+		v.form, err = parseJSONForm(v.body)
+	} else if v.form, err = url.ParseQuery(string(v.body)); err != nil {
+		err = errForm
 	}
-	text, err := io.ReadAll(v.r.Body)
 	if err != nil {
-		return badForm(err)
+		return err
 	}
-	v.form, err = parseJSONForm(text)
-	return err
+	given := v.r.Header.Get(tokenHeader)
+	if given == "" {
+		given = v.form.Get(tokenField)
+	}
+	if subtle.ConstantTimeCompare([]byte(given), []byte(v.formToken())) != 1 {
+		return errFormToken
+	}
+	return nil
+}
+
+// formToken returns the token of forms, which is bound to the session or, before
+// sign-in, to a cookie of its own.
+func (v *visit) formToken() string {
+	sum := sha256.Sum256([]byte("form token of " + v.token))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // maxCommas limits the elements of a form in JSON, because an element takes 20 times its
@@ -176,17 +178,17 @@ func (v *visit) readForm() error {
 // fields itself.
 const maxCommas = 20_000
 
+var errForm = &problem{status: http.StatusBadRequest, code: "INVALID_REQUEST",
+	sentence: "The form cannot be read: send application/x-www-form-urlencoded, or a JSON object."}
+
+// parseJSONForm reads a form from a JSON object of strings, numbers, booleans and lists of them.
 func parseJSONForm(text []byte) (url.Values, error) {
-	form := url.Values{}
+	form, fields := url.Values{}, map[string]any{}
 	if len(text) == 0 {
 		return form, nil
 	}
-	if bytes.Count(text, []byte(",")) > maxCommas {
-		return nil, badForm(errors.New("too many elements"))
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, badForm(err)
+	if bytes.Count(text, []byte(",")) > maxCommas || json.Unmarshal(text, &fields) != nil {
+		return nil, errForm
 	}
 	for name, value := range fields {
 		if err := addField(form, name, value); err != nil {
@@ -219,13 +221,6 @@ func addField(form url.Values, name string, value any) error {
 	return nil
 }
 
-func badForm(err error) error {
-	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &problem{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", sentence: "The form is larger than " + strconv.FormatInt(over.Limit>>10, 10) + " KiB."}
-	}
-	return &problem{status: http.StatusBadRequest, code: "INVALID_REQUEST", sentence: "The form cannot be read: send application/x-www-form-urlencoded, or a JSON object."}
-}
-
 // Cookies, by purpose.
 const (
 	sessionCookie = "addrspec"        // the session's token
@@ -242,8 +237,8 @@ const deviceLife = 400 * 24 * time.Hour
 
 // cookieName adds the prefix with which browsers insist on Secure, no Domain and
 // Path=/ (RFC 6265bis section 4.1.3.2).
-func (d *Dashboard) cookieName(purpose string) string {
-	if d.secure() {
+func (s *server) cookieName(purpose string) string {
+	if s.secure() {
 		return "__Host-" + purpose
 	}
 	return purpose
@@ -264,10 +259,7 @@ func (v *visit) setCookie(purpose, value string, life time.Duration) {
 		HttpOnly: true, Secure: v.secure(), SameSite: http.SameSiteLaxMode})
 }
 
-func (v *visit) clearCookie(purpose string) {
-	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(purpose), Path: "/", MaxAge: -1,
-		HttpOnly: true, Secure: v.secure(), SameSite: http.SameSiteLaxMode})
-}
+func (v *visit) clearCookie(purpose string) { v.setCookie(purpose, "", -time.Second) }
 
 // formCookie returns the value that forms are bound to without a session. It sets
 // the cookie if there is none.
@@ -280,36 +272,30 @@ func (v *visit) formCookie() string {
 	return value
 }
 
-// clientName describes a browser from its User-Agent, for the list of sessions.
-// The string itself is not stored: it is long, and anybody can write it.
-func clientName(userAgent string) string {
-	browser := firstOf(userAgent, "an unknown program", []string{
-		"Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "Chrome/", "Chrome", "CriOS/", "Chrome", "Safari/", "Safari", "curl/", "curl"})
-	system := firstOf(userAgent, "", []string{
-		"iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows", "Mac OS X", "macOS", "CrOS", "ChromeOS", "Linux", "Linux"})
-	if system == "" {
-		return browser
+// returnTo returns the page given in the field or query "to" if it is one of the
+// dashboard's own, and the Overview otherwise: a link must not lead people
+// elsewhere after they sign in.
+func (v *visit) returnTo() string {
+	to := v.form.Get("to")
+	if to == "" {
+		to = v.r.URL.Query().Get("to")
 	}
-	return browser + " on " + system
-}
-
-// firstOf returns the name after the first part that text contains.
-func firstOf(text, otherwise string, partsAndNames []string) string {
-	for i := 0; i < len(partsAndNames); i += 2 {
-		if strings.Contains(text, partsAndNames[i]) {
-			return partsAndNames[i+1]
-		}
+	parsed, err := url.Parse(to)
+	own := err == nil && parsed.Scheme == "" && parsed.Host == "" && parsed.User == nil && !strings.ContainsAny(to, "\\\r\n\t") &&
+		(parsed.Path == "/dashboard" || strings.HasPrefix(parsed.Path, "/dashboard/"))
+	if !own {
+		return "/dashboard"
 	}
-	return otherwise
+	return to
 }
 
 // callerAddress returns the network whose attempts are counted together: an IPv4
 // address, or an IPv6 /64, which one subscriber has.
-func (d *Dashboard) callerAddress(r *http.Request) string { return networkOf(d.caller(r), 32) }
+func (s *server) callerAddress(r *http.Request) string { return networkOf(s.caller(r), 32) }
 
 // callerNetwork is callerAddress with an IPv4 /24, in which an attacker can easily have
 // many addresses.
-func (d *Dashboard) callerNetwork(r *http.Request) string { return networkOf(d.caller(r), 24) }
+func (s *server) callerNetwork(r *http.Request) string { return networkOf(s.caller(r), 24) }
 
 func networkOf(at netip.Addr, bits int) string {
 	if at.Is6() {
@@ -321,10 +307,11 @@ func networkOf(at netip.Addr, bits int) string {
 
 // caller returns the address that a request is from. X-Forwarded-For is believed as far
 // as trusted proxies have written it.
-func (d *Dashboard) caller(r *http.Request) netip.Addr {
+func (s *server) caller(r *http.Request) netip.Addr {
 	at := parseAddress(r.RemoteAddr)
+	trusted := func(network netip.Prefix) bool { return network.Contains(at.WithZone("")) }
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && d.trusts(at); i-- {
+	for i := len(hops) - 1; i >= 0 && slices.ContainsFunc(s.TrustedProxies, trusted); i-- {
 		hop := parseAddress(strings.TrimSpace(hops[i]))
 		if !hop.IsValid() {
 			break
@@ -334,23 +321,11 @@ func (d *Dashboard) caller(r *http.Request) netip.Addr {
 	return at
 }
 
-func (d *Dashboard) trusts(at netip.Addr) bool {
-	for _, network := range d.TrustedProxies {
-		if at.IsValid() && network.Contains(at.WithZone("")) {
-			return true
-		}
-	}
-	return false
-}
-
 // parseAddress parses an address with or without a port.
 func parseAddress(text string) netip.Addr {
 	if at, err := netip.ParseAddrPort(text); err == nil {
 		return at.Addr().Unmap()
 	}
-	at, err := netip.ParseAddr(text)
-	if err != nil {
-		return netip.Addr{}
-	}
+	at, _ := netip.ParseAddr(text)
 	return at.Unmap()
 }

@@ -102,8 +102,8 @@ func changeWebhook(v *visit) (done *outcome, err error) {
 // it, so that loading the page again sends none. It waits for the
 // receiver in a slot for tests.
 func testWebhook(v *visit) (*outcome, error) {
-	if _, p := v.move(v.tests, v.account(), 0); p != nil {
-		return nil, p
+	if err := v.hold(v.limits.long, "tests of "+v.account(), maxLongEach, errBusyAccount); err != nil {
+		return nil, err
 	}
 	sent, err := v.Webhooks.Test(v.r.Context(), v.user.Account)
 	if err != nil {

@@ -63,7 +63,7 @@ func (f *fixture) requireNoRows() {
 func (f *fixture) fillTables() {
 	f.Helper()
 	require.Equal(f, Good, f.retryable(1, 1).Kind)
-	_, _, err := f.DashboardSecret(f.ctx, f.account)
+	err := f.CreateDashboardKey(f.ctx, f.account)
 	require.NoError(f, err)
 	for _, insert := range []string{
 		"INSERT INTO users (account, handle, created_ns) VALUES (%[1]d, 'h%[1]d', 1)",
@@ -243,7 +243,7 @@ func (f *fixture) changeUntilDeleted(l *Ledger) {
 		case 0:
 			_, _, err = l.CreateKey(f.ctx, f.account, "late", book.KeyTerms{})
 		case 1:
-			_, _, err = l.DashboardSecret(f.ctx, f.account)
+			err = l.CreateDashboardKey(f.ctx, f.account)
 		case 2:
 			err = l.ResumeAccount(f.ctx, f.account)
 		case 3:

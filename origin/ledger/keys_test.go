@@ -202,38 +202,38 @@ func (f *fixture) charge(secret, origin string) {
 	require.Equal(f, Good, f.finish(r, 1).Kind)
 }
 
-// Replicas that ask for a secret at the same time make one key. At most 16 of its
-// secrets are valid; the one that expires first goes.
-func TestDashboardSecret(t *testing.T) {
+// Requests of somebody who is signed in have one key of the account, which nobody can send,
+// whatever replicas create it at the same time.
+func TestDashboardKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 3)
-		first, expires, err := f.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err)
-		require.Equal(t, f.clock.Now().Add(time.Hour), expires)
-		f.clock.advance(time.Second)
-		secrets := make([]string, 15)
-		inParallel(len(secrets), func(i int) {
-			var err error
-			secrets[i], _, err = list[i%3].DashboardSecret(f.ctx, f.account)
+		inParallel(15, func(i int) {
+			r, d, err := list[i%3].BeginDashboard(f.ctx, f.account)
 			require.NoError(f, err)
+			require.Equal(f, Good, d.Kind)
+			require.Equal(f, f.account, r.Account())
+			require.Equal(f, Good, list[i%3].finish(r, 1).Kind)
 		})
-		for _, secret := range append(secrets, first) {
-			require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
-		}
-		last, _, err := f.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err)
-		require.Equal(t, UnknownKey, f.requestWith(first, 1, nil).Kind, "the oldest of 17")
-		require.Equal(t, Good, f.requestWith(last, 1, nil).Kind)
-
-		f.clock.advance(time.Hour)
-		require.Equal(t, UnknownKey, f.requestWith(last, 1, nil).Kind, "expired")
-		_, _, err = f.DashboardSecret(f.ctx, f.account)
-		require.NoError(t, err)
+		require.EqualValues(t, 15, f.used())
 		var secretRows, keyRows int
 		f.queryRow("SELECT count(*) FROM secrets s JOIN keys k ON k.id = s.key WHERE k.dashboard", &secretRows)
 		f.queryRow("SELECT count(*) FROM keys WHERE dashboard", &keyRows)
-		require.Equal(t, []int{1, 1}, []int{secretRows, keyRows}, "expired secrets are deleted")
-		_, _, err = f.DashboardSecret(f.ctx, 4711)
-		require.ErrorIs(t, err, book.ErrNoAccount)
+		require.Equal(t, []int{1, 1}, []int{secretRows, keyRows})
+
+		kind := func(account int64) Kind {
+			r, d, err := f.BeginDashboard(f.ctx, account)
+			require.NoError(t, err)
+			if r != nil {
+				r.End()
+			}
+			return d.Kind
+		}
+		require.NoError(t, f.SuspendAccount(f.ctx, f.account))
+		require.Equal(t, UnknownKey, kind(f.account), "suspended")
+		require.NoError(t, f.ResumeAccount(f.ctx, f.account))
+		require.Equal(t, Good, kind(f.account))
+		require.Equal(t, UnknownKey, kind(4711), "no account")
 	})
+	require.False(t, book.WellFormed("dashboard key of account 1"))
+	require.Equal(t, book.DigestOf("dashboard key of account 1"), book.DashboardDigest(1))
 }

@@ -33,7 +33,28 @@ func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, De
 	if !book.WellFormed(secret) {
 		return nil, Decision{Kind: UnknownKey}, nil
 	}
-	at := book.DigestOf(secret)
+	return l.begin(ctx, book.DigestOf(secret), origin)
+}
+
+// BeginDashboard does the same for somebody who is signed in to an account. The request has the
+// account's dashboard key, which BeginDashboard creates if the account has none.
+func (l *Ledger) BeginDashboard(ctx context.Context, account int64) (*Request, Decision, error) {
+	at := book.DashboardDigest(account)
+	r, d, err := l.begin(ctx, at, "")
+	if err != nil || d.Kind != UnknownKey {
+		return r, d, err
+	}
+	err = l.CreateDashboardKey(ctx, account)
+	if errors.Is(err, book.ErrNoAccount) {
+		return nil, d, nil
+	}
+	if err != nil {
+		return nil, Decision{}, err
+	}
+	return l.begin(ctx, at, "")
+}
+
+func (l *Ledger) begin(ctx context.Context, at book.Digest, origin string) (*Request, Decision, error) {
 	waited, err := l.writer.AwaitCommits(ctx, at)
 	if err != nil {
 		return nil, Decision{}, err

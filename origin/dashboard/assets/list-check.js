@@ -171,11 +171,7 @@ function resultOf({ email, result, error }) {
 async function waitAfter(response, attempt) {
   const seconds = Number(response?.headers.get("Retry-After") ?? 0);
   if (response?.status === 429 && seconds > 0) return 1000 * seconds;
-  const again =
-    response === null
-    || response.status === 409
-    || response.status >= 500
-    || (response.status === 401 && attempt === 1); // the service may have replaced its own key
+  const again = response === null || response.status === 409 || response.status >= 500;
   if (!again) throw new Halt(await reasonOf(response));
   if (attempt >= ATTEMPTS) {
     throw new Halt(

@@ -36,7 +36,7 @@ func TestChangesAreAudited(t *testing.T) {
 		for range 2 {
 			require.NoError(t, f.ChangeTerms(operator, f.account, Terms{Plan: "pro", Points: limit(7), Overage: new(true)}))
 		}
-		_, _, err = f.DashboardSecret(f.ctx, f.account)
+		err = f.CreateDashboardKey(f.ctx, f.account)
 		require.NoError(t, err)
 
 		log, err := f.AuditLog(f.ctx, f.account, 0, 100)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -336,24 +337,33 @@ func (b *Book) RotateKey(ctx context.Context, account, key int64, grace time.Dur
 
 // The service checks addresses for the dashboard and for sign-up hooks with keys of
 // the account that pays, so that points, rates and refusals are those of every other
-// request. Their secrets are short-lived and kept in memory by the replica that
-// requested them. The dashboard's key has no audit lines: the service makes it, and
-// nobody sees its secrets. The key of a hook is like any other of the account: its
-// owner sees its use, and may give it a budget or revoke it.
+// request. The dashboard's key has neither a secret nor audit lines: the service makes
+// it. The key of a hook is like any other of the account: its owner sees its use, and
+// may give it a budget or revoke it. Its secrets are short-lived and kept in memory by
+// the replica that requested them.
 const (
 	hookKeyPrefix     = "hook " // begins the names of the keys of hooks
 	serviceSecretLife = time.Hour
 	maxServiceSecrets = 16 // of a key, valid at a time: one for each replica and hour
 )
 
-// DashboardSecret returns a new secret of the account's dashboard key, and when it expires. It
-// creates the key if the account has none. If the account has 16 valid secrets, the one that
-// expires first is deleted.
-func (b *Book) DashboardSecret(ctx context.Context, account int64) (secret string, expires time.Time, err error) {
-	var k Key
-	return b.serviceSecret(ctx, account, &k, func() []store.Statement {
+// DashboardDigest returns the digest of an account's dashboard key, which takes the place of a
+// secret's. It is the digest of a text that is not [WellFormed], so no caller can send a secret
+// that has it.
+func DashboardDigest(account int64) Digest {
+	return DigestOf("dashboard key of account " + strconv.FormatInt(account, 10))
+}
+
+// CreateDashboardKey creates the account's dashboard key, unless the account has it.
+func (b *Book) CreateDashboardKey(ctx context.Context, account int64) error {
+	var id int64
+	reads := func() []store.Statement {
 		return []store.Statement{statement("create_dashboard_key", account, "Dashboard", b.now().UnixNano()),
-			readRow("read_dashboard_key", []any{account}, &k.ID)}
+			readRow("read_dashboard_key", []any{account}, &id)}
+	}
+	return b.changeAccount(ctx, account, reads, func(Account, time.Time) ([]store.Statement, error) {
+		return []store.Statement{statement("delete_secrets", id),
+			statement("create_secret", DashboardDigest(account).Hex(), id, nil)}, nil
 	})
 }
 

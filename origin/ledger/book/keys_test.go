@@ -44,7 +44,7 @@ func TestKeysAreBounded(t *testing.T) {
 			return n.Load()
 		}
 		f.addKeys(maxActiveKeys-5, "NULL") // and the fixture's own
-		_, _, err := f.DashboardSecret(f.ctx, f.account)
+		err := f.CreateDashboardKey(f.ctx, f.account)
 		require.NoError(t, err, "the dashboard's key does not count")
 		require.EqualValues(t, 4, create(ErrTooManyActiveKeys))
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
@@ -133,7 +133,7 @@ func TestExpiryOfAKey(t *testing.T) {
 func TestDashboardKeyIsFixed(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		_, _, err := f.DashboardSecret(f.ctx, f.account)
+		err := f.CreateDashboardKey(f.ctx, f.account)
 		require.NoError(t, err)
 		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Revoked: true})
 		require.NoError(t, err)

@@ -103,7 +103,7 @@ SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), a.policies, CAST($4 AS BIGINT) 
 -- name: delete_policy
 DELETE FROM policies WHERE account = $1 AND name = $2;
 
--- Secrets. One that was replaced has an expiry, and so have those of the dashboard.
+-- Secrets. One that was replaced has an expiry, and so have those of hooks.
 -- name: create_secret
 INSERT INTO secrets (hash, key, expires_ns) VALUES ($1, $2, $3);
 
