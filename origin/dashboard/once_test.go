@@ -219,7 +219,7 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 
 func manyAddresses() string {
 	var b strings.Builder
-	for n := range maxPasted + 1 {
+	for n := range maxBatch + 1 {
 		fmt.Fprintf(&b, "a%d@example.org\n", n)
 	}
 	return b.String()

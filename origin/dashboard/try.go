@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -39,7 +40,7 @@ func (t *tryView) Emails(f *frame) string { return strings.Join(f.Form["emails"]
 
 func (d *Dashboard) tryPage(v *visit) (any, error) {
 	points, err := v.points()
-	return &tryView{Points: points, Max: maxPasted}, err
+	return &tryView{Points: points, Max: maxBatch}, err
 }
 
 // try checks the addresses of the form. They are in the body of the request and
@@ -103,30 +104,35 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
 	resp := client.Record(v.API, q)
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, resp.Body.Bytes(), "", "  ") // fails if the body is no JSON, which is an error below
-	view := &tryView{Max: maxPasted, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
+	view := &tryView{Max: maxBatch, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
 
 	var refused struct{ Error, Code string }
-	batch := struct {
+	var batch struct {
 		Points  int64     `json:"usage_points"`
 		Results []apiItem `json:"results"`
-	}{1, []apiItem{{Result: resp.Body.Bytes()}}}
+	}
 	switch one := len(list) == 1; {
 	case one && json.Unmarshal(resp.Body.Bytes(), &refused) == nil && refused.Code == "INVALID_EMAIL_FORMAT":
 		tone, verdict := new(result.Result).Opinion()
-		view.Checked = []checkedView{{Email: list[0], Tone: tone, Verdict: verdict, Reason: refused.Error, Problem: refused.Code}}
+		view.Checked = []checkedView{{Email: list[0], Tone: tone, Verdict: verdict, Reason: refused.Error,
+			Problem: refused.Code}}
 		view.Charged = "This cost nothing: an address that is not valid is free when it is checked alone."
 		return view, nil
 	case resp.Status != http.StatusOK:
 		return nil, problemOfResponse(resp, before.Refill)
-	case !one && json.Unmarshal(resp.Body.Bytes(), &batch) != nil:
-		return nil, v.unreadable()
+	case one:
+		batch.Points, batch.Results = 1, []apiItem{{Result: resp.Body.Bytes()}}
+	default:
+		err = json.Unmarshal(resp.Body.Bytes(), &batch)
 	}
 	for _, item := range batch.Results {
-		checked, err := v.viewOf(item)
-		if err != nil {
-			return nil, v.unreadable()
-		}
-		view.Checked = append(view.Checked, checked)
+		checked, wrong := v.viewOf(item)
+		view.Checked, err = append(view.Checked, checked), cmp.Or(err, wrong)
+	}
+	if err != nil {
+		v.Log.Error("a response of the API cannot be read") // without the error, which may have an address
+		return nil, &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
+			sentence: "The response of the API cannot be read, because of a fault in the service."}
 	}
 	view.Charged = "This cost " + count(batch.Points, "point") + "."
 	if missing := len(list) - len(view.Checked); missing > 0 {
@@ -169,13 +175,6 @@ func problemOfResponse(w *client.Recorder, refill time.Time) *problem {
 	return p
 }
 
-// unreadable logs a response without the error, which may have an address.
-func (v *visit) unreadable() error {
-	v.Log.Error("a response of the API cannot be read")
-	return &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
-		sentence: "The response of the API cannot be read, because of a fault in the service."}
-}
-
 // Tones are class names of the style sheet; each has words beside its colour.
 const (
 	toneGood = result.ToneGood
@@ -200,7 +199,7 @@ type checkedView struct {
 // not valid, which the module knows at no cost.
 func (v *visit) viewOf(i apiItem) (checkedView, error) {
 	if i.Error != nil {
-		return checkedView{Email: i.Email, Tone: toneWarn, Verdict: result.Unchecked,
+		return checkedView{Email: i.Email, Tone: result.ToneWarn, Verdict: result.Unchecked,
 			Reason: i.Error.Message + ". Check it again later; it may be fine.", Problem: i.Error.Code}, nil
 	}
 	r, err := result.Parse(i.Result)
@@ -251,7 +250,7 @@ func (v *visit) holdCheck() error {
 	return err
 }
 
-// maxBatch is how many addresses POST /v1/emails takes.
+// maxBatch is how many addresses POST /v1/emails takes, and Try it at a time.
 const maxBatch = 64
 
 // listsView is the page Lists. Its JSON says what a list may cost before it is
@@ -269,17 +268,15 @@ func (d *Dashboard) lists(v *visit) (any, error) {
 	return listsView{points, maxBatch, d.PublicURL.String(), d.link("/v1/emails"), input.AddressNames}, err
 }
 
-// maxPasted is how many addresses Try it checks at a time: as many as a batch has.
-const maxPasted = 64
-
 // pastedAddresses returns the distinct addresses of a text, in its order: one a
 // line, or several with commas or semicolons between them.
 func pastedAddresses(lines []string) ([]string, error) {
 	var list []string
 	seen := map[string]bool{"": true}
-	for _, line := range strings.FieldsFunc(strings.Join(lines, "\n"), func(r rune) bool { return r == '\n' || r == '\r' }) {
+	noAddress := func(part string) bool { return strings.TrimSpace(part) != "" && !strings.Contains(part, "@") }
+	for line := range strings.Lines(strings.ReplaceAll(strings.Join(lines, "\n"), "\r", "\n")) {
 		parts := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' })
-		if slices.ContainsFunc(parts, func(p string) bool { return strings.TrimSpace(p) != "" && !strings.Contains(p, "@") }) {
+		if slices.ContainsFunc(parts, noAddress) {
 			parts = []string{line} // the comma is in the address, such as in a quoted string (RFC 5321 section 4.1.2)
 		}
 		for _, email := range parts {
@@ -293,8 +290,9 @@ func pastedAddresses(lines []string) ([]string, error) {
 	switch {
 	case len(list) == 0:
 		return nil, inputProblem("emails", "Give at least one address.")
-	case len(list) > maxPasted:
-		return nil, inputProblem("emails", fmt.Sprintf("These are %d different addresses; at most %d fit here. For more, use Lists.", len(list), maxPasted))
+	case len(list) > maxBatch:
+		return nil, inputProblem("emails", fmt.Sprintf("These are %d different addresses; at most %d fit here. "+
+			"For more, use Lists.", len(list), maxBatch))
 	}
 	return list, nil
 }
@@ -329,9 +327,8 @@ type frontView struct {
 	Repository string          `json:"repository"`
 }
 
-const repository = "https://github.com/addrspec/addrspec"
-
 // frontDoor shows what addrspec is. The check that it offers runs in the browser.
 func (d *Dashboard) frontDoor(*visit) (any, error) {
-	return frontView{exampleAddress, json.RawMessage(frontExample), d.link("/v1/email/" + exampleAddress), repository}, nil
+	return frontView{exampleAddress, json.RawMessage(frontExample), d.link("/v1/email/" + exampleAddress),
+		"https://github.com/addrspec/addrspec"}, nil
 }

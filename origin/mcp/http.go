@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 
@@ -135,26 +134,14 @@ func (h *HTTP) checker(ctx context.Context, q Query) (check.Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	checker := &apiChecker{client.Checker{Client: api, Details: q.Details, Policy: q.PolicyName}}
+	checker := &client.Checker{Client: api, Details: q.Details, Policy: q.PolicyName}
 	switch {
 	case q.Policy == "":
 		return checker, nil
 	case c.blocked != "":
-		return nil, sentence(c.blocked)
+		return nil, &client.Problem{Message: c.blocked}
 	}
 	policy, err := h.Engine.NewPolicy(ctx, q.Policy)
 	checker.Decider = &check.Local{View: h.Engine.View(), Policy: policy}
 	return checker, err
-}
-
-// An apiChecker checks through the API. Its error for a problem is the problem's sentence.
-type apiChecker struct{ client.Checker }
-
-// Check implements [check.Checker].
-func (c *apiChecker) Check(ctx context.Context, records []check.Record, outcomes []check.Outcome) error {
-	err := c.Checker.Check(ctx, records, outcomes)
-	if problem, ok := errors.AsType[*client.Problem](err); ok {
-		return sentence(problem.Message)
-	}
-	return err
 }

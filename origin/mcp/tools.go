@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -89,7 +90,8 @@ func (t *tools) addTo(s *sdk.Server) {
 
 // add adds a tool. A call through a service costs points, so it is not read-only there: a client
 // may ask its user first.
-func add[In, Out any](s *sdk.Server, t *tools, name, title, text, policy string, call sdk.ToolHandlerFor[In, Out]) {
+func add[In, Out any](s *sdk.Server, t *tools, name, title, text, policy string,
+	call sdk.ToolHandlerFor[In, Out]) {
 	in, inErr := jsonschema.For[In](nil)
 	out, outErr := jsonschema.For[Out](nil)
 	if err := cmp.Or(inErr, outErr); err != nil {
@@ -123,7 +125,8 @@ func add[In, Out any](s *sdk.Server, t *tools, name, title, text, policy string,
 			ReadOnlyHint: !paid, IdempotentHint: !paid, DestructiveHint: &no, OpenWorldHint: &open}}, call)
 }
 
-func (t *tools) checkEmails(ctx context.Context, r *sdk.CallToolRequest, in emailsInput) (*sdk.CallToolResult, batch, error) {
+func (t *tools) checkEmails(ctx context.Context, r *sdk.CallToolRequest, in emailsInput) (
+	*sdk.CallToolResult, batch, error) {
 	var emails []string
 	seen := map[string]bool{}
 	for _, email := range in.Emails {
@@ -197,7 +200,8 @@ func read(o *check.Outcome, parts ...any) (string, error) {
 	return line(o.JSON)
 }
 
-func (t *tools) check(ctx context.Context, r *sdk.CallToolRequest, details bool, emails []string) ([]check.Outcome, error) {
+func (t *tools) check(ctx context.Context, r *sdk.CallToolRequest, details bool, emails []string) (
+	[]check.Outcome, error) {
 	records := make([]check.Record, len(emails))
 	for n, email := range emails {
 		switch {
@@ -227,16 +231,10 @@ func (t *tools) check(ctx context.Context, r *sdk.CallToolRequest, details bool,
 	return outcomes, nil
 }
 
-// A sentence is the whole error of a call.
-type sentence string
-
-// Error returns the sentence.
-func (s sentence) Error() string { return string(s) }
-
-// failed returns the error of a call: what failed and why.
+// failed returns the error of a call: what failed and why, or the sentence of the API's problem.
 func failed(what string, err error) error {
-	if whole, ok := errors.AsType[sentence](err); ok {
-		return whole
+	if problem, ok := errors.AsType[*client.Problem](err); ok {
+		return errors.New(problem.Message)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
