@@ -89,13 +89,16 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		require.Contains(t, o.get(accountsPath+"?search=%3Cb%3E").body, "No account has “&lt;b&gt;”")
 
 		var page operatorAccountView
-		o.submit(path, url.Values{"do": {"terms"}, "plan": {"pro"}, "points": {"5000"}, "rate": {""}, "overage": {""}})
+		o.submit(path, url.Values{"do": {"terms"}, "plan": {"pro"}, "points": {"5000"}, "rate": {""}, "overage": {"no"}})
 		o.getJSON(path, &page)
 		require.Equal(t, "pro", page.Account.Plan)
 		require.EqualValues(t, 5000, page.Account.Points)
 		require.EqualValues(t, 5, page.Account.Rate, "the plan's")
 		require.Equal(t, ownTerms{"", "5000", "no"}, page.Own)
-		require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, url.Values{"do": {"terms"}, "plan": {"none"}}).status)
+		for _, bad := range []url.Values{{"plan": {"none"}}, {"plan": {"pro"}, "overage": {"maybe"}}, {"plan": {"pro"}, "points": {"many"}}} {
+			bad.Set("do", "terms")
+			require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, bad).status, bad)
+		}
 
 		owner := s.signedIn(t, page.Account.ID)
 		var made struct{ New newKeyView }
@@ -116,8 +119,8 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		require.Equal(t, ledger.Good, kind())
 		require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, url.Values{"do": {"explode"}}).status)
 
-		link := o.shown(o.submit(path, url.Values{"do": {"link"}}))
-		require.Contains(t, link.body, s.url+"/link/")
+		o.postJSON(path, map[string]string{"do": "link"}, &page)
+		require.Contains(t, page.Link, s.url+"/link/")
 		o.getJSON(path, &page)
 		require.Equal(t, "link.create", page.Log[0].Action)
 		require.Equal(t, book.Operator, page.Log[0].Actor)

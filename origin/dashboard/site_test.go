@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -41,15 +42,34 @@ type site struct {
 	account book.Account
 	work    storetest.Counter // of the database
 	hangs   atomic.Bool       // the database, when it is asked for a session
+	fails   atomic.Int64      // if it is positive, how many queries remain until one fails
 }
 
 // A hangingStore does not respond to queries of sessions while hangs is set.
 type hangingStore struct {
 	store.Store
 	hangs *atomic.Bool
+	fails *atomic.Int64
+}
+
+type requestKey struct{} // of the contexts of requests
+
+// failsNow counts what requests ask for, and not what the ledger asks for by itself.
+func (s hangingStore) failsNow(ctx context.Context) bool {
+	return ctx.Value(requestKey{}) != nil && s.fails.Add(-1) == 0
+}
+
+func (s hangingStore) Now(ctx context.Context) (time.Time, error) {
+	if s.failsNow(ctx) {
+		return time.Time{}, store.ErrUnavailable
+	}
+	return s.Store.Now(ctx)
 }
 
 func (s hangingStore) Query(ctx context.Context, st store.Statement) error {
+	if s.failsNow(ctx) {
+		return store.ErrUnavailable
+	}
 	if st.Name == "read_session" && s.hangs.Load() {
 		<-ctx.Done()
 		return ctx.Err()
@@ -73,11 +93,14 @@ func newSite(t *testing.T, database string, c Config, options ...ledger.Option) 
 func startSite(t *testing.T, database string, c Config, options ...ledger.Option) *site {
 	s := new(site)
 	l, err := ledger.Open(t.Context(), database, append(options, ledger.WithStore(func(database store.Store) store.Store {
-		return s.work.Wrap(hangingStore{database, &s.hangs})
+		return s.work.Wrap(hangingStore{database, &s.hangs, &s.fails})
 	}))...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	server := httptest.NewUnstartedServer(nil)
+	server.Config.BaseContext = func(net.Listener) context.Context {
+		return context.WithValue(context.Background(), requestKey{}, true)
+	}
 	s.url = "http://" + server.Listener.Addr().String()
 	c.Ledger, c.Identity, c.Log = l, identity.New(l), slog.New(slog.DiscardHandler)
 	if c.PublicURL == nil {
