@@ -71,15 +71,16 @@ func (n *usageNumbers) List() []int64 {
 // usagePage is the page Usage. Its form is shown again if the days are refused.
 func usagePage(v *visit) (any, error) {
 	q, err := usageQuery(v)
-	given, p := v.r.URL.Query(), problemOf(err)
-	if err != nil && p.input && !v.json {
+	given := v.r.URL.Query()
+	if err != nil {
+		p := problemOf(err)
+		if !p.input || v.json {
+			return nil, err
+		}
 		view := &usageView{First: given.Get("first"), Last: given.Get("last"), Heads: usageHeads}
 		view.Key, _ = strconv.ParseInt(given.Get("key"), 10, 64) // anything else is all keys
 		err := addUsageKeys(v, view, book.UsageQuery{Account: v.user.Account, Key: view.Key})
 		return &outcome{data: view, refused: p}, err
-	}
-	if err != nil {
-		return nil, err
 	}
 	// The position after which the page begins is a day and a key, such as 2026-11-20.17.
 	var after book.UsagePosition
