@@ -14,20 +14,7 @@ import (
 
 // maxReceived is how many bytes a browser may receive for a page with everything it
 // loads but the module and the index, which it loads when somebody is about to type. Pages themselves are not compressed: they have tokens.
-const maxReceived = 100_000
-
-func TestWeightOfPages(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	b := s.operator(t)
-	for path := range s.routes() {
-		if strings.Contains(path, "{") {
-			continue
-		}
-		bytes := weight(s, b.get(path).body)
-		require.LessOrEqual(t, bytes, maxReceived, path)
-		t.Logf("%6d bytes: %s", bytes, path)
-	}
-}
+const maxReceived = 50_000
 
 // references are the files that a page or a script loads.
 var references = regexp.MustCompile(`/assets/\w+/([\w.-]+)|from "\./([\w.-]+)"|import\("\./([\w.-]+)"\)|import "\./([\w.-]+)"`)

@@ -1,13 +1,17 @@
 package dashboard
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
@@ -69,16 +73,11 @@ func TestForgedPosts(t *testing.T) {
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")
 		for whose, token := range tokens {
-			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {token}}.Encode()))
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			got := b.do(r)
-			require.Equal(t, http.StatusForbidden, got.status, "%s with the token %s", path, whose)
+			require.Equal(t, http.StatusForbidden, b.forge(path, token, url.Values{}, "", "").status, "%s with the token %s", path, whose)
 		}
 		for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
-			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}}.Encode()))
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			r.Header.Set(header, value)
-			require.Equal(t, http.StatusForbidden, b.do(r).status, "%s with %s", path, header)
+			got := b.forge(path, b.token("/dashboard"), url.Values{}, header, value)
+			require.Equal(t, http.StatusForbidden, got.status, "%s with %s", path, header)
 		}
 	}
 	require.Equal(t, http.StatusOK, b.get("/dashboard").status, "still signed in")
@@ -93,22 +92,24 @@ func TestSignedInAlready(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, got.status, path)
 		require.Equal(t, want, got.header.Get("Location"))
 	}
-	r := b.request("POST", "/sign-in", strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}, "email": {"other@example.com"}, "password": {"wrong"}}.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	got := b.do(r)
+	got := b.forge("/sign-in", b.token("/dashboard"), url.Values{"email": {"other@example.com"}, "password": {"wrong"}}, "", "")
 	require.Equal(t, http.StatusUnprocessableEntity, got.status, "a form of another tab")
 	require.Contains(t, got.body, "The email or the password is wrong.")
 }
 
-// Every page forbids inline scripts, and follows its own rule.
-func TestPolicy(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	b := s.operator(t)
-	for path := range s.routes() {
+// Every page forbids inline scripts and follows its own rule, is light, and has at most one primary action;
+// Lists shows a step at a time.
+func TestEveryPage(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})
+	o := s.operator(t)
+	_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID+1, "shop", book.KeyTerms{})
+	require.NoError(t, err)
+	for _, path := range append(s.publicPages(), slices.Collect(maps.Keys(s.routes()))...) {
+		path = strings.NewReplacer("{$}", "", "{id}", strconv.FormatInt(k.ID, 10)).Replace(path)
 		if strings.Contains(path, "{") {
 			continue
 		}
-		got := b.get(path)
+		got := o.get(path)
 		if !strings.HasPrefix(path, "/sign-in") && path != "/sign-up" { // which lead on, since the session is complete
 			require.Equal(t, http.StatusOK, got.status, path)
 		}
@@ -119,20 +120,15 @@ func TestPolicy(t *testing.T) {
 		require.NotRegexp(t, `(?i)<script(?:[^>]*)>[^<]|\son[a-z]+=|\sstyle=|<style`, got.body, path)
 		require.Equal(t, "no-store", got.header.Get("Cache-Control"), path)
 		require.Equal(t, "same-origin", got.header.Get("Referrer-Policy"), "a stricter one has forms refused, see setSecurityHeaders")
+		require.LessOrEqual(t, weight(s, got.body), maxReceived, path)
+		if path != "/dashboard/lists" {
+			require.LessOrEqual(t, len(primaryActions(got.body)), 1, "%s: %q", path, primaryActions(got.body))
+		}
 	}
-}
-
-// After sign-in a link must not lead elsewhere.
-func TestReturnTo(t *testing.T) {
-	for to, want := range map[string]string{
-		"/dashboard/keys": "/dashboard/keys", "/dashboard": "/dashboard", "/dashboard?done=x": "/dashboard?done=x",
-		"//evil.example": "/dashboard", "https://evil.example/dashboard": "/dashboard", "/\\evil.example": "/dashboard",
-		"/dashboard/\r\nSet-Cookie: x": "/dashboard", "javascript:alert(1)": "/dashboard", "": "/dashboard", "/dashboardx": "/dashboard", "/sign-out": "/dashboard",
-	} {
-		r, err := http.NewRequest("GET", "/sign-in?to="+url.QueryEscape(to), nil)
-		require.NoError(t, err)
-		require.Equal(t, want, (&visit{r: r}).returnTo(), to)
-	}
+	const webhook = "/dashboard/settings/webhook"
+	require.Equal(t, []string{"Set"}, primaryActions(o.get(webhook).body))
+	o.submit(webhook, url.Values{"do": {"set"}, "url": {"https://hooks.example.com/"}})
+	require.Equal(t, []string{"Send a test message"}, primaryActions(o.get(webhook).body))
 }
 
 func TestAttemptsToSignIn(t *testing.T) {

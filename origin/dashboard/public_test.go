@@ -19,10 +19,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// maxWeight is the most bytes of a public page with all that it loads but the
-// module, uncompressed.
-const maxWeight = 100_000
-
 // elsewhere has the internal links that other parts of the service serve.
 var elsewhere = []string{"/openapi.json"}
 
@@ -201,46 +197,6 @@ func (s *site) requireTarget(b *browser, path, href string, ids map[string][]str
 	}
 	if ids[to] == nil && !slices.Contains(elsewhere, to) {
 		require.Contains(b, []int{http.StatusOK, http.StatusSeeOther, http.StatusMovedPermanently}, b.get(to).status, "%s: %s", path, href)
-	}
-}
-
-// What a public page loads is from here, and little.
-func TestPageWeight(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	b := s.browser(t)
-	for _, path := range s.publicPages() {
-		page := b.get(path).body
-		loaded := map[string]int{}
-		for _, e := range parsePage(t, path, page) {
-			switch {
-			case e.name == "link":
-				b.load(e.attrs["href"], loaded)
-			case e.attrs["src"] != "":
-				b.load(e.attrs["src"], loaded)
-			}
-		}
-		weight := len(page)
-		for _, size := range loaded {
-			weight += size
-		}
-		t.Logf("%s: %d bytes, of which %d are the page", path, weight, len(page))
-		require.LessOrEqual(t, weight, maxWeight, "%s: %v", path, loaded)
-	}
-}
-
-var imports = regexp.MustCompile(`(?m)^(?:import|export) .*?from "\./(.*?)"|^import "\./(.*?)"`)
-
-// load adds the size of an asset and of what it imports.
-func (b *browser) load(path string, loaded map[string]int) {
-	if _, ok := loaded[path]; ok {
-		return
-	}
-	require.True(b, strings.HasPrefix(path, "/assets/"), path)
-	got := b.get(path)
-	require.Equal(b, http.StatusOK, got.status, path)
-	loaded[path] = len(got.body)
-	for _, found := range imports.FindAllStringSubmatch(got.body, -1) {
-		b.load(path[:strings.LastIndexByte(path, '/')+1]+found[1]+found[2], loaded)
 	}
 }
 

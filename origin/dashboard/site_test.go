@@ -198,11 +198,16 @@ func (b *browser) shown(got reply) reply {
 
 // submitFrom submits a form through a proxy that names an address.
 func (b *browser) submitFrom(path string, form url.Values, address string) reply {
-	form.Set(tokenField, b.token(path))
+	return b.forge(path, b.token(path), form, "X-Forwarded-For", address)
+}
+
+// forge sends a form with a token and a header, without its page.
+func (b *browser) forge(path, token string, form url.Values, header, value string) reply {
+	form.Set(tokenField, token)
 	r := b.request("POST", path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if address != "" {
-		r.Header.Set("X-Forwarded-For", address)
+	if value != "" {
+		r.Header.Set(header, value)
 	}
 	return b.do(r)
 }
