@@ -238,28 +238,15 @@ func TestUsageKeepsItsDays(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.get("/dashboard/usage?first=x&key=999").status)
 }
 
-// formsOf returns the forms of a page.
-func formsOf(t *testing.T, page string) (list []*html.Node) {
-	root, err := html.Parse(strings.NewReader(page))
-	require.NoError(t, err)
-	for n := range root.Descendants() {
-		if n.Type == html.ElementNode && n.Data == "form" {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
 // actionsOf returns the actions of the forms with fields that people fill in and can
 // be shown again: a password is not.
 func actionsOf(t *testing.T, page string) (list []string) {
-	for _, form := range formsOf(t, page) {
-		for n := range form.Descendants() {
-			filled := n.Data == "textarea" || n.Data == "select" || n.Data == "input" && !slices.Contains([]string{"hidden", "submit", "password"}, attr(n, "type")) && !has(n, "readonly")
-			if filled && attr(form, "method") == "post" {
-				list = append(list, attr(form, "action"))
-				break
-			}
+	for _, e := range parsePage(t, "", page) {
+		_, readonly := e.attrs["readonly"]
+		filled := e.name == "textarea" || e.name == "select" ||
+			e.name == "input" && !readonly && !slices.Contains([]string{"hidden", "submit", "password"}, e.attrs["type"])
+		if filled && e.form["method"] == "post" {
+			list = append(list, e.form["action"])
 		}
 	}
 	return list
@@ -267,36 +254,33 @@ func actionsOf(t *testing.T, page string) (list []string) {
 
 // fieldsOf returns the values of the forms with an action.
 func fieldsOf(t *testing.T, page, action string) map[string]string {
-	fields := map[string]string{}
-	for _, form := range formsOf(t, page) {
-		if attr(form, "action") != action {
-			continue
-		}
-		for n := range form.Descendants() {
-			switch {
-			case n.Type != html.ElementNode:
-			case n.Data == "input" && attr(n, "type") == "checkbox":
-				if has(n, "checked") {
-					fields[attr(n, "name")] = "on"
-				}
-			case n.Data == "input":
-				fields[attr(n, "name")] = attr(n, "value")
-			case n.Data == "textarea" && n.FirstChild != nil:
-				fields[attr(n, "name")] = n.FirstChild.Data
-			case n.Data == "option" && has(n, "selected"):
-				fields[attr(n.Parent, "name")] = optionValue(n)
+	fields, menu := map[string]string{}, ""
+	for _, e := range parsePage(t, action, page) {
+		_, checked := e.attrs["checked"]
+		_, selected := e.attrs["selected"]
+		name, value := e.attrs["name"], e.attrs["value"]
+		switch {
+		case e.form["action"] != action || name == tokenField:
+		case e.name == "input" && e.attrs["type"] == "checkbox":
+			if checked {
+				fields[name] = "on"
 			}
+		case e.name == "input":
+			fields[name] = value
+		case e.name == "textarea":
+			if text := strings.TrimPrefix(e.text, "\n"); text != "" {
+				fields[name] = text
+			}
+		case e.name == "select":
+			menu = name
+		case e.name == "option" && selected:
+			if _, given := e.attrs["value"]; !given {
+				value = e.text
+			}
+			fields[menu] = value
 		}
 	}
-	delete(fields, tokenField)
 	return fields
-}
-
-func optionValue(n *html.Node) string {
-	if has(n, "value") {
-		return attr(n, "value")
-	}
-	return n.FirstChild.Data
 }
 
 func attr(n *html.Node, name string) string {
@@ -306,8 +290,4 @@ func attr(n *html.Node, name string) string {
 		}
 	}
 	return ""
-}
-
-func has(n *html.Node, name string) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 }

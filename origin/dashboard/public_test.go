@@ -35,7 +35,8 @@ func (s *site) publicPages() []string {
 type element struct {
 	name  string
 	attrs map[string]string
-	text  string // up to the next tag
+	text  string            // up to the next tag
+	form  map[string]string // the attributes of its form
 }
 
 // parsePage returns the elements of a page. Each must be closed by its own end
@@ -43,6 +44,7 @@ type element struct {
 func parsePage(t *testing.T, path, page string) (list []element) {
 	t.Helper()
 	var open []string
+	var form map[string]string
 	tokens := html.NewTokenizer(strings.NewReader(page))
 	for {
 		switch kind := tokens.Next(); kind {
@@ -55,8 +57,12 @@ func parsePage(t *testing.T, path, page string) (list []element) {
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			e := startTag(t, path, tokens)
+			if e.name == "form" {
+				form = e.attrs
+			}
+			e.form = form
 			list = append(list, e)
-			if !slices.Contains([]string{"meta", "link", "input", "br", "hr", "img"}, e.name) {
+			if kind == html.StartTagToken && !slices.Contains([]string{"meta", "link", "input", "br", "hr", "img"}, e.name) {
 				open = append(open, e.name)
 			}
 		case html.EndTagToken:
@@ -64,6 +70,9 @@ func parsePage(t *testing.T, path, page string) (list []element) {
 			require.NotEmpty(t, open, "%s: </%s>", path, name)
 			require.Equal(t, open[len(open)-1], string(name), "%s: closed out of order after %v", path, list[len(list)-1])
 			open = open[:len(open)-1]
+			if string(name) == "form" {
+				form = nil
+			}
 		}
 	}
 }
