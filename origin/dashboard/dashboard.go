@@ -12,15 +12,11 @@
 //
 // # What protects it
 //
-// Each request passes the steps of serve.go: size limits, a place among the requests in progress, session,
-// rights, the cross-origin guard, token. Pages need no inline script or style, and the
-// Content-Security-Policy allows none. Templates escape by context (html/template). Nothing about an account
-// is found by an ID alone: every query names the session's account as well.
-//
-// Two hints cost nothing and come from the module itself: why an address of a batch is not valid, and what
-// the mistyped email of a sign-up should be.
-//
-// Pages are rendered to memory first, so an error never follows half a page.
+// Each request passes the steps of serve.go: its form is read, it takes a place among the requests in
+// progress, then session, rights, the cross-origin guard and the form's token are checked. Pages need no
+// inline script or style, and the Content-Security-Policy allows none. Templates escape by context
+// (html/template). Nothing about an account is found by an ID alone: every query names the session's account
+// as well. Pages are rendered to memory first, so an error never follows half a page.
 //
 // A POST that makes something redirects, so that loading the page again makes nothing;
 // once.go has how a new secret gets to the page that shows it. A form whose input is
@@ -29,11 +25,8 @@
 // # Lists
 //
 // The page Lists reads a file in the browser and sends only its addresses, through
-// checkPath, which responds as POST /v1/emails does. Its scripts are in assets:
-// lists.js is the page; list-file.js reads and writes files as package check does, so
-// that a file gives the same bytes here and there; list-check.js sends batches. Package
-// browser tests them. Results are in the page's memory only: `addrspec check` is for
-// long lists.
+// checkPath, where POST /v1/emails responds. Of its scripts in assets, list-file.js reads and writes files as
+// package check does, so that a file gives the same bytes here and there; package browser tests it.
 package dashboard
 
 import (

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
@@ -169,7 +170,9 @@ func (s *server) setSecurityHeaders(h http.Header) {
 // form is not 0, it reads a form of so many bytes before.
 func (s *server) handler(route route, form int64, serve func(*visit) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{server: s, w: w, r: r, whole: r.Context(), json: wantsJSON(r), release: func() {}}
+		accept := r.Header.Get("Accept")
+		v := &visit{server: s, w: w, r: r, whole: r.Context(), release: func() {},
+			json: strings.Contains(accept, "application/json") || isJSON(r) && !strings.Contains(accept, "text/html")}
 		ctx, cancel := context.WithTimeout(r.Context(), maxTime)
 		defer cancel()
 		defer func() { v.release() }()

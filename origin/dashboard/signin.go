@@ -53,7 +53,7 @@ func (d *Dashboard) signIn(v *visit) (*outcome, error) {
 // start signs a user in who has proved who they are by one factor.
 func (v *visit) start(user identity.User, to string) (*outcome, error) {
 	if user.SecondFactor() {
-		return v.open(user, codePath(to), false)
+		return v.open(user, errSecondFactor.location+"?to="+url.QueryEscape(to), false)
 	}
 	return v.open(user, to, true)
 }
@@ -201,7 +201,10 @@ func (d *Dashboard) signUp(v *visit) (*outcome, error) {
 	if !v.json && v.suggestion(email) != "" && normalEmail(v.form.Get("as_typed")) != email {
 		return nil, errMistyped
 	}
-	if err := d.countSignUp(v); err != nil {
+	if err := d.Identity.Attempt(v.r.Context(), identity.SignUpsOfAddress, d.callerAddress(v.r)); err != nil {
+		return nil, err
+	}
+	if err := d.Identity.Attempt(v.r.Context(), identity.SignUpsOfDay, ""); err != nil {
 		return nil, err
 	}
 	user, err := d.Identity.SignUp(v.r.Context(), email, password)
@@ -214,21 +217,11 @@ func (d *Dashboard) signUp(v *visit) (*outcome, error) {
 	return v.open(user, "/dashboard", true)
 }
 
-func (d *Dashboard) countSignUp(v *visit) error {
-	if err := d.Identity.Attempt(v.r.Context(), identity.SignUpsOfAddress, d.callerAddress(v.r)); err != nil {
-		return err
-	}
-	return d.Identity.Attempt(v.r.Context(), identity.SignUpsOfDay, "")
-}
-
 // codeView is the page that asks for the second factor.
 type codeView struct {
 	To       string `json:"to"`
 	Passkeys bool   `json:"passkeys"` // a passkey may be used instead
 }
-
-// codePath returns the page that asks for the second factor, before the page to.
-func codePath(to string) string { return errSecondFactor.location + "?to=" + url.QueryEscape(to) }
 
 func (d *Dashboard) codePage(v *visit) (any, error) {
 	if v.signedIn() {
@@ -276,19 +269,19 @@ func (v *visit) remember(user *identity.User) {
 // clientName describes a browser from its User-Agent, for the list of sessions.
 // The string itself is not stored: it is long, and anybody can write it.
 func clientName(userAgent string) string {
-	browser := firstOf(userAgent, "an unknown program", []string{
-		"Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "Chrome/", "Chrome", "CriOS/", "Chrome", "Safari/", "Safari", "curl/", "curl"})
-	system := firstOf(userAgent, "", []string{
-		"iPhone", " on iPhone", "iPad", " on iPad", "Android", " on Android", "Windows", " on Windows", "Mac OS X", " on macOS", "CrOS", " on ChromeOS", "Linux", " on Linux"})
-	return browser + system
-}
-
-// firstOf returns the name after the first part that text contains.
-func firstOf(text, otherwise string, partsAndNames []string) string {
-	for i := 0; i < len(partsAndNames); i += 2 {
-		if strings.Contains(text, partsAndNames[i]) {
-			return partsAndNames[i+1]
+	name := ""
+	for _, partsAndNames := range [][]string{
+		{"Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "Chrome/", "Chrome", "CriOS/", "Chrome",
+			"Safari/", "Safari", "curl/", "curl", "", "an unknown program"},
+		{"iPhone", " on iPhone", "iPad", " on iPad", "Android", " on Android", "Windows", " on Windows", "Mac OS X", " on macOS",
+			"CrOS", " on ChromeOS", "Linux", " on Linux"},
+	} {
+		for i := 0; i < len(partsAndNames); i += 2 {
+			if strings.Contains(userAgent, partsAndNames[i]) {
+				name += partsAndNames[i+1]
+				break
+			}
 		}
 	}
-	return otherwise
+	return name
 }

@@ -122,12 +122,6 @@ func (v *visit) id() (int64, error) {
 	return n, nil
 }
 
-// wantsJSON reports whether a request prefers JSON to HTML.
-func wantsJSON(r *http.Request) bool {
-	accept := r.Header.Get("Accept")
-	return strings.Contains(accept, "application/json") || isJSON(r) && !strings.Contains(accept, "text/html")
-}
-
 func isJSON(r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return kind == "application/json"
