@@ -62,58 +62,43 @@ func newChart(series []string, others bool, first book.Day, values [][]int64) ch
 		}
 		c.Series = append(c.Series, chartSeries{Name: name, Class: class})
 	}
-	for i, row := range values {
-		day := first + book.Day(i)
-		c.Days = append(c.Days, chartDay{Day: day.String(), Values: row, Total: sumOf(row)})
-		for s, n := range row {
-			c.Series[s].Total += n
-			c.Total += n
-		}
-	}
-	c.scale()
-	return c
-}
-
-// scale computes the axis, the bars and the labels.
-func (c *chartView) scale() {
 	highest := int64(0)
-	for _, d := range c.Days {
-		highest = max(highest, d.Total)
+	for _, row := range values {
+		highest = max(highest, sumOf(row))
 	}
-	top := niceTop(highest)
+	top, width := niceTop(highest), float64(chartWidth)/float64(len(values))
 	c.Top, c.Middle = humanize.Comma(top), humanize.Comma(top/2)
-	for i := range c.Days {
-		c.Days[i].layOut(i, len(c.Days), top, c.Series)
+	for i, row := range values {
+		day := (first + book.Day(i)).String()
+		d := chartDay{Day: day, Values: row, Total: sumOf(row)}
+		d.Label = formatDate(dayOf(day)) + ": " + count(d.Total, "point")
+		below := int64(0)
+		for n, value := range row {
+			c.Series[n].Total += value
+			c.Total += value
+			if value <= 0 {
+				continue
+			}
+			below += value
+			y, height := chartHeight*(1-float64(below)/float64(top)), chartHeight*float64(value)/float64(top)
+			x := width * (float64(i) + chartGap/2)
+			d.Parts = append(d.Parts, chartBar{units(x), units(y), units(width * (1 - chartGap)), units(height), c.Series[n].Class})
+		}
+		c.Days = append(c.Days, d)
 	}
 	for _, i := range []int{0, len(c.Days) / 2, len(c.Days) - 1} {
 		c.Ticks = append(c.Ticks, dayOf(c.Days[i].Day).Format("2 Jan"))
 	}
-}
-
-// layOut computes the bar of the day i of n.
-func (d *chartDay) layOut(i, n int, top int64, series []chartSeries) {
-	d.Label = formatDate(dayOf(d.Day)) + ": " + count(d.Total, "point")
-	width := float64(chartWidth) / float64(n)
-	below := int64(0)
-	for s, value := range d.Values {
-		if value <= 0 {
-			continue
-		}
-		y := chartHeight * (1 - float64(below+value)/float64(top))
-		height := chartHeight * float64(value) / float64(top)
-		d.Parts = append(d.Parts, chartBar{units(width * (float64(i) + chartGap/2)), units(y), units(width * (1 - chartGap)), units(height), series[s].Class})
-		below += value
-	}
+	return c
 }
 
 // units formats a length with a tenth's precision.
 func units(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
-// niceTop returns the smallest of 2, 4 and 10 times a power of ten that is n or
-// more, and whose half is a whole number too.
+// niceTop returns a round number that is n or little more, and whose half is a whole number too.
 func niceTop(n int64) int64 {
 	for unit := int64(1); ; unit *= 10 {
-		for _, factor := range []int64{2, 4, 10} {
+		for _, factor := range []int64{2, 4, 6, 8, 10, 12, 16} {
 			if top := factor * unit; top >= n {
 				return top
 			}

@@ -25,8 +25,8 @@
 // # Lists
 //
 // The page Lists reads a file in the browser and sends only its addresses, through
-// checkPath, where POST /v1/emails responds. Of its scripts in assets, list-file.js reads and writes files as
-// package check does, so that a file gives the same bytes here and there; package browser tests it.
+// checkPath, where POST /v1/emails responds. Of its scripts in assets, list-file.js reads files with Papa
+// Parse and writes the layout of package check; package browser tests it.
 package dashboard
 
 import (
@@ -134,9 +134,7 @@ var pageFunctions = template.FuncMap{
 	"lookups":     func() []grace { return supposedLookups },
 	"barsPath":    barsPath,
 	"requests":    requestsOf,
-	"flawIn":      func(id string, f *flaw) flawIn { return flawIn{id, f} },
 	"more":        func(keys []keyName) string { return strconv.Itoa(len(keys)-3) + " more" },
-	"policyTest":  policyTestOf,
 	"passkeyForm": newPasskeyForm,
 }
 

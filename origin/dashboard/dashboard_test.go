@@ -83,6 +83,21 @@ func TestForgedPosts(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.get("/dashboard").status, "still signed in")
 }
 
+// A browser that keeps no cookie is not told to load the page again, which would not help.
+func TestBrowserWithoutCookies(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.browser(t)
+	b.client.Jar = nil
+	got := b.submit("/sign-in", url.Values{"email": {"owner@example.com"}, "password": {"x"}})
+	require.Equal(t, http.StatusForbidden, got.status)
+	require.Contains(t, got.body, "Allow cookies for this site")
+	b = s.browser(t)
+	b.token("/sign-in")
+	r := b.request("POST", "/sign-in", strings.NewReader(tokenField+"=x"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	require.Contains(t, b.do(r).body, "Load the page again")
+}
+
 // Who is signed in has no use for the pages of those who are not.
 func TestSignedInAlready(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})

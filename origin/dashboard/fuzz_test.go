@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	rules "github.com/addrspec/addrspec/core/policy"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -64,39 +63,6 @@ func FuzzCallerAddress(f *testing.F) {
 	})
 }
 
-// A policy that goes through the form has the same rules, each reason once.
-func FuzzFormOfAPolicy(f *testing.F) {
-	for _, document := range []string{"{}", blocking, `{"allow":{},"review":{"reasons":["role","role:support","gibberish>=0.80"],"domains":["*.x.example"]}}`, `{"block":{"reasons":["typo","typo"]}}`} {
-		f.Add(document)
-	}
-	f.Fuzz(func(t *testing.T, document string) {
-		if _, err := rules.Parse([]byte(document)); err != nil {
-			return
-		}
-		stored, ok := rulesOf(document)
-		require.True(t, ok, "this release knows all members")
-		v := &visit{form: url.Values{}}
-		for _, section := range v.sections(stored) {
-			v.form.Set(section.Name+domainsField, section.Domains)
-			v.form.Set(section.Name+othersField, section.Others)
-			for _, box := range section.Boxes {
-				if box.Checked {
-					v.form.Set(section.Name+"."+box.Reason, "on")
-				}
-			}
-		}
-		saved := v.rules(stored).document()
-		_, err := rules.Parse([]byte(saved))
-		require.NoError(t, err)
-		again, _ := rulesOf(saved)
-		for _, section := range policySections {
-			before, after := stored.list(section.Name), again.list(section.Name)
-			require.Equal(t, inOrder(nil, before.Reasons), after.Reasons)
-			require.ElementsMatch(t, before.Domains, after.Domains)
-		}
-	})
-}
-
 // Whatever a document is and wherever its flaw is, a few lines of bounded length show it.
 func FuzzFlawOf(f *testing.F) {
 	f.Add(disposible, 50, "block.reasons[1]", "x")
@@ -112,9 +78,6 @@ func FuzzFlawOf(f *testing.F) {
 		}
 		_, err := json.Marshal(flaw)
 		require.NoError(t, err)
-		for _, section := range policySections {
-			section.addFlaw(url.Values{section.Name + domainsField: {document}}, document, refused)
-		}
 	})
 }
 

@@ -260,7 +260,7 @@ func fieldsOf(t *testing.T, page, action string) map[string]string {
 		_, selected := e.attrs["selected"]
 		name, value := e.attrs["name"], e.attrs["value"]
 		switch {
-		case e.form["action"] != action || name == tokenField:
+		case e.form["action"] != action || name == tokenField || name == "" && e.name != "option": // not sent
 		case e.name == "input" && e.attrs["type"] == "checkbox":
 			if checked {
 				fields[name] = "on"

@@ -85,7 +85,7 @@ func TestChart(t *testing.T) {
 }
 
 func TestNiceTop(t *testing.T) {
-	for n, want := range map[int64]int64{0: 2, 1: 2, 2: 2, 3: 4, 5: 10, 10: 10, 11: 20, 21: 40, 41: 100, 2200: 4000, 1e15 + 1: 2e15} {
+	for n, want := range map[int64]int64{0: 2, 1: 2, 2: 2, 3: 4, 5: 6, 10: 10, 11: 12, 13: 16, 17: 20, 41: 60, 2200: 4000, 1e15 + 1: 12e14} {
 		require.Equal(t, want, niceTop(n), n)
 	}
 }

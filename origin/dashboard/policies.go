@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,33 +88,22 @@ func (d *Dashboard) createPolicy(v *visit) (*outcome, error) {
 	if err := book.CheckPolicyName(name); err != nil {
 		return nil, inputProblem("name", sentence(err))
 	}
-	document, err := v.firstDocument()
-	if err != nil {
-		return nil, err
+	document := "{}"
+	switch start := v.form.Get("start"); {
+	case v.form.Has("document"):
+		document = lines(v.form.Get("document"))
+	case start != "":
+		begin := slices.IndexFunc(docs.Policies(), func(p docs.Policy) bool { return p.Name == start })
+		if begin < 0 {
+			return nil, inputProblem("start", "The field \"start\" must name a policy of the guide.")
+		}
+		document = docs.Policies()[begin].Document
 	}
-	err = v.storePolicy(name, document, 0)
+	err := v.storePolicy(name, document, 0)
 	if errors.Is(err, book.ErrPolicyChanged) {
 		return nil, &problem{status: http.StatusConflict, code: "POLICY_EXISTS", field: "name", input: true, sentence: "The account has a policy with this name. Give another name, or edit that one."}
 	}
 	return redirect(policiesPath+"/"+name, "policy-created"), policyProblem(err)
-}
-
-// firstDocument returns the document that was given for a new policy, or that of the guide
-// which was chosen.
-func (v *visit) firstDocument() (string, error) {
-	if v.form.Has("document") {
-		return lines(v.form.Get("document")), nil
-	}
-	start := v.form.Get("start")
-	if start == "" {
-		return "{}", nil
-	}
-	for _, p := range docs.Policies() {
-		if p.Name == start {
-			return p.Document, nil
-		}
-	}
-	return "", inputProblem("start", "The field \"start\" must name a policy of the guide.")
 }
 
 // storePolicy stores a document in place of a version of a policy, if it is a policy.
@@ -153,141 +143,113 @@ func policySentence(refused *host.PolicyError) string {
 // lines returns the text of a text area with the line breaks that it was shown with.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// policyPage is the page of one policy.
+// policyPage is the page of one policy. Its form has the document alone: the ticks are a view
+// of the document, which policy.js keeps, so that no way to edit it loses what the other did.
 type policyPage struct {
 	Policy   policyItem `json:"policy"`
 	Document string     `json:"document"` // as it was given
 	Flaw     *flaw      `json:"-"`        // of what was given instead
 	Test     *tested    `json:"test,omitempty"`
-	Given    string     `json:"-"` // the form that was given: rulesForm, documentForm or neither
-
-	Sections []policySection `json:"-"` // of the form; nil if the document has what the form has not
-	TooLong  bool            `json:"-"` // for a form
+	Tried    bool       `json:"-"` // an address was tried, or would have been
+	TooLong  bool       `json:"-"` // for a form
 }
 
 // maxDocument is how many bytes the form of a policy may have.
 const maxDocument = 1 << 20
 
-// The forms of a policy. The names begin the IDs of their elements.
-const (
-	rulesForm    = "rules"
-	documentForm = "document"
-)
-
 // PageTitle returns the title of the page.
 func (p *policyPage) PageTitle() string { return "Policy " + p.Policy.Name }
 
+// A policySection is a member of the document, with the reasons that have a checkbox.
+type policySection struct {
+	Name, Title, Hint string
+	Reasons           []policyReason
+}
+
+type policyReason struct{ Name, Label string }
+
+// policyReasons are the reasons that most policies choose from, in the guide's order.
+var policyReasons = []policyReason{
+	{"disposable", "throw-away mailbox"},
+	{"no_mail", "no mail arrives: neither MX nor address record"},
+	{"no_mx", "no MX record"},
+	{"typo", "misspelled domain of a large provider"},
+	{"gibberish", "looks random"},
+	{"role", "a role, such as info"},
+	{"public", "public mailbox provider"},
+	{"relay", "forwarding service that hides the mailbox"},
+	{"alias", "plus tag"},
+	{"unknown_tld", "ending that does not exist"},
+	{"special_use", "reserved domain, such as example.com"},
+}
+
+// Sections are the ticks of the page.
+func (p *policyPage) Sections() []policySection {
+	return []policySection{
+		{"allow", "Allow", "Your own domains win over every list below.", nil},
+		{"block", "Block", "An address that is not valid is always blocked.", policyReasons},
+		{"review", "Review", "What review means is yours to define: ask again, or have a person look.", policyReasons},
+	}
+}
+
 func (d *Dashboard) policyPage(v *visit) (any, error) { return v.policyPage() }
 
+// policyPage returns the page of the account's policy with the name of the path.
 func (v *visit) policyPage() (*policyPage, error) {
-	stored, err := v.ownPolicy()
+	name := v.r.PathValue("name")
+	if book.CheckPolicyName(name) != nil {
+		return nil, errNotFound
+	}
+	stored, err := v.Ledger.Policy(v.r.Context(), v.user.Account, name)
 	if err != nil {
 		return nil, err
 	}
 	keys, err := v.keysByPolicy()
-	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document, Given: v.policyForm()}
+	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document, Tried: v.r.URL.Path == policiesPath+"/"+name+"/test"}
 	page.TooLong = len(page.Document) > maxDocument/3 && len(url.QueryEscape(page.Document)) > maxDocument-maxForm
-	if rules, ok := rulesOf(stored.Document); ok && !page.TooLong {
-		page.Sections = v.sections(rules)
-	}
 	return page, err
-}
-
-// ownPolicy returns the account's policy with the name of the path.
-func (v *visit) ownPolicy() (book.Policy, error) {
-	name := v.r.PathValue("name")
-	if book.CheckPolicyName(name) != nil {
-		return book.Policy{}, errNotFound
-	}
-	return v.Ledger.Policy(v.r.Context(), v.user.Account, name)
 }
 
 // changePolicy replaces the document of a policy. Somebody who has begun with another
 // version than the stored one, as in a second tab, gets the page again, with what was
-// entered, and decides.
+// entered, and decides. A program may leave the version out, to replace any.
 func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 	page, err := v.policyPage()
 	if err != nil {
 		return nil, err
 	}
-	document, err := v.givenDocument(page)
-	if err != nil {
-		return nil, err
+	if !v.form.Has("document") {
+		return nil, inputProblem("document", "Give the document of the policy.")
 	}
-	version, err := v.policyVersion(page)
-	if err != nil {
-		return nil, err
+	version, given := page.Policy.Version, v.form.Get("version")
+	if v.form.Has("version") {
+		version, err = strconv.ParseInt(given, 10, 64)
+		if err != nil || version < 0 {
+			return nil, inputProblem("version", "The version must be the number that the page has.")
+		}
 	}
+	document := lines(v.form.Get("document"))
 	err = v.storePolicy(page.Policy.Name, document, version)
-	if errors.Is(err, book.ErrPolicyChanged) {
-		return page.changedMeanwhile(v)
-	}
-	if err != nil {
-		return page.refused(v, document, err)
+	switch {
+	case errors.Is(err, book.ErrPolicyChanged):
+		v.form.Set("version", strconv.FormatInt(page.Policy.Version, 10)) // so that a second try replaces it
+		return &outcome{data: page, refused: &problem{status: http.StatusConflict, code: "POLICY_CHANGED", field: "version",
+			sentence: fmt.Sprintf("The policy was changed since this page was opened: you began with version %s, and now it has version %d. Nothing was saved. What you entered is below; save it again to replace the other change, or load the page to see that.", visible(given), page.Policy.Version)}}, nil
+	case err != nil:
+		return page.refused(document, err)
 	}
 	return redirect(v.r.URL.Path, "policy-changed"), nil
 }
 
-// refused shows the page again with what is wrong beside the field that has it, if err is
-// why a document is no policy.
-func (p *policyPage) refused(v *visit, document string, err error) (*outcome, error) {
+// refused shows the page again with what is wrong and where, if err is why a document is no
+// policy.
+func (p *policyPage) refused(document string, err error) (*outcome, error) {
 	refused, ok := errors.AsType[*host.PolicyError](err)
 	if !ok {
 		return nil, policyProblem(err)
 	}
-	if p.Given == documentForm {
-		p.Flaw = flawOf(document, refused)
-	} else {
-		for n := range p.Sections {
-			p.Sections[n].addFlaw(v.form, document, refused)
-		}
-	}
+	p.Flaw = flawOf(document, refused)
 	return &outcome{data: p, refused: problemOf(policyProblem(err))}, nil
-}
-
-// policyVersion returns the version that somebody began with. A program may leave it out,
-// to replace any.
-func (v *visit) policyVersion(page *policyPage) (int64, error) {
-	if !v.form.Has("version") {
-		return page.Policy.Version, nil
-	}
-	version, err := strconv.ParseInt(v.form.Get("version"), 10, 64)
-	if err != nil || version < 0 {
-		err = inputProblem("version", "The version must be the number that the page has.")
-	}
-	return version, err
-}
-
-// policyForm returns which form of a policy was given; "" for none.
-func (v *visit) policyForm() string {
-	switch {
-	case v.form.Has("document"):
-		return documentForm
-	case v.hasSections():
-		return rulesForm
-	}
-	return ""
-}
-
-// givenDocument returns the document that was given, or that of the form's fields.
-func (v *visit) givenDocument(page *policyPage) (string, error) {
-	rules, ok := rulesOf(page.Document)
-	switch {
-	case page.Given == documentForm:
-		return lines(v.form.Get("document")), nil
-	case page.Given == rulesForm && ok:
-		return v.rules(rules).document(), nil
-	}
-	return "", inputProblem("document", "Give the document of the policy.")
-}
-
-// changedMeanwhile shows the page with what was entered. Its form has the version that is
-// stored now, so that a second try replaces it.
-func (p *policyPage) changedMeanwhile(v *visit) (*outcome, error) {
-	given := v.form.Get("version")
-	v.form.Set("version", strconv.FormatInt(p.Policy.Version, 10))
-	return &outcome{data: p, refused: &problem{status: http.StatusConflict, code: "POLICY_CHANGED", field: "version",
-		sentence: fmt.Sprintf("The policy was changed since this page was opened: you began with version %s, and now it has version %d. Nothing was saved. What you entered is below; save it again to replace the other change, or load the page to see that.", visible(given), p.Policy.Version)}}, nil
 }
 
 // deletePolicy deletes a policy that is no key's default.
@@ -298,28 +260,23 @@ func (d *Dashboard) deletePolicy(v *visit) (*outcome, error) {
 	}
 	err = d.Ledger.DeletePolicy(v.r.Context(), v.user.Account, page.Policy.Name)
 	if errors.Is(err, book.ErrPolicyInUse) {
-		return nil, page.inUse()
+		names := "a key"
+		if n := len(page.Policy.Keys); n > 0 { // else one became so just now
+			names = "the key “" + page.Policy.Keys[0].Name + "”"
+			if n > 1 {
+				names += " and " + count(int64(n-1), "more key")
+			}
+		}
+		return nil, &problem{status: http.StatusConflict, code: "POLICY_IN_USE", input: true,
+			sentence: "The policy is the default of " + names + ". Give the key another default first, or none."}
 	}
 	return redirect(policiesPath, "policy-deleted"), err
 }
 
-// inUse says which keys have the policy as their default.
-func (p *policyPage) inUse() *problem {
-	names := "a key"
-	if n := len(p.Policy.Keys); n > 0 { // else one became so just now
-		names = "the key “" + p.Policy.Keys[0].Name + "”"
-		if n > 1 {
-			names += " and " + count(int64(n-1), "more key")
-		}
-	}
-	return &problem{status: http.StatusConflict, code: "POLICY_IN_USE", input: true,
-		sentence: "The policy is the default of " + names + ". Give the key another default first, or none."}
-}
-
-// A flaw is what is wrong in a text of several lines, and where.
+// A flaw is what is wrong in a document, and where.
 type flaw struct {
 	Sentence string
-	Line     int // 0 for the whole text
+	Line     int // 0 for the whole document
 	Lines    []flawLine
 }
 
@@ -331,38 +288,28 @@ func (f *flaw) Heading() string {
 	return "Line " + strconv.Itoa(f.Line)
 }
 
-// A flawIn is a flaw with the ID of its element.
-type flawIn struct {
-	ID   string
-	Flaw *flaw
-}
-
-// A flawLine is a line of the text beside the flaw.
+// A flawLine is a line of the document beside the flaw.
 type flawLine struct {
 	Number int
 	Text   string
 	Here   bool
 }
 
-// flawOf returns why a document is no policy.
+// flawOf returns why a document is no policy, with the lines around the place.
 func flawOf(document string, refused *host.PolicyError) *flaw {
+	f := &flaw{Sentence: policySentence(refused)}
 	if strings.HasPrefix(refused.Sentence, "the document: it has ") { // too much of something
-		return &flaw{Sentence: policySentence(refused)}
+		return f
 	}
 	line, column := refused.Position(document)
-	return flawAt(document, line-1, column-1, policySentence(refused))
-}
-
-// flawAt returns a flaw at a line and a byte in it, both from 0, with the lines around it.
-func flawAt(text string, line, at int, sentence string) *flaw {
-	f := &flaw{Sentence: sentence, Line: line + 1}
-	all := strings.Split(text, "\n")
-	for n := max(0, line-2); n <= line+2 && n < len(all); n++ {
+	f.Line = line
+	all := strings.Split(document, "\n")
+	for n := max(0, line-3); n <= line+1 && n < len(all); n++ {
 		around := 0
-		if n == line {
-			around = at
+		if n == line-1 {
+			around = column - 1
 		}
-		f.Lines = append(f.Lines, flawLine{n + 1, visible(cutAround(all[n], around)), n == line})
+		f.Lines = append(f.Lines, flawLine{n + 1, visible(cutAround(all[n], around)), n == line-1})
 	}
 	return f
 }

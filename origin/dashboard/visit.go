@@ -154,10 +154,13 @@ func (v *visit) guard() error {
 	if given == "" {
 		given = v.form.Get(tokenField)
 	}
-	if subtle.ConstantTimeCompare([]byte(given), []byte(v.formToken())) != 1 {
-		return errFormToken
+	switch {
+	case subtle.ConstantTimeCompare([]byte(given), []byte(v.formToken())) == 1:
+		return nil
+	case !v.json && v.cookie(formCookie) == "" && v.cookie(sessionCookie) == "":
+		return errNoCookie // because loading the page again would not help
 	}
-	return nil
+	return errFormToken
 }
 
 // formToken returns the token of forms, which is bound to the session or, before

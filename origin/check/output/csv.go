@@ -20,7 +20,7 @@ const byteOrderMark = "\uFEFF"
 // result has null, such as mx where nothing was looked up. The columns reason and
 // reason_offset are the code of a refusal and the offset of the offending byte;
 // error is the code of an address that could not be checked, NO_ADDRESS or BAD_LINE;
-// message says either in words. The page Lists of the dashboard writes the same bytes
+// message says either in words. The page Lists of the dashboard writes the same layout
 // (list-file.js).
 //
 // A bad row keeps its cells. Those beyond the width of the table follow the result,

@@ -32,7 +32,7 @@ function follow() {
 function addCopyButton(block) {
   const button = document.createElement("button");
   button.type = "button";
-  button.className = "copy-code";
+  button.className = "plain copy-code";
   button.textContent = "Copy";
   const frame = document.createElement("div");
   frame.className = "code";
@@ -66,6 +66,7 @@ function makeTab(panel, id) {
   const language = panel.dataset.language ?? "";
   const tab = document.createElement("button");
   tab.type = "button";
+  tab.className = "plain";
   tab.id = `${id}-tab`;
   tab.textContent = language;
   tab.setAttribute("role", "tab");

@@ -52,24 +52,9 @@ export function leftOf(addresses, results) {
 
 /** @typedef {{ check(email: string, options: { details: true }): Record<string, unknown> }} Module */
 
-/** The longest address that the module takes, in bytes. */
-const MAX_BYTES = 1 << 20;
-const TOO_LONG = {
-  code: "INVALID_EMAIL_FORMAT",
-  message:
-    "The address is longer than 1 MiB, which is the longest input; the longest valid one has 254 bytes.",
-};
-
 /** Checks with the module, without MX. @param {Module} module @returns {Checker} */
-export function offlineChecker(module) {
-  return async (addresses) => new Map(addresses.map((email) => [email, checkHere(module, email)]));
-}
-
-/** @param {Module} module @param {string} email @returns {Result} */
-function checkHere(module, email) {
-  if (new TextEncoder().encode(email).length > MAX_BYTES) return { failure: TOO_LONG };
-  return factsOf(module.check(email, { details: true }));
-}
+export const offlineChecker = (module) => async (addresses) =>
+  new Map(addresses.map((email) => [email, factsOf(module.check(email, { details: true }))]));
 
 /** @param {Record<string, unknown>} result with its details @returns {Result} */
 function factsOf({ details, ...facts }) {
@@ -88,10 +73,9 @@ export function withoutLong(account, load) {
   return async (addresses, signal) => {
     const long = addresses.filter((address) => address.length > MAX_ADDRESS);
     const short = addresses.filter((address) => address.length <= MAX_ADDRESS);
-    /** @type {Map<string, Result>} */
-    const found = short.length > 0 ? await account(short, signal) : new Map();
-    if (long.length === 0) return found;
-    return new Map([...found, ...(await offlineChecker(await load())(long, signal))]);
+    const found = short.length > 0 ? await account(short, signal) : [];
+    const here = long.length > 0 ? await offlineChecker(await load())(long, signal) : [];
+    return new Map([...found, ...here]);
   };
 }
 
@@ -126,7 +110,7 @@ export function accountChecker({
       headers: {
         "Content-Type": "application/json",
         Accept: "application/json",
-        "Idempotency-Key": randomKey(),
+        "Idempotency-Key": [...crypto.getRandomValues(new Uint32Array(4))].join("-"),
         "X-Form-Token": token,
       },
     };
@@ -202,13 +186,6 @@ async function reasonOf(response) {
     default:
       return `The service refused a batch: ${body.error?.message ?? body.error ?? `status ${response.status}`}`;
   }
-}
-
-/** 128 random bits. */
-function randomKey() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
 }
 
 /**

@@ -18,65 +18,33 @@ const number = (/** @type {number} */ n) => n.toLocaleString("en");
 export function costSentence(addresses, usage, offline) {
   const start = { enough: true, startable: true, button: "Start" };
   if (addresses === 0) {
-    return {
-      text: "No address was found. Choose another column or separator.",
-      enough: false,
-      startable: false,
-      button: "Start",
-    };
+    const text = "No address was found. Choose another column or separator.";
+    return { ...start, text, enough: false, startable: false };
   }
   const one = addresses === 1;
+  const what = one ? "1 address" : `${number(addresses)} different addresses`;
   if (offline) {
-    return {
-      ...start,
-      text: `${one ? "1 address is" : `${number(addresses)} different addresses are`} checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.`,
-    };
+    const text = `${what} ${one ? "is" : "are"} checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.`;
+    return { ...start, text };
   }
-  const most = one
-    ? "1 address costs 1 point"
-    : `${number(addresses)} different addresses cost as many points`;
-  if (!usage)
-    return {
-      ...start,
-      enough: false,
-      text: `${most}. How many your account has left could not be read.`,
-    };
-  const { left: remaining, overage, refill } = usage.points;
-  if (remaining === null)
-    return { ...start, text: `${most}. Your account has no limit.${time(addresses, usage)}` };
-  if (addresses <= remaining)
-    return {
-      ...start,
-      text: `${most}. Your account has ${number(remaining)} left.${time(addresses, usage)}`,
-    };
-  if (overage) {
-    return {
-      ...start,
-      enough: false,
-      text: `${most}. Your account has ${number(remaining)} left this month; up to ${number(addresses - remaining)} are overage.${time(addresses, usage)}`,
-    };
+  const cost = `${what} ${one ? "costs 1 point" : "cost as many points"}`;
+  if (!usage) {
+    const text = `${cost}. How many your account has left could not be read.`;
+    return { ...start, text, enough: false };
   }
-  const until = new Date(refill).toLocaleDateString("en", {
-    timeZone: "UTC",
-    day: "numeric",
-    month: "long",
-  });
-  return {
-    enough: false,
-    startable: remaining > 0,
-    button: `Check about ${number(remaining)}`,
-    text: `${most}, but your account has ${number(remaining)} left until ${until}. When they are used up, checking stops with what is done.`,
-  };
-}
-
-/**
- * @param {number} addresses
- * @param {Usage} usage
- */
-function time(addresses, { points: { rate } }) {
-  if (rate === null) return "";
-  const seconds = (1.05 * addresses) / 64 / rate;
-  return seconds < 60
-    ? ""
-    : ` At ${number(rate)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`; // 2 or more
+  const { left, overage, refill, rate } = usage.points;
+  const enough = left === null || addresses <= left;
+  if (!enough && !overage) {
+    const until = new Date(refill).toLocaleDateString("en", {
+      ...{ timeZone: "UTC", day: "numeric", month: "long" },
+    });
+    const text = `${cost}, but your account has ${number(left)} left until ${until}. When they are used up, checking stops with what is done.`;
+    return { enough, text, startable: left > 0, button: `Check about ${number(left)}` };
+  }
+  const has = left === null ? "no limit" : `${number(left)} left`;
+  const over = enough ? "" : ` this month; up to ${number(addresses - left)} are overage`;
+  const minutes = rate === null ? 0 : Math.ceil((1.05 * addresses) / 64 / rate / 60);
+  const time = `At ${number(rate ?? 0)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(minutes)} minutes.`;
+  const text = `${cost}. Your account has ${has}${over}.${minutes > 1 ? ` ${time}` : ""}`;
+  return { ...start, enough, text };
 }

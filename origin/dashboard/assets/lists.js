@@ -14,9 +14,15 @@ import {
   withoutLong,
 } from "./list-check.js";
 import { costSentence } from "./list-cost.js";
-import { addressesOf, formulasOf, ListProblem, namesOf, readList, writeList } from "./list-file.js";
-
-/** @typedef {import("./list-file.js").Choice} Choice */
+import {
+  addressesOf,
+  decode,
+  formulasOf,
+  ListProblem,
+  namesOf,
+  readList,
+  writeList,
+} from "./list-file.js";
 
 /**
  * @template {HTMLElement} T
@@ -44,7 +50,7 @@ const download = element("download", HTMLAnchorElement);
 
 /** @type {File | null} */
 let file = null;
-/** How to read it, as far as that was chosen. @type {Partial<Choice>} */
+/** How to read it, as far as that was chosen. @type {Partial<import("./list-file.js").Choice>} */
 let chosen = {};
 /** @type {import("./list-file.js").List | null} */
 let list = null;
@@ -97,7 +103,7 @@ async function choose(picked) {
   write("status", `${picked.name} is read.`);
   show();
   chosen = {};
-  await read(chosen);
+  await read();
 }
 
 function forget() {
@@ -105,27 +111,21 @@ function forget() {
   points = 0;
 }
 
-reading.addEventListener("change", (event) => {
-  const { target } = event;
+reading.addEventListener("change", ({ target }) => {
   // What was found out is not a choice. Another separator makes other columns.
-  chosen = {
-    ...(target === encoding || chosen.encoding
-      ? { encoding: /** @type {Choice["encoding"]} */ (encoding.value) }
-      : {}),
-    ...(target !== encoding || chosen.delimiter !== undefined
-      ? { delimiter: delimiter.value === "text" ? "" : delimiter.value }
-      : {}),
-    ...(target === header || target === column
-      ? { header: header.checked, column: Number(column.value) }
-      : {}),
-  };
-  void read(chosen);
+  const { encoding: before, delimiter: separator } = chosen;
+  chosen = {};
+  if (target === encoding || before) chosen.encoding = encoding.value;
+  if (target !== encoding || separator !== undefined)
+    chosen.delimiter = delimiter.value === "text" ? "" : delimiter.value;
+  if (target === header || target === column)
+    Object.assign(chosen, { header: header.checked, column: Number(column.value) });
+  void read();
 });
 
-/** @param {Partial<Choice>} given */
-async function read(given) {
+async function read() {
   if (!file) return;
-  const picked = file;
+  const [picked, given] = [file, chosen];
   try {
     const found = await readList(picked, given, page.dataset.names ?? "");
     const now = await fetchUsage();
@@ -155,22 +155,26 @@ async function fetchUsage() {
 
 /** @param {unknown} error */
 function problem(error) {
-  const code = error instanceof ListProblem ? error.code : "";
-  write("problem-text", error instanceof ListProblem ? error.message : `It failed: ${error}`);
-  show("problem-card", ...(code === "encoding" ? ["reading"] : []));
+  const known = error instanceof ListProblem ? error : new ListProblem(`It failed: ${error}`);
+  write("problem-text", known.message);
   write("status", "");
+  if (known.choose === "encoding") {
+    encoding.selectedIndex = -1;
+    const samples = [...encoding.options].map(({ text, value }) => [
+      text,
+      decode(known.line, value).text,
+    ]);
+    showPreview(["Encoding", "Your file in it"], samples, -1);
+  }
+  element("layout", HTMLElement).hidden = known.choose !== "layout";
+  show("problem-card", ...(known.choose ? ["reading"] : []));
 }
 
 /** @param {import("./list-file.js").List} found */
 function showChoice(found) {
-  const { choice, rows, why, guessed } = found;
+  const { choice, rows } = found;
+  element("layout", HTMLElement).hidden = false;
   encoding.value = choice.encoding;
-  const name = encoding.selectedOptions[0]?.text ?? choice.encoding;
-  write(
-    "encoding-note",
-    `Read as ${name}: ${why}.${guessed ? " If letters look wrong below, choose another encoding." : ""}`,
-  );
-  element("encoding-note", HTMLElement).className = guessed ? "notice warn" : "quiet";
   delimiter.value = choice.delimiter === "" ? "text" : choice.delimiter;
   header.checked = choice.header;
   const names = namesOf(found).map((text, n) => text || `Column ${n + 1}`);

@@ -1,82 +1,88 @@
-/** Tries the form of a policy without loading the page, so that it remains as it is. */
+/** The page of a policy: ticks that are a view of its document, and trying it in place. */
 
-import { sendForm } from "./page.js";
+import { sendInPlace } from "./page.js";
+import { entriesOf, parseRules, withEntries } from "./policy-rules.js";
 
-let waiting = false;
+const form = /** @type {HTMLFormElement} */ (document.getElementById("policy"));
+const source = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("document"));
+const flaw = document.getElementById("flaw");
+const sections = /** @type {NodeListOf<HTMLFieldSetElement>} */ (
+  form.querySelectorAll("[data-section]")
+);
 
-document.addEventListener("submit", (event) => {
-  const { target: form, submitter } = event;
-  if (
-    form instanceof HTMLFormElement
-    && submitter instanceof HTMLButtonElement
-    && submitter.hasAttribute("formaction")
-  ) {
+if (source) {
+  const json = /** @type {HTMLDetailsElement} */ (document.getElementById("json"));
+  json.open = !showRules(source);
+  source.addEventListener("input", () => showRules(source));
+  for (const section of sections) {
+    section.addEventListener("input", () => changeRules(source, section));
+  }
+  markFlaw();
+}
+form.addEventListener("submit", (event) => {
+  if (event.submitter?.hasAttribute("formaction")) {
     event.preventDefault();
-    tryForm(form, submitter);
+    void tryIt(/** @type {HTMLButtonElement} */ (event.submitter));
   }
 });
 
-/**
- * Sends a form as it is, and shows what it decides, or what is wrong with it.
- * @param {HTMLFormElement} form
- * @param {HTMLButtonElement} button
- */
-async function tryForm(form, button) {
-  if (waiting) {
-    return; // the service takes few of one account at a time
-  }
-  waiting = true;
-  try {
-    const page = await sendForm(form, button, button.formAction);
-    if (page) {
-      show(page, form);
-    }
-  } catch {
-    say(form, "The server cannot be reached. Check the connection and try again.");
-  } finally {
-    waiting = false;
-  }
+/** The parts of a section. @param {HTMLFieldSetElement} section */
+function partsOf(section) {
+  const area = (/** @type {string} */ list) =>
+    /** @type {HTMLTextAreaElement | null} */ (section.querySelector(`[data-list="${list}"]`));
+  const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (section.querySelectorAll("[value]"));
+  return { boxes: [...boxes], domains: area("domains"), others: area("reasons") };
 }
 
-/**
- * Takes verdict and flaws of a form from the page that responded.
- * @param {Document} page
- * @param {HTMLFormElement} form
- */
-function show(page, form) {
-  const verdict = form.querySelector("[role='status']");
-  const fresh = page.getElementById(verdict?.id ?? "");
-  if (!fresh) {
-    say(form, page.getElementById("problem")?.textContent ?? "The response cannot be read.");
-    return;
+/** Sets the ticks by the document, if it can be read, and reports that. @param {HTMLTextAreaElement} from */
+function showRules(from) {
+  const rules = parseRules(from.value);
+  for (const section of sections) {
+    const { domains = [], reasons = [] } = rules?.[section.dataset.section ?? ""] ?? {};
+    const parts = partsOf(section);
+    section.disabled = !rules;
+    for (const box of parts.boxes) box.checked = reasons.includes(box.value);
+    const others = reasons.filter((reason) => !parts.boxes.some(({ value }) => value === reason));
+    if (parts.domains) parts.domains.value = domains.join("\n");
+    if (parts.others) parts.others.value = others.join("\n");
   }
-  verdict?.replaceChildren(...fresh.childNodes);
-  for (const flaw of form.querySelectorAll(".flaw")) {
-    flaw.replaceChildren(...(page.getElementById(flaw.id)?.childNodes ?? []));
+  return rules !== null;
+}
+
+/** Changes the document by the ticks of a section. @param {HTMLTextAreaElement} to @param {HTMLFieldSetElement} section */
+function changeRules(to, section) {
+  const { boxes, domains, others } = partsOf(section);
+  const checked = boxes.filter((box) => box.checked).map(({ value }) => value);
+  const reasons = others ? [...checked, ...entriesOf(others.value)] : undefined;
+  const rules = parseRules(to.value) ?? {};
+  const name = section.dataset.section ?? "";
+  to.value = withEntries(rules, name, entriesOf(domains?.value ?? ""), reasons);
+}
+
+/** Sends the form as it is, and shows what it decides, or what is wrong with it. @param {HTMLButtonElement} button */
+async function tryIt(button) {
+  const page = await sendInPlace(form, button, button.formAction, ["verdict", "flaw"]);
+  if (!page?.getElementById("verdict")) return;
+  document.getElementById("problem")?.remove(); // the verdict has it
+  for (const field of form.querySelectorAll("[aria-invalid]")) {
+    field.removeAttribute("aria-invalid");
   }
-  for (const field of form.querySelectorAll("[aria-describedby]")) {
-    const name = field.getAttribute("name");
-    const invalid = fresh.closest("form")?.querySelector(`[name="${name}"][aria-invalid]`);
-    field.toggleAttribute("aria-invalid", false);
-    if (invalid) {
-      field.setAttribute("aria-invalid", "true");
-    }
+  for (const invalid of page.querySelectorAll("[name][aria-invalid]")) {
+    const field = form.querySelector(`[name="${invalid.getAttribute("name")}"]`);
+    field?.setAttribute("aria-invalid", "true");
   }
-  // The field is described by what is wrong with it.
+  markFlaw();
   const invalid = form.querySelector("[aria-invalid]");
-  if (invalid instanceof HTMLElement) {
-    invalid.focus();
-  }
+  if (invalid instanceof HTMLElement) invalid.focus(); // it is described by what is wrong with it
 }
 
-/**
- * Shows a sentence in place of a verdict.
- * @param {HTMLFormElement} form
- * @param {string} sentence
- */
-function say(form, sentence) {
-  const line = document.createElement("p");
-  line.className = "bad";
-  line.textContent = sentence;
-  form.querySelector("[role='status']")?.replaceChildren(line);
+/** Marks the text area of the entry that is wrong, such as review.domains[1], in place of the document. */
+function markFlaw() {
+  const [, section, list] =
+    /(\w+)\.(\w+)\[/.exec(flaw?.querySelector("p")?.textContent ?? "") ?? [];
+  const area = section && form.querySelector(`[data-section="${section}"] [data-list="${list}"]`);
+  if (!area) return;
+  source?.removeAttribute("aria-invalid");
+  area.setAttribute("aria-invalid", "true");
+  area.setAttribute("aria-describedby", "flaw");
 }

@@ -1,13 +1,13 @@
 /** Try it without loading the page: sends the form, shows its response in place. */
 
-import { enhance, sendForm } from "./page.js";
+import { enhance, sendInPlace } from "./page.js";
 
 document.getElementById("emails")?.addEventListener("input", showCount);
 document.addEventListener("submit", (event) => {
   const sent = event.target;
   if (sent instanceof HTMLFormElement && sent.getAttribute("action") === "/dashboard/try") {
     event.preventDefault();
-    send(sent, event.submitter);
+    void send(sent, event.submitter);
   }
 });
 showCount();
@@ -37,74 +37,13 @@ function showCount() {
  * @param {HTMLElement | null} submitter
  */
 async function send(sent, submitter) {
-  const busy = document.querySelectorAll(
-    "form[action='/dashboard/try'] button, button[form='try']",
-  );
-  setBusy(busy, true);
-  try {
-    const page = await sendForm(sent, submitter, "/dashboard/try");
-    if (!page) {
-      return;
-    }
-    show(page);
-    const next = submitter?.getAttribute("name") === "use" ? "emails" : "found";
-    document.getElementById(next)?.focus(); // so that a screen reader says what is new
-  } catch {
-    showProblem(
-      problem(
-        "The server cannot be reached. Check the connection and try again; nothing was charged unless a response was on its way.",
-      ),
-    );
-  } finally {
-    setBusy(busy, false);
-  }
-}
-
-/**
- * @param {NodeListOf<Element>} buttons
- * @param {boolean} busy
- */
-function setBusy(buttons, busy) {
-  for (const button of buttons) {
-    if (button instanceof HTMLButtonElement) {
-      button.disabled = busy;
-    }
-  }
-}
-
-/**
- * Takes results, cost and problem from a page.
- * @param {Document} page
- */
-function show(page) {
-  showProblem(page.getElementById("problem"));
-  for (const id of ["results", "cost"]) {
-    const fresh = page.getElementById(id);
-    document.getElementById(id)?.replaceChildren(...(fresh?.childNodes ?? []));
-  }
-  const emails = page.getElementById("emails");
-  const here = document.getElementById("emails");
+  const page = await sendInPlace(sent, submitter, "/dashboard/try", ["results", "cost"]);
+  const [emails, here] = [page?.getElementById("emails"), document.getElementById("emails")];
   if (emails instanceof HTMLTextAreaElement && here instanceof HTMLTextAreaElement) {
     here.value = emails.value;
   }
   showCount();
   enhance(document);
-}
-
-/** @param {string} sentence */
-function problem(sentence) {
-  const line = document.createElement("p");
-  line.className = "notice bad";
-  line.id = "problem";
-  line.setAttribute("role", "alert");
-  line.textContent = sentence;
-  return line;
-}
-
-/** @param {HTMLElement | null} line */
-function showProblem(line) {
-  document.getElementById("problem")?.remove();
-  if (line) {
-    document.querySelector("main")?.prepend(line);
-  }
+  const next = submitter?.getAttribute("name") === "use" ? "emails" : "found";
+  document.getElementById(next)?.focus(); // so that a screen reader says what is new
 }

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"os"
 	"os/exec"
 	"testing"
 
@@ -24,10 +25,20 @@ func TestScriptUnits(t *testing.T) {
 		t.Skip("node is not installed")
 	}
 	moduletest.Inputs(t, ".", "../assets", "../../check/input")
-	out, err := exec.Command("node", "--test", "lists.test.mjs", "search.test.mjs").CombinedOutput()
+	out, err := exec.Command("node", "--test", "lists.test.mjs", "policy.test.mjs", "search.test.mjs").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "# fail 0")
 	require.Contains(t, string(out), "# skipped 0")
+}
+
+// The page Lists has Papa Parse as it is in the npm package that package.json pins.
+func TestPapaParseIsThePackages(t *testing.T) {
+	needsNode(t)
+	ours, err := os.ReadFile("../assets/papaparse.min.js")
+	require.NoError(t, err)
+	theirs, err := os.ReadFile("node_modules/papaparse/papaparse.min.js")
+	require.NoError(t, err)
+	require.Equal(t, string(theirs), string(ours), "copy the file of the package, and change the version in .ci/dependencies.md")
 }
 
 func TestLint(t *testing.T) {

@@ -136,6 +136,12 @@ export async function text(page, selector) {
   return (await page.locator(selector).innerText()).trim();
 }
 
+/** Signs in by a one-time link. @param {Page} page @param {string} link */
+export async function enter(page, link) {
+  await page.goto(link);
+  await page.getByRole("button", { name: "Continue" }).click();
+}
+
 /** Sets the password on its page, as after a one-time link. @param {Page} page */
 export async function setPassword(page) {
   await page.getByLabel("New password").fill(PASSWORD);

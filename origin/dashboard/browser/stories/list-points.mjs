@@ -1,12 +1,11 @@
 // A list for which the account has too few points: list-points.mjs ENDPOINT PICTURE LINK.
 
 import assert from "node:assert/strict";
-import { accessible, run, text } from "../story.mjs";
+import { accessible, enter, run, text } from "../story.mjs";
 
 await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
-  await page.goto(link);
-  await page.getByRole("button", { name: "Continue" }).click();
+  await enter(page, link);
   await page.getByRole("link", { name: "Lists" }).click();
   const addresses = Array.from({ length: 300 }, (_, i) => `person${i}@example.com\n`);
   await page.locator("#file").setInputFiles({

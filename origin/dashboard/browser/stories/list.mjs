@@ -1,7 +1,7 @@
 // A list of 1,000 addresses is checked, stopped, and goes on: list.mjs ENDPOINT PICTURE LINK.
 
 import assert from "node:assert/strict";
-import { accessible, run, text } from "../story.mjs";
+import { accessible, enter, run, text } from "../story.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -9,10 +9,10 @@ const ROWS = 1000;
 
 await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
-  await page.goto(link);
-  await page.getByRole("button", { name: "Continue" }).click();
+  await enter(page, link);
   await page.getByRole("link", { name: "Lists" }).click();
   await accessible(page);
+  await chooseEncoding(page);
   await choose(page);
   await accessible(page, "a file is chosen");
   await stopAfter(page, 3);
@@ -32,6 +32,19 @@ await run(async ({ open, args: [link = ""] }) => {
   await page.getByRole("link", { name: "Usage" }).click();
   assert.match(await text(page, "tr.total"), /1,000/, "the points are counted");
 });
+
+/** The page asks for an encoding that it cannot know, and shows a line in each. @param {Page} page */
+async function chooseEncoding(page) {
+  const buffer = Buffer.from("\xe8\xec\xff,email\n\xc1\xee\xf0\xe8\xf1,b@example.com\n", "latin1");
+  await page.locator("#file").setInputFiles({ name: "a.csv", mimeType: "text/csv", buffer });
+  const line = page.getByRole("row", { name: "Windows-1251, Cyrillic" });
+  assert.match(await line.innerText(), /имя,email/);
+  assert.ok(await page.locator("#starting").isHidden());
+  await accessible(page, "an encoding is to be chosen");
+  await page.getByLabel("Encoding").selectOption("Windows-1251, Cyrillic");
+  await page.getByRole("button", { name: "Start" }).waitFor();
+  assert.match(await text(page, "#preview-body"), /^Борис\s+b@example\.com$/);
+}
 
 /** Starts the list, and stops it while its last batch of some is checked. @param {Page} page @param {number} batches */
 async function stopAfter(page, batches) {

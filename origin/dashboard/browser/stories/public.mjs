@@ -13,7 +13,6 @@ await run(async ({ open, args: [url = ""] }) => {
   await page.setViewportSize(WIDE);
   await documentation(page);
   await withoutScripts(await open({ ...options, javaScriptEnabled: false }));
-  await everyPage(page);
 });
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -120,27 +119,4 @@ async function withoutScripts(page) {
     "Python",
     "JavaScript",
   ]);
-}
-
-/** @param {Page} page */
-async function pagesOf(page) {
-  await page.goto("/docs");
-  const links = await page
-    .locator("nav.site-pages a")
-    .evaluateAll((all) => all.map((a) => a.getAttribute("href") ?? ""));
-  assert.ok(links.length > 8);
-  return ["/", "/sign-in", "/docs", ...links];
-}
-
-/** No page scrolls sideways, at both widths. @param {Page} page */
-async function everyPage(page) {
-  const paths = await pagesOf(page);
-  for (const viewport of [WIDE, PHONE]) {
-    await page.setViewportSize(viewport);
-    for (const path of paths) {
-      await page.goto(path);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wide <= 0, `${path} is ${wide} pixels wider than a screen of ${viewport.width}`);
-    }
-  }
 }

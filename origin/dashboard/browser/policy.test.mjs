@@ -1,0 +1,48 @@
+// Unit tests of the ticks of a policy, in Node: node --test policy.test.mjs.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const { entriesOf, parseRules, withEntries } = await import("../assets/policy-rules.js");
+
+test("changes a section, and nothing else", () => {
+  const rules = parseRules(
+    '{"later": 1, "block": {"reasons": ["role:noreply", "typo", "role"], "later": [], "domains": ["a.example"]}, "allow": {"reasons": ["x"]}}',
+  );
+  assert.ok(rules);
+  const changed = withEntries(rules, "block", [], ["disposable", "role", "role:noreply", "role"]);
+  assert.deepEqual(JSON.parse(changed), {
+    later: 1,
+    block: { reasons: ["role:noreply", "role", "disposable"], later: [] },
+    allow: { reasons: ["x"] },
+  });
+  assert.deepEqual(Object.keys(JSON.parse(changed)), ["later", "block", "allow"]);
+  assert.deepEqual(JSON.parse(withEntries(rules, "allow", ["b.example"])).allow, {
+    reasons: ["x"],
+    domains: ["b.example"],
+  });
+});
+
+test("has no empty section", () => {
+  const rules = { review: { reasons: ["gibberish>=0.9"] } };
+  assert.equal(withEntries(rules, "review", [], []), "{}");
+  assert.match(withEntries({}, "review", [], ["gibberish>=0.9"]), /"gibberish>=0\.9"/);
+});
+
+test("knows what it cannot show", () => {
+  for (const document of [
+    "",
+    "{",
+    "null",
+    "[]",
+    '"x"',
+    '{"block": []}',
+    '{"block": {"reasons": [1]}}',
+  ])
+    assert.equal(parseRules(document), null, document);
+  assert.deepEqual(parseRules('{"block": {}}'), { block: {} });
+});
+
+test("reads lines", () => {
+  assert.deepEqual(entriesOf(" a.example \r\n\n*.b.example"), ["a.example", "*.b.example"]);
+});

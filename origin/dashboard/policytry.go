@@ -1,0 +1,102 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
+)
+
+// tested is what a policy decides about an address.
+type tested struct {
+	Email   string `json:"email"`
+	Lookup  string `json:"lookup,omitempty"` // what was supposed of DNS
+	Verdict struct {
+		Action string  `json:"action"`
+		Reason *string `json:"reason"`
+		Rule   *string `json:"rule"`
+	} `json:"verdict"`
+	Entry   string `json:"entry,omitempty"` // of the document, to which rule leads
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// Tone returns the tone of the verdict.
+func (t *tested) Tone() string {
+	return map[string]string{"allow": toneGood, "review": result.ToneWarn, "block": toneBad}[t.Verdict.Action]
+}
+
+// supposedLookups are what a test can suppose that DNS has, for no_mx and no_mail. A lookup
+// would have to be charged, since anybody could use the field to look up any domain.
+var supposedLookups = []grace{{"", "nothing is looked up"}, {"mx", "the domain has MX records"},
+	{"address", "no MX records, but an address record"}, {"none", "neither MX nor address record"}}
+
+var foundBySupposed = map[string]host.Found{"": 0, "mx": host.LookedUp | host.HasMX,
+	"address": host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord, "none": host.LookedUp | host.AddressLookedUp}
+
+// testPolicy decides about an address by the module alone: it looks nothing up, asks the API
+// nothing and costs nothing. The document is the one that was given, as it is in a form that
+// is not saved, or else the stored one. Address and document are in the body of the request
+// and of the response only.
+func (d *Dashboard) testPolicy(v *visit) (*outcome, error) {
+	page, err := v.policyPage()
+	if err != nil {
+		return nil, err
+	}
+	test := &tested{Email: strings.TrimSpace(v.form.Get("email")), Lookup: v.form.Get("lookup")}
+	found, known := foundBySupposed[test.Lookup]
+	switch {
+	case !known:
+		return nil, inputProblem("lookup", "The field \"lookup\" must be empty, mx, address or none.")
+	case test.Email == "":
+		return nil, inputProblem("email", "Give an address to try.")
+	}
+	document := page.Document
+	if v.form.Has("document") {
+		document = lines(v.form.Get("document"))
+	}
+	err = v.inTurn(v.r.Context(), func() error { return test.decide(v, document, found) })
+	if err != nil {
+		return page.refused(document, err)
+	}
+	page.Test = test
+	return show(page), nil
+}
+
+// decide sets the verdict.
+func (t *tested) decide(v *visit, document string, found host.Found) error {
+	ctx, view := v.r.Context(), v.Engine.View()
+	p, err := v.Engine.NewPolicy(ctx, document)
+	if err != nil {
+		return err
+	}
+	facts, err := view.Check(ctx, nil, t.Email, 0)
+	if err != nil {
+		return err
+	}
+	verdict, err := view.Verdict(ctx, nil, p, host.Subject{Facts: &facts, Found: found})
+	if err != nil {
+		return err
+	}
+	if !facts.Valid {
+		t.Refusal = result.Sentence(facts.Refusal.Sentence)
+	}
+	if err := json.Unmarshal(verdict, &t.Verdict); err != nil || t.Verdict.Rule == nil {
+		return err
+	}
+	t.Entry = entryAt(document, *t.Verdict.Rule)
+	return nil
+}
+
+// entryAt returns the entry of a document at a place such as block.reasons[1].
+func entryAt(document, place string) string {
+	var rules map[string]map[string][]string
+	member, rest, _ := strings.Cut(place, "[")
+	section, kind, _ := strings.Cut(member, ".")
+	index, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
+	if err != nil || json.Unmarshal([]byte(document), &rules) != nil || index < 0 || index >= len(rules[section][kind]) {
+		return ""
+	}
+	return rules[section][kind][index]
+}
