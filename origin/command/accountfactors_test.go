@@ -38,7 +38,7 @@ func TestAccountRightsAndFactors(t *testing.T) {
 	require.Contains(t, on("account change --account a@example.org --no-operator --plan pro"), "plan pro")
 	require.False(t, read().Operator)
 
-	secret, _, err := identity.NewTOTP(user.Email)
+	secret, _, err := identity.NewTOTP(user.Email, "")
 	require.NoError(t, err)
 	code, err := totp.GenerateCode(secret, time.Now())
 	require.NoError(t, err)

@@ -1,7 +1,7 @@
 package dashboard
 
 import (
-	"strconv"
+	"errors"
 
 	"github.com/addrspec/addrspec/origin/identity"
 )
@@ -38,19 +38,18 @@ func (d *Dashboard) confirmPage(v *visit) (any, error) {
 // confirm checks the password or a code again before a change of how the user
 // signs in. One factor suffices: the session has had both.
 func (d *Dashboard) confirm(v *visit) (*outcome, error) {
-	ctx := v.r.Context()
-	if code := v.form.Get("code"); code != "" {
-		if err := d.Identity.CheckCode(ctx, *v.user, code); err != nil {
-			return nil, err
-		}
+	ctx, code := v.r.Context(), v.form.Get("code")
+	var err error
+	if code != "" {
+		err = d.Identity.CheckCode(ctx, *v.user, code)
 	} else {
-		session := strconv.FormatInt(v.session.ID, 10)
-		if err := d.Identity.Attempt(ctx, identity.ConfirmationsOfSession, session); err != nil {
-			return nil, err
-		}
-		if _, err := d.Identity.CheckPassword(ctx, v.user.Email, v.form.Get("password")); err != nil {
-			return nil, inputProblem("password", "The password is wrong.")
-		}
+		err = d.Identity.ConfirmPassword(ctx, *v.user, v.form.Get("password"))
+	}
+	if errors.Is(err, identity.ErrWrongPassword) {
+		err = inputProblem("password", "The password is wrong.")
+	}
+	if err != nil {
+		return nil, err
 	}
 	return redirect(v.returnTo(), "confirmed"), d.Identity.Confirm(ctx, *v.session)
 }

@@ -160,11 +160,12 @@ var messages = map[string]string{
 	"signed-out":        "You are signed out.",
 	"confirmed":         "Thank you.",
 
-	"totp-set":          "The authenticator app is set up. From now on you are asked for its code after your password.",
-	"totp-removed":      "The authenticator app and the recovery codes are removed.",
+	"totp-set": "The authenticator app is set up. From now on you are asked for its code after your password. " +
+		"Other browsers are signed out.",
+	"totp-removed":      "The authenticator app and the recovery codes are removed. Other browsers are signed out.",
 	"passkey-added":     "The passkey is ready. You can sign in with it from now on.",
-	"passkey-removed":   "The passkey is removed. Delete it on the device as well.",
+	"passkey-removed":   "The passkey is removed. Delete it on the device as well. Other browsers are signed out.",
 	"identity-linked":   "The identity is linked. You can sign in with it from now on.",
 	"account-deleted":   "The account is deleted.",
-	"identity-unlinked": "The identity is unlinked.",
+	"identity-unlinked": "The identity is unlinked. Other browsers are signed out.",
 }

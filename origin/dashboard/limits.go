@@ -10,7 +10,7 @@ import (
 	"github.com/addrspec/addrspec/origin/limit"
 )
 
-// Bounds of all requests together. A network (/24, /64) or an account gets at most a third of what is
+// Bounds of all requests together. A network (/24, /48) or an account gets at most a third of what is
 // free, so that few of them cannot take all.
 const (
 	step          = 64 << 10 // bytes that are one unit where units are memory

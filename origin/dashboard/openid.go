@@ -72,7 +72,7 @@ func (d *Dashboard) detour(v *visit, detour identity.Detour) (location string, e
 	if err := v.holdProvider(); err != nil {
 		return "", err
 	}
-	if err := v.countChallenge(); err != nil {
+	if err := d.Identity.Attempt(ctx, identity.Challenges, v.from()); err != nil {
 		return "", err
 	}
 	detour.Nonce, detour.Verifier = r.Nonce, r.Verifier
@@ -164,7 +164,7 @@ func (d *Dashboard) unlinkIdentity(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	return redirect("/dashboard/settings", "identity-unlinked"),
-		d.Identity.Unlink(v.r.Context(), v.user.Account, v.form.Get("issuer"), v.form.Get("subject"))
+		d.Identity.Unlink(v.r.Context(), *v.user, v.form.Get("issuer"), v.form.Get("subject"))
 }
 
 // logOpenID logs why the provider could not be used, for the operator.

@@ -82,7 +82,7 @@ func (d *Dashboard) usePasskey(v *visit) (user identity.User, begun *outcome, er
 
 // beginPasskey responds with the options of a ceremony.
 func (d *Dashboard) beginPasskey(v *visit, begin func() (json.RawMessage, string, error)) (*outcome, error) {
-	if err := v.countChallenge(); err != nil {
+	if err := d.Identity.Attempt(v.r.Context(), identity.Challenges, v.from()); err != nil {
 		return nil, err
 	}
 	options, state, err := begin()
@@ -90,14 +90,6 @@ func (d *Dashboard) beginPasskey(v *visit, begin func() (json.RawMessage, string
 		return nil, err
 	}
 	return show(passkeyView{To: v.returnTo(), Path: v.r.URL.Path, State: state, Options: options}), nil
-}
-
-// countChallenge bounds the challenges that are stored, by address and together.
-func (v *visit) countChallenge() error {
-	if err := v.Identity.Attempt(v.r.Context(), identity.ChallengesOfAddress, v.callerAddress(v.r)); err != nil {
-		return err
-	}
-	return v.Identity.Attempt(v.r.Context(), identity.Challenges, "")
 }
 
 func (d *Dashboard) passkeyAddPage(v *visit) (any, error) {
@@ -143,5 +135,5 @@ func (d *Dashboard) removePasskey(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	return redirect("/dashboard/settings", "passkey-removed"),
-		d.Identity.RemovePasskey(v.r.Context(), v.user.Account, v.r.PathValue("credential"))
+		d.Identity.RemovePasskey(v.r.Context(), *v.user, v.r.PathValue("credential"))
 }

@@ -110,14 +110,10 @@ func (d *Dashboard) setPassword(v *visit) (*outcome, error) {
 	if again, given := v.form["again"]; given && again[0] != password {
 		return nil, inputProblem("again", "The two passwords differ.")
 	}
-	if err := d.Identity.SetPassword(v.r.Context(), *v.user, password, *v.session); err != nil {
+	if err := d.Identity.SetPassword(v.r.Context(), *v.user, password); err != nil {
 		return nil, err
 	}
-	user, err := d.Identity.User(v.r.Context(), v.user.Account)
-	if err != nil {
-		return nil, err
-	}
-	v.remember(&user) // the new password has ended the tokens of devices
+	v.rememberAgain()
 	return redirect("/dashboard", "password-set"), nil
 }
 

@@ -35,15 +35,8 @@ func (d *Dashboard) signInPage(v *visit) (any, error) {
 // A form that was refused is shown all the same: it may be another account's.
 func (v *visit) hasEntered() bool { return v.signedIn() && v.r.Method != http.MethodPost }
 
-// signIn checks email and password. Attempts are counted before the password is
-// looked at, at the account that was named, whether it exists or not.
 func (d *Dashboard) signIn(v *visit) (*outcome, error) {
-	ctx, email := v.r.Context(), normalEmail(v.form.Get("email"))
-	from := identity.Caller{Address: d.callerAddress(v.r), Network: d.callerNetwork(v.r), Device: v.cookie(deviceCookie)}
-	if err := d.Identity.AttemptPassword(ctx, email, from); err != nil {
-		return nil, err
-	}
-	user, err := d.Identity.CheckPassword(ctx, email, v.form.Get("password"))
+	user, err := d.Identity.CheckPassword(v.r.Context(), v.form.Get("email"), v.form.Get("password"), v.from())
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +45,7 @@ func (d *Dashboard) signIn(v *visit) (*outcome, error) {
 
 // start signs a user in who has proved who they are by one factor.
 func (v *visit) start(user identity.User, to string) (*outcome, error) {
-	if user.SecondFactor() {
+	if user.TOTP {
 		return v.open(user, errSecondFactor.location+"?to="+url.QueryEscape(to), false)
 	}
 	return v.open(user, to, true)
@@ -78,7 +71,7 @@ type linkView struct {
 }
 
 func (d *Dashboard) linkPage(v *visit) (any, error) {
-	if err := d.Identity.Attempt(v.r.Context(), identity.LinksOfAddress, d.callerAddress(v.r)); err != nil {
+	if err := d.Identity.Attempt(v.r.Context(), identity.Links, v.from()); err != nil {
 		return nil, err
 	}
 	user, err := d.Identity.LinkUser(v.r.Context(), v.r.PathValue("token"))
@@ -86,7 +79,7 @@ func (d *Dashboard) linkPage(v *visit) (any, error) {
 }
 
 func (d *Dashboard) useLink(v *visit) (*outcome, error) {
-	if err := d.Identity.Attempt(v.r.Context(), identity.LinksOfAddress, d.callerAddress(v.r)); err != nil {
+	if err := d.Identity.Attempt(v.r.Context(), identity.Links, v.from()); err != nil {
 		return nil, err
 	}
 	user, first, err := d.Identity.UseLink(v.r.Context(), v.r.PathValue("token"))
@@ -201,10 +194,7 @@ func (d *Dashboard) signUp(v *visit) (*outcome, error) {
 	if !v.json && v.suggestion(email) != "" && normalEmail(v.form.Get("as_typed")) != email {
 		return nil, errMistyped
 	}
-	if err := d.Identity.Attempt(v.r.Context(), identity.SignUpsOfAddress, d.callerAddress(v.r)); err != nil {
-		return nil, err
-	}
-	if err := d.Identity.Attempt(v.r.Context(), identity.SignUpsOfDay, ""); err != nil {
+	if err := d.Identity.Attempt(v.r.Context(), identity.SignUps, v.from()); err != nil {
 		return nil, err
 	}
 	user, err := d.Identity.SignUp(v.r.Context(), email, password)
@@ -259,11 +249,15 @@ func (v *visit) open(user identity.User, to string, complete bool) (*outcome, er
 
 // remember marks the browser as one in which the user has signed in.
 func (v *visit) remember(user *identity.User) {
-	token := v.cookie(deviceCookie)
-	if user.KnownDevice(token) == "" {
-		token = user.NewDevice()
+	v.setCookie(deviceCookie, user.DeviceToken(), deviceLife)
+}
+
+// rememberAgain does so after a change that has ended the tokens of devices. If it fails,
+// the browser counts as any other until its next sign-in.
+func (v *visit) rememberAgain() {
+	if user, err := v.Identity.User(v.r.Context(), v.user.Account); err == nil {
+		v.remember(&user)
 	}
-	v.setCookie(deviceCookie, token, deviceLife)
 }
 
 // clientName describes a browser from its User-Agent, for the list of sessions.

@@ -93,14 +93,14 @@ func TestSignUpsAreLimited(t *testing.T) {
 		}
 		for n := range 4 {
 			want := http.StatusSeeOther
-			if n == identity.SignUpsOfAddress.Burst {
+			if n == identity.SignUps.Address.Burst {
 				want = http.StatusTooManyRequests
 			}
 			require.Equal(t, want, signUp(n, "192.0.2.1"))
 		}
 		require.Equal(t, http.StatusSeeOther, signUp(4, "192.0.2.2"))
-		for range identity.SignUpsOfDay.Burst {
-			_ = s.Identity.Attempt(t.Context(), identity.SignUpsOfDay, "")
+		for n := range identity.SignUps.All.Burst {
+			_ = s.Identity.Attempt(t.Context(), identity.SignUps, identity.Caller{Address: strconv.Itoa(n), Network: strconv.Itoa(n)})
 		}
 		require.Equal(t, http.StatusTooManyRequests, signUp(5, "192.0.2.3"), "the day's")
 	})
@@ -163,7 +163,7 @@ func TestLaterLinksEndNothing(t *testing.T) {
 		s.signedIn(t, a.ID)
 		for name, account := range map[string]book.Account{"signed up": a, "made by the operator": s.account} {
 			s.signedIn(t, account.ID)
-			require.NoError(t, s.Identity.SetPassword(t.Context(), identity.User{Account: account.ID, Email: account.Email}, password, identity.Session{}))
+			require.NoError(t, s.Identity.SetPassword(t.Context(), identity.User{Account: account.ID, Email: account.Email}, password))
 			owner := s.signedIn(t, account.ID)
 			owner.ceremony("/dashboard/settings/passkeys", newDevice(s), "phone")
 			owner.shown(owner.submit("/dashboard/keys", url.Values{"name": {"shop"}}))

@@ -40,12 +40,9 @@ func (d *Dashboard) totpPage(v *visit) (any, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
-	secret := v.form.Get("secret")
-	url, err := identity.TOTPURL(v.user.Email, secret)
+	secret, url, err := identity.NewTOTP(v.user.Email, v.form.Get("secret"))
 	if err != nil {
-		if secret, url, err = identity.NewTOTP(v.user.Email); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	qr, err := newQRCode(url)
 	return totpView{Secret: secret, URL: url, QR: qr}, err
@@ -60,6 +57,7 @@ func (d *Dashboard) setTOTP(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.rememberAgain()
 	return v.showCodes("totp-set", codes)
 }
 
@@ -67,7 +65,11 @@ func (d *Dashboard) removeTOTP(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
-	return redirect("/dashboard/settings", "totp-removed"), d.Identity.RemoveTOTP(v.r.Context(), v.user.Account)
+	if err := d.Identity.RemoveTOTP(v.r.Context(), *v.user); err != nil {
+		return nil, err
+	}
+	v.rememberAgain()
+	return redirect("/dashboard/settings", "totp-removed"), nil
 }
 
 // recoveryView is the page of recovery codes.

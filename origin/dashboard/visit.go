@@ -94,10 +94,16 @@ func (v *visit) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	user.Device = v.cookie(deviceCookie)
+	user.From = v.from()
+	user.From.Session = session.ID
 	user.Operator = user.Operator && !user.Suspended
 	v.session, v.user = &session, &user
 	return nil
+}
+
+// from returns the browser whose attempts are counted.
+func (v *visit) from() identity.Caller {
+	return identity.Caller{Address: v.callerAddress(v.r), Network: v.callerNetwork(v.r), Device: v.cookie(deviceCookie)}
 }
 
 // signedIn reports whether the session is complete.
@@ -288,15 +294,15 @@ func (v *visit) returnTo() string {
 
 // callerAddress returns the network whose attempts are counted together: an IPv4
 // address, or an IPv6 /64, which one subscriber has.
-func (s *server) callerAddress(r *http.Request) string { return networkOf(s.caller(r), 32) }
+func (s *server) callerAddress(r *http.Request) string { return networkOf(s.caller(r), 32, 64) }
 
-// callerNetwork is callerAddress with an IPv4 /24, in which an attacker can easily have
-// many addresses.
-func (s *server) callerNetwork(r *http.Request) string { return networkOf(s.caller(r), 24) }
+// callerNetwork returns the network in which an attacker can easily have many of them: an
+// IPv4 /24, or an IPv6 /48, which one site has.
+func (s *server) callerNetwork(r *http.Request) string { return networkOf(s.caller(r), 24, 48) }
 
-func networkOf(at netip.Addr, bits int) string {
+func networkOf(at netip.Addr, bits, bits6 int) string {
 	if at.Is6() {
-		bits = 64
+		bits = bits6
 	}
 	network, _ := at.WithZone("").Prefix(bits)
 	return network.String()

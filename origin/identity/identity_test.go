@@ -3,7 +3,6 @@ package identity
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -68,6 +67,42 @@ func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
+// atOnce returns how many of n calls at the same time return no error.
+func atOnce(n int, do func(n int) error) int {
+	var count atomic.Int64
+	var wait sync.WaitGroup
+	for n := range n {
+		wait.Go(func() {
+			if do(n) == nil {
+				count.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	return int(count.Load())
+}
+
+// user returns the fixture's user as the database has them.
+func (f *fixture) user(t *testing.T) User {
+	u, err := f.User(t.Context(), f.account)
+	require.NoError(t, err)
+	return u
+}
+
+// withUser makes the fixture's user.
+func (f *fixture) withUser(t *testing.T) User {
+	_, err := f.CreateLink(t.Context(), f.account)
+	require.NoError(t, err)
+	return f.user(t)
+}
+
+// signIn starts a session, and returns its token.
+func (f *fixture) signIn(t *testing.T, complete bool) string {
+	token, err := f.SignIn(t.Context(), f.user(t), "", "curl", complete)
+	require.NoError(t, err)
+	return token
+}
+
 func TestLinkSignsInOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		first, err := f.CreateLink(t.Context(), f.account)
@@ -79,36 +114,26 @@ func TestLinkSignsInOnce(t *testing.T) {
 		u, err := f.LinkUser(t.Context(), token)
 		require.NoError(t, err, "looking does not use it up")
 		require.Equal(t, "owner@example.com", u.Email)
-		var used atomic.Int64
-		var wait sync.WaitGroup
-		for range 8 {
-			wait.Go(func() {
-				if _, _, err := f.UseLink(t.Context(), token); err == nil {
-					used.Add(1)
-				}
-			})
-		}
-		wait.Wait()
-		require.EqualValues(t, 1, used.Load())
+		require.Equal(t, 1, atOnce(8, func(int) error { _, _, err := f.UseLink(t.Context(), token); return err }))
+		token, err = f.CreateLink(t.Context(), f.account)
+		require.NoError(t, err)
+		f.advance(LinkLife)
+		_, _, err = f.UseLink(t.Context(), token)
+		require.ErrorIs(t, err, ErrLinkUsed, "expired")
 	})
 }
 
 // A change that changes nothing leaves no line in the audit log.
 func TestUnchangedIsNotAudited(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
-		token, err := f.CreateLink(t.Context(), f.account)
-		require.NoError(t, err)
-		user, _, err := f.UseLink(t.Context(), token)
-		require.NoError(t, err)
-		_, err = f.SignIn(t.Context(), user, "", "Firefox on Linux", true)
-		require.NoError(t, err)
+		f.withUser(t)
+		f.signIn(t, true)
 		for range 3 {
 			require.NoError(t, f.SetName(t.Context(), f.account, "Ada"))
 			require.NoError(t, f.SetOperator(t.Context(), f.account, true))
 			require.NoError(t, f.EndSessions(t.Context(), f.account, 0))
 		}
-		u, err := f.User(t.Context(), f.account)
-		require.NoError(t, err)
+		u := f.user(t)
 		require.Equal(t, "Ada", u.Name)
 		require.True(t, u.Operator)
 		log, err := f.ledger.AuditLog(t.Context(), f.account, 0, 100)
@@ -123,11 +148,11 @@ func TestUnchangedIsNotAudited(t *testing.T) {
 	})
 }
 
-// What a stranger's requests are doing when the owner uses the first link, or when the
-// password is changed, does not survive it.
+// What a stranger's requests are doing when the owner uses the first link, changes the
+// password or turns an authenticator app on does not survive it.
 func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
-		ctx := t.Context()
+		ctx, p := t.Context(), f.passkeys(t)
 		for name, end := range map[string]func(User) error{
 			"first link": func(u User) error {
 				token, err := f.CreateLink(ctx, u.Account)
@@ -136,11 +161,20 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 				require.True(t, first)
 				return err
 			},
-			"new password": func(u User) error { return f.SetPassword(ctx, u, "another long password", Session{}) },
+			"new password": func(u User) error { return f.SetPassword(ctx, u, "another long password") },
+			"new app": func(u User) error {
+				secret, _, err := NewTOTP(u.Email, "")
+				require.NoError(t, err)
+				_, err = f.SetTOTP(ctx, u, secret, f.codeAt(t, secret, 0))
+				return err
+			},
 		} {
 			stranger, err := f.SignUp(ctx, strings.ReplaceAll(name, " ", ".")+"@example.com", "correct horse battery")
 			require.NoError(t, err)
-			secret, _, err := NewTOTP(stranger.Email)
+			secret, _, err := NewTOTP(stranger.Email, "")
+			require.NoError(t, err)
+			phone := newDevice()
+			options, state, err := p.BeginRegister(ctx, "browser", stranger)
 			require.NoError(t, err)
 			var wait sync.WaitGroup
 			for range 8 {
@@ -153,21 +187,65 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 			require.Empty(t, list, name)
 			_, err = f.SignIn(ctx, stranger, "", "curl", true)
 			require.ErrorIs(t, err, ErrChanged, name)
-			require.ErrorIs(t, f.SetPassword(ctx, stranger, "the stranger's password", Session{}), ErrChanged, name)
+			require.ErrorIs(t, f.SetPassword(ctx, stranger, "the stranger's password"), ErrChanged, name)
 			_, err = f.SetTOTP(ctx, stranger, secret, f.codeAt(t, secret, 0))
 			require.ErrorIs(t, err, ErrChanged, name)
-			if name == "first link" {
-				require.ErrorIs(t, f.Link(ctx, stranger, "https://login.example", "stranger"), ErrMoreLinked)
-			}
-			_, err = f.CheckPassword(ctx, stranger.Email, "the stranger's password")
+			require.ErrorIs(t, f.RemoveTOTP(ctx, stranger), ErrChanged, name)
+			require.ErrorIs(t, f.Link(ctx, stranger, "https://login.example", "stranger"), ErrChanged, name)
+			require.ErrorIs(t, p.FinishRegister(ctx, "browser", stranger, state, "phone", phone.create(t, options)), ErrChanged, name)
+			_, err = f.CheckPassword(ctx, stranger.Email, "the stranger's password", Caller{})
 			require.ErrorIs(t, err, ErrWrongPassword, name)
+		}
+	})
+}
+
+// Each change that takes away what may have opened a session, or asks more of a sign-in,
+// ends the other sessions of the account.
+func TestOtherSessionsEnd(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx, issuer := t.Context(), "https://id.example"
+		f.withUser(t)
+		for _, change := range []struct {
+			name string
+			ends bool
+			make func(User) error
+		}{
+			{"a password", true, func(u User) error { return f.SetPassword(ctx, u, "another long password") }},
+			{"an app", true, func(u User) error { return f.setTOTPAs(t, u) }},
+			{"another app", true, func(u User) error { return f.setTOTPAs(t, u) }},
+			{"new recovery codes", true, func(u User) error { _, err := f.RenewRecoveryCodes(ctx, u); return err }},
+			{"no app", true, func(u User) error { return f.RemoveTOTP(ctx, u) }},
+			{"a passkey", false, func(User) error { f.register(t, newDevice(), "phone"); return nil }},
+			{"no passkey", true, func(u User) error {
+				list, err := f.ListPasskeys(ctx, f.account)
+				require.NoError(t, err)
+				require.ErrorIs(t, f.RemovePasskey(ctx, u, "unknown"), ErrNoPasskey)
+				return f.RemovePasskey(ctx, u, list[0].ID)
+			}},
+			{"an identity", false, func(u User) error { return f.Link(ctx, u, issuer, "ada") }},
+			{"no identity", true, func(u User) error { return f.Unlink(ctx, u, issuer, "ada") }},
+		} {
+			own, other, incomplete := f.signIn(t, true), f.signIn(t, true), f.signIn(t, false)
+			s, err := f.Session(ctx, own)
+			require.NoError(t, err)
+			u := f.user(t)
+			u.From.Session = s.ID
+			require.NoError(t, change.make(u), change.name)
+			_, err = f.Session(ctx, own)
+			require.NoError(t, err, change.name)
+			for _, token := range []string{other, incomplete} {
+				_, err = f.Session(ctx, token)
+				require.Equal(t, change.ends, err == ErrNoSession, change.name)
+			}
+			f.advance(time.Hour)
 		}
 	})
 }
 
 // Using a link and setting a password lock rows in the same order, the user's first, so
 // that on two replicas they do not wait for each other for ever: while another
-// transaction has the user's row, neither has the link's.
+// transaction has the user's row, neither has the link's. An attempt waits for no other's
+// bucket to delete it.
 func TestUserIsLockedBeforeLinks(t *testing.T) {
 	url := pgtest.NeedDatabase(t)
 	l, err := ledger.Open(t.Context(), url)
@@ -180,7 +258,7 @@ func TestUserIsLockedBeforeLinks(t *testing.T) {
 	require.NoError(t, err)
 	for name, change := range map[string]func() error{
 		"link":     func() error { _, _, err := f.UseLink(t.Context(), token); return err },
-		"password": func() error { return f.SetPassword(t.Context(), u, "another long password", Session{}) },
+		"password": func() error { return f.SetPassword(t.Context(), u, "another long password") },
 	} {
 		db := f.database(t)
 		held, err := db.BeginTx(t.Context(), nil)
@@ -194,6 +272,16 @@ func TestUserIsLockedBeforeLinks(t *testing.T) {
 		}
 		require.NoError(t, held.Rollback())
 	}
+	db := f.database(t)
+	_, err = db.ExecContext(t.Context(), "INSERT INTO attempts (subject, tat_ns) VALUES ('old', 1), ('older', 0)")
+	require.NoError(t, err)
+	held, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = held.ExecContext(t.Context(), "SELECT 1 FROM attempts WHERE subject = 'old' FOR UPDATE")
+	require.NoError(t, err)
+	require.NoError(t, f.Attempt(t.Context(), Links, Caller{}))
+	require.NoError(t, held.Rollback())
+	require.Equal(t, 2, f.rows(t, "attempts"), "the new one, and the one that was locked")
 }
 
 // whileWaiting runs look while change waits for a lock, and returns after both. It
@@ -215,45 +303,32 @@ func whileWaiting(t *testing.T, db *sql.DB, change func() error, look func()) (s
 	return true
 }
 
-func TestLinkExpires(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		token, err := f.CreateLink(t.Context(), f.account)
-		require.NoError(t, err)
-		f.advance(LinkLife)
-		_, _, err = f.UseLink(t.Context(), token)
-		require.ErrorIs(t, err, ErrLinkUsed)
-	})
-}
-
 func TestPasswordAndSessions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		_, err := f.CheckPassword(ctx, "owner@example.com", "")
+		_, err := f.CheckPassword(ctx, "owner@example.com", "", Caller{})
 		require.ErrorIs(t, err, ErrWrongPassword, "no user yet")
 		u := User{Account: f.account, Email: "owner@example.com"}
-		require.NoError(t, f.SetPassword(ctx, u, "correct horse battery", Session{}))
-		_, err = f.CheckPassword(ctx, "owner@example.com", "correct horse")
+		require.NoError(t, f.SetPassword(ctx, u, "correct horse battery"))
+		_, err = f.CheckPassword(ctx, "owner@example.com", "correct horse", Caller{})
 		require.ErrorIs(t, err, ErrWrongPassword)
-		u, err = f.CheckPassword(ctx, " Owner@Example.com ", "correct horse battery")
+		u, err = f.CheckPassword(ctx, " Owner@Example.com ", "correct horse battery", Caller{})
 		require.NoError(t, err)
 		require.True(t, u.HasPassword)
 
-		one, err := f.SignIn(ctx, u, "", "Firefox on Linux", true)
-		require.NoError(t, err)
+		one := f.signIn(t, true)
 		two, err := f.SignIn(ctx, u, one, "Firefox on Linux", true)
 		require.NoError(t, err)
 		_, err = f.Session(ctx, one)
 		require.ErrorIs(t, err, ErrNoSession, "rotated at sign-in")
-		three, err := f.SignIn(ctx, u, "", "Safari on iPhone", true)
-		require.NoError(t, err)
+		f.signIn(t, true)
 		s, err := f.Session(ctx, two)
 		require.NoError(t, err)
+		require.True(t, s.Fresh(s.Created.Add(ConfirmFor-1)))
+		require.False(t, s.Fresh(s.Created.Add(ConfirmFor)))
 		list, err := f.Sessions(ctx, u.Account)
 		require.NoError(t, err)
 		require.Len(t, list, 2)
-		require.NoError(t, f.SetPassword(ctx, u, "another long password", s))
-		_, err = f.Session(ctx, three)
-		require.ErrorIs(t, err, ErrNoSession, "a new password ends the other sessions")
 		require.ErrorIs(t, f.EndSession(ctx, u.Account+1, s.ID), ErrNoSession, "another account's")
 		require.NoError(t, f.EndSession(ctx, u.Account, s.ID))
 		require.ErrorIs(t, f.EndSession(ctx, u.Account, s.ID), ErrNoSession)
@@ -262,132 +337,34 @@ func TestPasswordAndSessions(t *testing.T) {
 
 func TestSessionsExpire(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
-		ctx := t.Context()
-		_, err := f.CreateLink(ctx, f.account)
-		require.NoError(t, err)
-		token, err := f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
-		require.NoError(t, err)
+		f.withUser(t)
+		ended := func(token string) bool {
+			_, err := f.Session(t.Context(), token)
+			return errors.Is(err, ErrNoSession)
+		}
+		token := f.signIn(t, true)
 		for range 4 {
 			f.advance(6 * 24 * time.Hour)
-			_, err := f.Session(ctx, token)
-			require.NoError(t, err, "in use")
+			require.False(t, ended(token), "in use")
 		}
 		f.advance(6 * 24 * time.Hour)
-		_, err = f.Session(ctx, token)
-		require.ErrorIs(t, err, ErrNoSession, "30 days old")
-
-		token, err = f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
-		require.NoError(t, err)
+		require.True(t, ended(token), "30 days old")
+		token = f.signIn(t, true)
 		f.advance(sessionIdle)
-		_, err = f.Session(ctx, token)
-		require.ErrorIs(t, err, ErrNoSession, "idle")
-
-		token, err = f.SignIn(ctx, User{Account: f.account}, "", "curl", false)
-		require.NoError(t, err)
+		require.True(t, ended(token), "idle")
+		token = f.signIn(t, false)
 		f.advance(sessionPending)
-		_, err = f.Session(ctx, token)
-		require.ErrorIs(t, err, ErrNoSession, "no second factor")
-	})
-}
-
-func TestSessionsAreBounded(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		ctx := t.Context()
-		_, err := f.CreateLink(ctx, f.account)
-		require.NoError(t, err)
+		require.True(t, ended(token), "no second factor")
 		for range maxSessions + 5 {
-			_, err := f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
-			require.NoError(t, err)
+			f.signIn(t, true)
 		}
-		list, err := f.Sessions(ctx, f.account)
+		list, err := f.Sessions(t.Context(), f.account)
 		require.NoError(t, err)
 		require.Len(t, list, maxSessions)
-	})
-}
-
-// What anybody can make many of is deleted a few rows at a time once it has expired.
-func TestExpiredRowsAreDeletedInSlices(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		for _, insert := range []string{"challenges (hash, data, expires_ns) SELECT 'h' || i, '', 1", "attempts (subject, tat_ns) SELECT 's' || i, 1"} {
-			_, err := f.database(t).ExecContext(t.Context(),
-				"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250) INSERT INTO "+insert+" FROM n")
-			require.NoError(t, err)
+		require.Equal(t, maxSessions, f.rows(t, "sessions"), "expired ones are deleted")
+		for range maxSessions + 5 {
+			f.signIn(t, false)
 		}
-		for _, left := range []int{151, 52, 3, 4} {
-			_, err := f.begin(t.Context(), ceremony{}, "")
-			require.NoError(t, err)
-			require.NoError(t, f.Attempt(t.Context(), Limit{What: fmt.Sprint(left), Burst: 1, Every: time.Minute}, ""))
-			require.Equal(t, []int{left, left}, []int{f.rows(t, "challenges"), f.rows(t, "attempts")})
-		}
-	})
-}
-
-// Attempts at the same time, as from several replicas, get no more tokens than
-// attempts in turn.
-func TestAttemptsAreLimited(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		limit := Limit{"test", 5, time.Minute}
-		var admitted atomic.Int64
-		var wait sync.WaitGroup
-		for range 20 {
-			wait.Go(func() {
-				if f.Attempt(t.Context(), limit, "somebody") == nil {
-					admitted.Add(1)
-				}
-			})
-		}
-		wait.Wait()
-		require.EqualValues(t, 5, admitted.Load())
-		require.NoError(t, f.Attempt(t.Context(), limit, "somebody else"))
-		var tooMany *TooManyError
-		require.ErrorAs(t, f.Attempt(t.Context(), limit, "somebody"), &tooMany)
-		require.Equal(t, time.Minute, tooMany.Wait)
-		require.Contains(t, tooMany.Error(), "60 seconds")
-		f.advance(time.Minute)
-		require.NoError(t, f.Attempt(t.Context(), limit, "somebody"))
-		require.Error(t, f.Attempt(t.Context(), limit, "somebody"))
-	})
-}
-
-// However many networks take turns, an account's guesses are bounded by the hour, and a
-// single network's leave the account's bucket to others.
-func TestGuessesAtAnAccountAreBounded(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		guess := func(networks int) (admitted int) {
-			for range 60 {
-				f.advance(time.Minute)
-				for n := range networks {
-					from := Caller{Address: fmt.Sprintf("address %d", n), Network: fmt.Sprintf("network %d", n)}
-					if f.AttemptPassword(t.Context(), "owner@example.com", from) == nil {
-						admitted++
-					}
-				}
-			}
-			return admitted
-		}
-		require.LessOrEqual(t, guess(1), PasswordsOfNetwork.Burst+30)
-		elsewhere := Caller{Address: "elsewhere", Network: "elsewhere"}
-		require.NoError(t, f.AttemptPassword(t.Context(), "owner@example.com", elsewhere))
-		require.LessOrEqual(t, guess(8), PasswordsOfAccount.Burst+120)
-	})
-}
-
-func TestPasswordsThatAreRefused(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		u := User{Account: f.account, Email: "a.long.name@example.com"}
-		for password, reason := range map[string]string{
-			"short": "shorter than 10", string(make([]byte, 257)): "longer than 256", "a.long.name": "must not be the email",
-			"aaaaaaaaaaaaaaa": "repeats", "\xff2345678901": "UTF-8",
-			"password12": "commonest", "PassWord12": "commonest", "qwertyuiop": "commonest", "1234567890": "commonest", "Password2026!": "commonest",
-			"sunshine99!!": "commonest", "a.long.name1": "must not be the email", "AddrSpec2026": "name of the service",
-		} {
-			var input *InputError
-			err := f.SetPassword(t.Context(), u, password, Session{})
-			require.True(t, errors.As(err, &input), "%q", password)
-			require.Contains(t, input.Sentence, reason)
-		}
-		for _, password := range []string{"correct horse battery", "sunshine over password12", "password-or-not", "michael8473920184", "пароль, и не один"} {
-			require.NoError(t, f.SetPassword(t.Context(), u, password, Session{}), password)
-		}
+		require.Equal(t, 2*maxSessions, f.rows(t, "sessions"), "who has the password alone ends none of the owner's")
 	})
 }

@@ -13,15 +13,10 @@ import (
 	"github.com/go-webauthn/webauthn/protocol" // Web Authentication Level 3: parses and verifies what authenticators sign
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// The bounds of passkeys.
-const (
-	maxPasskeys    = 20 // of a user
-	maxPasskeyName = 64 // bytes
-)
+const maxPasskeys = 20 // of a user
 
 // Errors of passkeys.
 var (
@@ -32,7 +27,7 @@ var (
 	ErrMorePasskey = fmt.Errorf("the passkey is registered already, or there are %d: remove one first", maxPasskeys)
 )
 
-// A Passkey is a credential of Web Authentication with which a user signs in.
+// A Passkey is a credential with which a user signs in.
 type Passkey struct {
 	ID      string
 	Name    string
@@ -43,8 +38,7 @@ type Passkey struct {
 }
 
 // Passkeys registers passkeys and verifies sign-ins with them, for the site at one
-// URL. A passkey counts as both factors: user verification is required, so it
-// proves the device and the person.
+// URL. A passkey counts as both factors, because user verification is required.
 type Passkeys struct {
 	*Identity
 	web *webauthn.WebAuthn
@@ -88,52 +82,50 @@ func (u *passkeyUser) WebAuthnCredentials() (list []webauthn.Credential) {
 // ListPasskeys returns a user's passkeys, the oldest first.
 func (i *Identity) ListPasskeys(ctx context.Context, account int64) ([]Passkey, error) {
 	var list []Passkey
-	err := i.store.Query(ctx, store.Statement{Name: "list_passkeys", Args: []any{account}, Scan: func(r store.Row) error {
-		p, err := scanPasskey(r)
+	read := statement("list_passkeys", account)
+	read.Scan = func(r store.Row) error {
+		var p Passkey
+		var text string
+		var created, used int64
+		if err := r.Scan(&p.ID, &p.Name, &text, &created, &used); err != nil {
+			return err
+		}
+		p.Created = timeOf(created)
+		if used != 0 {
+			p.Used = timeOf(used)
+		}
+		err := json.Unmarshal([]byte(text), &p.credential)
 		list = append(list, p)
 		return err
-	}})
+	}
+	err := i.query(ctx, read)
 	return list, err
-}
-
-func scanPasskey(r store.Row) (p Passkey, err error) {
-	var text string
-	var created, used int64
-	if err := r.Scan(&p.ID, &p.Name, &text, &created, &used); err != nil {
-		return p, err
-	}
-	p.Created = timeOf(created)
-	if used != 0 {
-		p.Used = timeOf(used)
-	}
-	return p, json.Unmarshal([]byte(text), &p.credential)
 }
 
 // BeginRegister returns the options of navigator.credentials.create as JSON, and
 // the state that FinishRegister needs.
 func (p *Passkeys) BeginRegister(ctx context.Context, browser string, u User) (options json.RawMessage, state string, err error) {
 	user, err := p.passkeyUser(ctx, u)
+	if err == nil && len(user.list) >= maxPasskeys {
+		err = ErrMorePasskey // before the device stores one
+	}
 	if err != nil {
 		return nil, "", err
-	}
-	if len(user.list) >= maxPasskeys {
-		return nil, "", ErrMorePasskey // before the device stores one
 	}
 	exclude := webauthn.Credentials(user.WebAuthnCredentials()).CredentialDescriptors()
 	creation, session, err := p.web.BeginRegistration(user, webauthn.WithExclusions(exclude))
 	if err != nil {
 		return nil, "", err
 	}
-	return p.began(ctx, ceremony{"register passkey", browser}, creation, session)
+	return p.began(ctx, "register passkey", browser, creation, session)
 }
 
-// began stores the state of a ceremony of the library.
-func (p *Passkeys) began(ctx context.Context, c ceremony, options, session any) (json.RawMessage, string, error) {
-	text, err := json.Marshal(options)
-	if err != nil {
-		return nil, "", err
+func (p *Passkeys) began(ctx context.Context, purpose, browser string, options, session any) (
+	text json.RawMessage, state string, err error) {
+	text, err = json.Marshal(options)
+	if err == nil {
+		state, err = p.begin(ctx, purpose, browser, session)
 	}
-	state, err := p.begin(ctx, c, session)
 	return text, state, err
 }
 
@@ -142,25 +134,35 @@ func (i *Identity) passkeyUser(ctx context.Context, u User) (*passkeyUser, error
 	return &passkeyUser{u, list}, err
 }
 
-// FinishRegister stores a new passkey. response is what the browser's
-// navigator.credentials.create returned, as JSON.
+// FinishRegister stores a new passkey (Web Authentication section 7.1). response is what
+// the browser's navigator.credentials.create returned, as JSON.
 func (p *Passkeys) FinishRegister(ctx context.Context, browser string, u User, state, name, response string) error {
 	if err := CheckPasskeyName(name); err != nil {
 		return err
 	}
 	var session webauthn.SessionData
-	if err := p.finish(ctx, ceremony{"register passkey", browser}, state, &session); err != nil {
+	if err := p.finish(ctx, "register passkey", browser, state, &session); err != nil {
 		return err
 	}
 	user, err := p.passkeyUser(ctx, u)
 	if err != nil {
 		return err
 	}
-	credential, err := p.created(user, session, response)
+	var credential *webauthn.Credential
+	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(response))
+	if err == nil {
+		credential, err = p.web.CreateCredential(user, session, parsed)
+	}
 	if err != nil {
 		return ErrPasskey
 	}
-	return p.add(ctx, u.Account, name, *credential)
+	credential.Attestation = webauthn.CredentialAttestation{} // not asked for, not needed again
+	text, err := json.Marshal(credential)
+	if err != nil {
+		return err
+	}
+	create := statement("create_passkey", passkeyID(credential.ID), u.Account, name, string(text), after(0), maxPasskeys)
+	return p.write(ctx, change{as: &u, needs: create, missing: ErrMorePasskey, log: &line{u.Account, "passkey.add", name}})
 }
 
 // CheckPasskeyName returns an *InputError if no passkey can have the name.
@@ -168,32 +170,7 @@ func CheckPasskeyName(name string) error {
 	if name == "" {
 		return &InputError{"name", "The passkey needs a name, such as that of the device."}
 	}
-	return checkName("name", name, maxPasskeyName)
-}
-
-// created verifies the response of a registration (Web Authentication section 7.1).
-func (p *Passkeys) created(user *passkeyUser, session webauthn.SessionData, response string) (*webauthn.Credential, error) {
-	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(response))
-	if err != nil {
-		return nil, err
-	}
-	return p.web.CreateCredential(user, session, parsed)
-}
-
-func (i *Identity) add(ctx context.Context, account int64, name string, credential webauthn.Credential) error {
-	credential.Attestation = webauthn.CredentialAttestation{} // not asked for, not needed again
-	text, err := json.Marshal(credential)
-	if err != nil {
-		return err
-	}
-	now, err := i.now(ctx)
-	if err != nil {
-		return err
-	}
-	create := store.Statement{Name: "create_passkey", Args: []any{passkeyID(credential.ID), account, name, string(text), now.UnixNano(), maxPasskeys}}
-	return i.writeIf(ctx, ErrMorePasskey, create, func(now time.Time) []store.Statement {
-		return book.Audit(ctx, account, now, "passkey.add", name)
-	}, store.Statement{Name: "lock_user", Args: []any{account}})
+	return checkName(name, maxPasskeyName)
 }
 
 func passkeyID(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
@@ -206,73 +183,49 @@ func (p *Passkeys) BeginUse(ctx context.Context, browser string) (options json.R
 	if err != nil {
 		return nil, "", err
 	}
-	return p.began(ctx, ceremony{"use passkey", browser}, assertion, session)
+	return p.began(ctx, "use passkey", browser, assertion, session)
 }
 
 // FinishUse returns the user whose passkey signed the challenge. response is what
 // the browser's navigator.credentials.get returned, as JSON.
 func (p *Passkeys) FinishUse(ctx context.Context, browser, state, response string) (User, error) {
 	var session webauthn.SessionData
-	if err := p.finish(ctx, ceremony{"use passkey", browser}, state, &session); err != nil {
+	if err := p.finish(ctx, "use passkey", browser, state, &session); err != nil {
 		return User{}, err
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(response))
 	if err != nil {
 		return User{}, ErrPasskey
 	}
-	user, err := p.owner(ctx, parsed.RawID)
+	id := passkeyID(parsed.RawID)
+	u, err := p.userOf(ctx, ErrPasskey, "read_passkey", id)
+	if err != nil {
+		return User{}, err
+	}
+	user, err := p.passkeyUser(ctx, u)
 	if err != nil {
 		return User{}, err
 	}
 	find := func(_, _ []byte) (webauthn.User, error) { return user, nil }   // the library compares the handle
 	_, credential, err := p.web.ValidatePasskeyLogin(find, session, parsed) // section 7.2
-	if err != nil {
+	switch {
+	case err != nil:
 		return User{}, ErrPasskey
-	}
-	return user.User, p.used(ctx, user.Account, *credential)
-}
-
-// owner returns the user of a passkey.
-func (i *Identity) owner(ctx context.Context, id []byte) (*passkeyUser, error) {
-	var account int64
-	err := i.store.Query(ctx, store.Statement{Name: "read_passkey", Args: []any{passkeyID(id)}, Scan: func(r store.Row) error { return r.Scan(&account) }})
-	if err == nil && account == 0 {
-		err = ErrPasskey
-	}
-	if err != nil {
-		return nil, err
-	}
-	u, err := i.User(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	return i.passkeyUser(ctx, u)
-}
-
-// used stores the signature counter of a passkey. A counter that did not grow is a
-// sign of a copy (Web Authentication section 6.1.1).
-func (i *Identity) used(ctx context.Context, account int64, credential webauthn.Credential) error {
-	if credential.Authenticator.CloneWarning {
-		return ErrClonedKey
+	case credential.Authenticator.CloneWarning: // a counter that did not grow is a sign of a copy (section 6.1.1)
+		return User{}, ErrClonedKey
 	}
 	text, err := json.Marshal(credential)
 	if err != nil {
-		return err
+		return User{}, err
 	}
-	now, err := i.now(ctx)
-	if err != nil {
-		return err
-	}
-	use := store.Statement{Name: "use_passkey", Args: []any{account, passkeyID(credential.ID), string(text), now.UnixNano()}}
-	return i.writeIf(ctx, ErrPasskey, use, func(time.Time) []store.Statement { return unchanged(account) })
+	use := statement("use_passkey", u.Account, id, string(text), after(0))
+	return u, p.write(ctx, change{as: &u, needs: use, missing: ErrPasskey})
 }
 
-// RemovePasskey removes one of a user's passkeys. It returns ErrNoPasskey if the user
-// has no such passkey.
-func (i *Identity) RemovePasskey(ctx context.Context, account int64, id string) error {
-	var name string
-	remove := store.Statement{Name: "delete_passkey", Args: []any{account, id}, Scan: func(r store.Row) error { return r.Scan(&name) }}
-	return i.writeIf(ctx, ErrNoPasskey, remove, func(now time.Time) []store.Statement {
-		return book.Audit(ctx, account, now, "passkey.remove", name)
-	})
+// RemovePasskey removes one of a user's passkeys, and ends the user's other sessions. It
+// returns ErrNoPasskey if the user has no such passkey.
+func (i *Identity) RemovePasskey(ctx context.Context, u User, id string) error {
+	log, remove := line{u.Account, "passkey.remove", ""}, statement("delete_passkey", u.Account, id)
+	remove.Scan = func(r store.Row) error { return r.Scan(&log.subject) } // its name
+	return i.write(ctx, change{as: &u, needs: remove, missing: ErrNoPasskey, log: &log, then: statements{u.endOthers()}})
 }

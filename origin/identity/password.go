@@ -1,164 +1,213 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id" // the PHC format around x/crypto's Argon2id
-	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/secure/precis" // RFC 8264 and 8265
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// The bounds of a password. NIST SP 800-63B section 3.1.1.2 asks for length
-// rather than for kinds of characters.
+// NIST SP 800-63B section 3.1.1.2 asks for length rather than for kinds of characters.
 const (
 	minPassword = 10  // characters
-	MaxPassword = 256 // bytes
+	maxPassword = 256 // bytes
 )
 
 // hashing is the cost of a hash, the first choice of OWASP's Password Storage
 // Cheat Sheet for Argon2id: 19 MiB, two passes.
 var hashing = &argon2id.Params{Memory: 19 << 10, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// hashesAtOnce bounds the memory and the processors that hashing can take. A hash
-// takes a processor for tens of milliseconds; with all of them busy, requests of
-// the API would wait that long.
-func hashesAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/4) }
-
 // ErrBusy means that too many people sign in at the moment.
 var ErrBusy = errors.New("many people are signing in at the moment; try again in a few seconds")
 
-// A hasher hashes passwords, a few at a time.
-type hasher struct {
-	slots chan struct{}
-	dummy string // a hash that takes as long as any other
-}
+// hashesAtOnce leaves most processors to requests of the API, because a hash takes one
+// for tens of milliseconds.
+var hashesAtOnce = max(1, runtime.GOMAXPROCS(0)/4)
 
-func newHasher() hasher {
-	return hasher{make(chan struct{}, hashesAtOnce()), dummyHash()}
-}
+// dummyHash returns a hash of a password that nobody knows.
+var dummyHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(rand.Text(), hashing) })
 
-// dummyHash returns a hash in the PHC format whose salt and key are random bytes.
-// No password is known to match it, and comparing takes as long as with any other
-// hash. Hashing a password in place of it took 19 MiB and 25 ms of every start.
-func dummyHash() string {
-	salt, key := make([]byte, hashing.SaltLength), make([]byte, hashing.KeyLength)
-	rand.Read(salt) // it never fails, see crypto/rand
-	rand.Read(key)
-	text := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashing.Memory, hashing.Iterations, hashing.Parallelism, text(salt), text(key))
-}
-
-// acquire waits for a slot, for at most two seconds.
-func (h hasher) acquire(ctx context.Context) error {
+// hashed runs do with a slot of i.hashing, for which it waits for at most two seconds.
+func (i *Identity) hashed(ctx context.Context, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	select {
-	case h.slots <- struct{}{}:
-		return nil
+	case i.hashing <- struct{}{}:
+		defer func() { <-i.hashing }()
+		return do()
 	case <-ctx.Done():
 		return ErrBusy
 	}
 }
 
-func (h hasher) release() { <-h.slots }
-
-func (h hasher) hash(ctx context.Context, password string) (string, error) {
-	if err := h.acquire(ctx); err != nil {
+// hash returns the hash of a password that can be set, or an *InputError.
+func (i *Identity) hash(ctx context.Context, password, email string) (hash string, err error) {
+	normal, err := normalPassword(password, email)
+	if err != nil {
 		return "", err
 	}
-	defer h.release()
-	return argon2id.CreateHash(password, hashing)
+	err = i.hashed(ctx, func() (err error) {
+		hash, err = argon2id.CreateHash(normal, hashing)
+		return err
+	})
+	return hash, err
 }
 
-// matches compares in the same time whether there is a hash or not, so that a
-// caller cannot find out which emails have an account.
-func (h hasher) matches(ctx context.Context, password, hash string) (bool, error) {
-	if err := h.acquire(ctx); err != nil {
-		return false, err
+// match returns ErrWrongPassword if a password is not the one of a hash. It compares in
+// the same time whether there is a hash or not, so that a caller cannot find out which
+// emails have an account. It compares the normal form of the password and then, if they
+// differ, the password as it was typed, because hashes used to be of that.
+func (i *Identity) match(ctx context.Context, password, hash string) error {
+	normal, err := precis.OpaqueString.String(password)
+	if err != nil { // it cannot be set any more
+		normal = password
 	}
-	defer h.release()
-	if hash == "" {
-		_, err := argon2id.ComparePasswordAndHash(password, h.dummy)
-		return false, err
-	}
-	return argon2id.ComparePasswordAndHash(password, hash)
+	return i.hashed(ctx, func() error {
+		dummy, err := dummyHash()
+		if err != nil {
+			return err
+		}
+		for _, text := range slices.Compact([]string{normal, password}) {
+			match, err := argon2id.ComparePasswordAndHash(text, cmp.Or(hash, dummy))
+			if err != nil || match {
+				return err
+			}
+		}
+		return ErrWrongPassword
+	})
 }
 
-// CheckPassword returns the user with an email and a password, or
-// ErrWrongPassword. The caller limits attempts (see Attempt).
-func (i *Identity) CheckPassword(ctx context.Context, email, password string) (User, error) {
-	u, err := i.user(ctx, 0, strings.ToLower(strings.TrimSpace(email)))
-	if err != nil && !errors.Is(err, ErrNoUser) {
-		return User{}, err
+// CheckPassword returns the user with an email and a password, or ErrWrongPassword. It
+// counts the attempt before it looks at the password, whether there is a user or not.
+func (i *Identity) CheckPassword(ctx context.Context, email, password string, from Caller) (u User, err error) {
+	email = strings.ToLower(strings.TrimSpace(email))
+	err = i.query(ctx, i.readUser(&u, 0, email))
+	if err == nil {
+		err = i.guess(ctx, Passwords, from, email, u.knows(from))
 	}
-	match, err := i.hasher.matches(ctx, clip(password), u.password)
+	if err == nil {
+		err = i.match(ctx, password, u.password)
+	}
 	if err != nil {
 		return User{}, err
-	}
-	if !match {
-		return User{}, ErrWrongPassword
 	}
 	return u, nil
 }
 
-// clip bounds the work of a hash; no stored password is longer.
-func clip(password string) string { return password[:min(len(password), MaxPassword+1)] }
-
-// SetPassword sets a user's password and ends all sessions but one. It may return
-// ErrChanged.
-func (i *Identity) SetPassword(ctx context.Context, u User, password string, keep Session) error {
-	if err := checkPassword(password, u.Email); err != nil {
+// ConfirmPassword returns ErrWrongPassword if a password is not the one of a user who is
+// signed in. It counts the attempt.
+func (i *Identity) ConfirmPassword(ctx context.Context, u User, password string) error {
+	session := Caller{Network: strconv.FormatInt(u.From.Session, 10)}
+	if err := i.guess(ctx, Confirmations, session, accountName(u.Account), false); err != nil {
 		return err
 	}
-	hash, err := i.hasher.hash(ctx, password)
-	if err != nil {
-		return err
-	}
-	now, err := i.now(ctx)
-	if err != nil {
-		return err
-	}
-	return i.writeAs(ctx, u, func(now time.Time) []store.Statement {
-		list := []store.Statement{
-			{Name: "put_password", Args: []any{u.Account, hash}},
-			{Name: "delete_sessions", Args: []any{u.Account, keep.ID}},
-			{Name: "delete_links", Args: []any{u.Account, now.UnixNano(), latest(now, LinkLife)}},
-		}
-		return append(list, book.Audit(ctx, u.Account, now, "user.password", "")...)
-	}, createUser(u.Account, now))
+	return i.match(ctx, password, u.password)
 }
 
-func checkPassword(password, email string) error {
-	local, _, _ := strings.Cut(email, "@")
-	switch {
-	case !utf8.ValidString(password):
-		return &InputError{"password", "The password is not valid UTF-8."}
-	case utf8.RuneCountInString(password) < minPassword:
-		return &InputError{"password", fmt.Sprintf("The password is shorter than %d characters. A few unrelated words are easy to remember.", minPassword)}
-	case len(password) > MaxPassword:
-		return &InputError{"password", fmt.Sprintf("The password is longer than %d bytes.", MaxPassword)}
-	case madeOf(password, func(word string) bool { return strings.EqualFold(word, email) || strings.EqualFold(word, local) }):
-		return &InputError{"password", "The password must not be the email, with or without digits at its end. " + goodPassword}
-	case madeOf(password, func(word string) bool { return strings.EqualFold(word, "addrspec") }):
-		return &InputError{"password", "The password must not be the name of the service, with or without digits at its end. " + goodPassword}
-	case madeOf(password, isCommon):
-		return &InputError{"password", "The password is one of the commonest, or one with digits at its end: attackers try these first. " + goodPassword}
-	case strings.Count(password, password[:1]) == len(password):
-		return &InputError{"password", "The password repeats one character."}
+// SetPassword sets a user's password and ends the user's other sessions. It may return
+// ErrChanged.
+func (i *Identity) SetPassword(ctx context.Context, u User, password string) error {
+	hash, err := i.hash(ctx, password, u.Email)
+	if err != nil {
+		return err
+	}
+	return i.write(ctx, change{as: &u, log: &line{u.Account, "user.password", ""}, then: statements{
+		createUser(u.Account),
+		statement("put_password", u.Account, hash),
+		u.endOthers(),
+		statement("delete_links", u.Account, after(0)),
+	}})
+}
+
+// SignUp creates an account on the default plan with a user who has a password, which
+// CheckSignUp has accepted. It returns book.ErrAccountExists if there is an account with
+// the email. It proves nothing about the email, so the first link ends what this user sets
+// up (see UseLink). The caller limits attempts.
+func (i *Identity) SignUp(ctx context.Context, email, password string) (User, error) {
+	hash, err := i.hash(ctx, password, email)
+	if err != nil {
+		return User{}, err
+	}
+	a, err := i.ledger.CreateAccount(ctx, email, book.Terms{}, func(account int64, _ time.Time) []store.Statement {
+		return statements{statement("sign_up_user", account, newToken()), statement("put_password", account, hash)}
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return i.User(ctx, a.ID)
+}
+
+// CheckSignUp returns an *InputError if an account cannot have this email or
+// password.
+func CheckSignUp(email, password string) error {
+	if err := book.CheckEmail(email); err != nil {
+		return &InputError{"email", "The email needs an @, at most 254 bytes and no spaces or control characters."}
+	}
+	_, err := normalPassword(password, email)
+	return err
+}
+
+// CheckUser returns an *InputError if no user can have the name, or a password with the
+// hash: "" for none. A hash must be no dearer than this program's own, because a sign-in
+// computes it.
+func CheckUser(name, hash string) error {
+	if err := checkName(name, maxName); err != nil || hash == "" {
+		return err
+	}
+	p, _, _, err := argon2id.DecodeHash(hash)
+	if err != nil || p.Memory > hashing.Memory || p.Iterations > hashing.Iterations || p.Parallelism != hashing.Parallelism {
+		return &InputError{"password", "The password's hash is not one of Argon2id with the cost that this program uses."}
 	}
 	return nil
+}
+
+// normalPassword returns a password in the form that is hashed, OpaqueString of RFC 8265
+// section 4.2, since keyboards type the same letter or space in several ways. It returns
+// an *InputError if the password cannot be set.
+func normalPassword(password, email string) (string, error) {
+	normal, err := precis.OpaqueString.String(password)
+	local, _, _ := strings.Cut(email, "@")
+	sentence := ""
+	switch {
+	case !utf8.ValidString(password):
+		sentence = "The password is not valid UTF-8."
+	case err != nil && password != "":
+		sentence = "The password has a character that some devices cannot type, such as a control or an invisible character."
+	case utf8.RuneCountInString(normal) < minPassword:
+		sentence = fmt.Sprintf("The password is shorter than %d characters. ", minPassword) + goodPassword
+	case len(normal) > maxPassword:
+		sentence = fmt.Sprintf("The password is longer than %d bytes.", maxPassword)
+	case madeOf(normal, func(word string) bool {
+		return strings.EqualFold(word, email) || strings.EqualFold(word, local)
+	}):
+		sentence = "The password must not be the email, with or without digits at its end. " + goodPassword
+	case madeOf(normal, func(word string) bool { return strings.EqualFold(word, "addrspec") }):
+		sentence = "The password must not be the name of the service, with or without digits at its end. " + goodPassword
+	case madeOf(normal, isCommon):
+		sentence = "The password is one of the commonest, or one with digits at its end, which attackers try first. " +
+			goodPassword
+	case strings.Count(normal, normal[:1]) == len(normal):
+		sentence = "The password repeats one character."
+	default:
+		return normal, nil
+	}
+	return "", &InputError{"password", sentence}
 }
 
 const goodPassword = "A few unrelated words are easy to remember and hard to guess."

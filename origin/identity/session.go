@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -14,7 +13,7 @@ const (
 	sessionIdle    = 7 * 24 * time.Hour  // from the last request
 	sessionPending = 10 * time.Minute    // to give the second factor
 	touchEvery     = time.Minute         // how exact the last use is
-	maxSessions    = 50                  // of a user; the oldest ends
+	maxSessions    = 50                  // of a user, and as many that wait for the second factor; the oldest ends
 )
 
 // ConfirmFor is how long after proving who they are a user may change how they
@@ -33,12 +32,8 @@ type Session struct {
 	Complete  bool      // false while the second factor is missing
 }
 
-// Fresh reports whether the user has proved who they are recently. A proof in the
-// future was given while the clock was ahead, at an unknown time.
-func (s *Session) Fresh(now time.Time) bool {
-	age := now.Sub(s.Confirmed)
-	return -late <= age && age < ConfirmFor
-}
+// Fresh reports whether the user has proved who they are recently.
+func (s *Session) Fresh(now time.Time) bool { return now.Sub(s.Confirmed) < ConfirmFor }
 
 // SignIn starts a session of a user who has proved who they are, and returns its
 // token, or ErrChanged. complete is false if the second factor is still missing. The session
@@ -46,40 +41,25 @@ func (s *Session) Fresh(now time.Time) bool {
 // is worth nothing after it.
 func (i *Identity) SignIn(ctx context.Context, u User, old, client string, complete bool) (token string, err error) {
 	token = newToken()
-	err = i.writeAs(ctx, u, func(now time.Time) []store.Statement {
-		list := []store.Statement{
-			{Name: "delete_expired_sessions", Args: []any{now.UnixNano(), latest(now, 0)}},
-			{Name: "delete_session_by_hash", Args: []any{hashOf(old)}},
-			{Name: "create_session", Args: []any{hashOf(token), u.Account, client, now.UnixNano(),
-				expiry(now, now, complete).UnixNano(), now.UnixNano(), complete}},
-			{Name: "trim_sessions", Args: []any{u.Account, maxSessions}},
-		}
-		if complete {
-			list = append(list, book.Audit(ctx, u.Account, now, "session.sign-in", client)...)
-		}
-		return list
-	})
-	return token, err
-}
-
-// expiry returns when a session ends if it was last used at seen.
-func expiry(created, seen time.Time, complete bool) time.Time {
+	life := sessionIdle
 	if !complete {
-		return created.Add(sessionPending)
+		life = sessionPending
 	}
-	if idle, life := seen.Add(sessionIdle), created.Add(sessionLife); idle.Before(life) {
-		return idle
+	c := change{as: &u, then: statements{
+		statement("delete_expired_sessions", after(0)),
+		statement("delete_session_by_hash", hashOf(old)),
+		statement("create_session", hashOf(token), u.Account, client, after(0), after(life), after(0), complete),
+		statement("trim_sessions", u.Account, maxSessions, complete),
+	}}
+	if complete {
+		c.log = &line{u.Account, "session.sign-in", client}
 	}
-	return created.Add(sessionLife)
+	return token, i.write(ctx, c)
 }
 
 // Session returns the session with a token, or ErrNoSession.
 func (i *Identity) Session(ctx context.Context, token string) (Session, error) {
-	now, err := i.now(ctx)
-	if err != nil {
-		return Session{}, err
-	}
-	list, err := i.sessions(ctx, "read_session", hashOf(token), now)
+	list, now, err := i.sessions(ctx, "read_session", hashOf(token))
 	if err == nil && len(list) == 0 {
 		err = ErrNoSession
 	}
@@ -87,61 +67,55 @@ func (i *Identity) Session(ctx context.Context, token string) (Session, error) {
 		return Session{}, err
 	}
 	s := list[0]
-	if now.Sub(s.Seen).Abs() > touchEvery {
-		err = i.touch(ctx, &s, now)
+	if now.Sub(s.Seen) <= touchEvery || !s.Complete {
+		return s, nil
 	}
-	return s, err
-}
-
-func (i *Identity) touch(ctx context.Context, s *Session, now time.Time) error {
-	s.Seen, s.Expires = now, expiry(s.Created, now, s.Complete)
-	return i.write(ctx, func(time.Time) []store.Statement {
-		return []store.Statement{{Name: "touch_session", Args: []any{s.ID, s.Seen.UnixNano(), s.Expires.UnixNano()}}}
-	})
+	s.Seen, s.Expires = now, now.Add(sessionIdle)
+	if end := s.Created.Add(sessionLife); end.Before(s.Expires) {
+		s.Expires = end
+	}
+	touch := statement("touch_session", s.ID, s.Seen.UnixNano(), s.Expires.UnixNano())
+	return s, i.write(ctx, change{then: statements{touch}})
 }
 
 // Sessions returns a user's sessions, the one used last first.
 func (i *Identity) Sessions(ctx context.Context, account int64) ([]Session, error) {
-	now, err := i.now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return i.sessions(ctx, "list_sessions", account, now)
+	list, _, err := i.sessions(ctx, "list_sessions", account)
+	return list, err
 }
 
-func (i *Identity) sessions(ctx context.Context, query string, of any, now time.Time) ([]Session, error) {
-	var list []Session
-	err := i.store.Query(ctx, store.Statement{Name: query, Args: []any{of, now.UnixNano(), latest(now, 0)}, Scan: func(r store.Row) error {
+func (i *Identity) sessions(ctx context.Context, query string, of any) (list []Session, now time.Time, err error) {
+	now, err = i.ledger.Now(ctx)
+	if err != nil {
+		return nil, now, err
+	}
+	read := statement(query, of, now.UnixNano())
+	read.Scan = func(r store.Row) error {
 		var s Session
 		var created, seen, expires, confirmed int64
 		err := r.Scan(&s.ID, &s.Client, &created, &seen, &expires, &confirmed, &s.Complete, &s.Account)
 		s.Created, s.Seen, s.Expires, s.Confirmed = timeOf(created), timeOf(seen), timeOf(expires), timeOf(confirmed)
 		list = append(list, s)
 		return err
-	}})
-	return list, err
+	}
+	err = i.query(ctx, read)
+	return list, now, err
 }
 
 // Confirm records that the user of a session has just proved who they are.
 func (i *Identity) Confirm(ctx context.Context, s Session) error {
-	return i.write(ctx, func(now time.Time) []store.Statement {
-		return []store.Statement{{Name: "confirm_session", Args: []any{s.ID, now.UnixNano()}}}
-	})
+	return i.write(ctx, change{then: statements{statement("confirm_session", s.ID, after(0))}})
 }
 
 // EndSession ends one of an account's sessions. It returns ErrNoSession if the
 // account has no such session.
 func (i *Identity) EndSession(ctx context.Context, account, id int64) error {
-	end := store.Statement{Name: "delete_session", Args: []any{account, id}}
-	return i.writeIf(ctx, ErrNoSession, end, func(now time.Time) []store.Statement {
-		return book.Audit(ctx, account, now, "session.sign-out", "")
-	})
+	return i.write(ctx, change{needs: statement("delete_session", account, id), missing: ErrNoSession,
+		log: &line{account, "session.sign-out", ""}})
 }
 
 // EndSessions ends all of an account's sessions, except the one with the ID keep.
 func (i *Identity) EndSessions(ctx context.Context, account, keep int64) error {
-	end := store.Statement{Name: "delete_sessions", Args: []any{account, keep}}
-	return i.writeIf(ctx, nil, end, func(now time.Time) []store.Statement {
-		return book.Audit(ctx, account, now, "session.sign-out-everywhere", "")
-	})
+	return i.write(ctx, change{needs: statement("delete_sessions", account, keep),
+		log: &line{account, "session.sign-out-everywhere", ""}})
 }

@@ -1,26 +1,14 @@
 package identity
 
 import (
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
-
-// withUser makes the fixture's user.
-func (f *fixture) withUser(t *testing.T) User {
-	_, err := f.CreateLink(t.Context(), f.account)
-	require.NoError(t, err)
-	u, err := f.User(t.Context(), f.account)
-	require.NoError(t, err)
-	return u
-}
 
 func (f *fixture) codeAt(t *testing.T, secret string, after time.Duration) string {
 	code, err := totp.GenerateCode(secret, time.Unix(0, f.clock.Load()).Add(after))
@@ -28,35 +16,43 @@ func (f *fixture) codeAt(t *testing.T, secret string, after time.Duration) strin
 	return code
 }
 
-// withTOTP gives the fixture's user an authenticator app, and moves the clock on.
+// withTOTP makes the fixture's user with an authenticator app, and moves the clock on.
 func (f *fixture) withTOTP(t *testing.T) (u User, secret string, recovery []string) {
 	u = f.withUser(t)
-	secret, _, err := NewTOTP(u.Email)
+	secret, _, err := NewTOTP(u.Email, "")
 	require.NoError(t, err)
 	recovery, err = f.SetTOTP(t.Context(), u, secret, f.codeAt(t, secret, 0))
 	require.NoError(t, err)
 	f.advance(time.Hour)
-	u, err = f.User(t.Context(), f.account)
-	require.NoError(t, err)
-	require.True(t, u.SecondFactor())
+	u = f.user(t)
+	require.True(t, u.TOTP)
 	return u, secret, recovery
 }
+
+// setTOTPAs gives a user another authenticator app.
+func (f *fixture) setTOTPAs(t *testing.T, u User) error {
+	secret, _, err := NewTOTP(u.Email, "")
+	require.NoError(t, err)
+	_, err = f.SetTOTP(t.Context(), u, secret, f.codeAt(t, secret, 0))
+	return err
+}
+
+func (f *fixture) setTOTP(t *testing.T) { require.NoError(t, f.setTOTPAs(t, f.user(t))) }
 
 func TestTOTPNeedsACodeToCount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		u := f.withUser(t)
-		secret, url, err := NewTOTP(u.Email)
+		secret, url, err := NewTOTP(u.Email, "not a secret")
 		require.NoError(t, err)
 		require.Contains(t, url, "otpauth://totp/addrspec:owner@example.com?")
-		again, err := TOTPURL(u.Email, secret)
+		same, again, err := NewTOTP(u.Email, secret)
 		require.NoError(t, err)
-		require.Equal(t, url, again)
+		require.Equal(t, []string{secret, url}, []string{same, again})
 		_, err = f.SetTOTP(t.Context(), u, secret, "000000")
 		require.ErrorContains(t, err, "The code is wrong")
 		_, err = f.SetTOTP(t.Context(), u, "MFRGG", f.codeAt(t, secret, 0))
 		require.ErrorContains(t, err, "not one that this page made")
-		u, err = f.User(t.Context(), f.account)
-		require.NoError(t, err)
+		u = f.user(t)
 		require.False(t, u.TOTP)
 		require.ErrorIs(t, f.CheckCode(t.Context(), u, f.codeAt(t, "", 0)), ErrWrongCode, "the code of no secret")
 	})
@@ -69,17 +65,7 @@ func TestTOTPCodeIsAcceptedOnce(t *testing.T) {
 		u, secret, _ := f.withTOTP(t)
 		replicas := []*Identity{f.Identity, New(f.ledger)}
 		code := f.codeAt(t, secret, 0)
-		var accepted atomic.Int64
-		var wait sync.WaitGroup
-		for n := range 8 {
-			wait.Go(func() {
-				if replicas[n%2].CheckCode(t.Context(), u, code) == nil {
-					accepted.Add(1)
-				}
-			})
-		}
-		wait.Wait()
-		require.EqualValues(t, 1, accepted.Load())
+		require.Equal(t, 1, atOnce(8, func(n int) error { return replicas[n%2].CheckCode(t.Context(), u, code) }))
 		f.advance(time.Hour)
 		require.NoError(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 30*time.Second)), "a clock that is ahead")
 		require.ErrorIs(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0)), ErrWrongCode, "older than one accepted")
@@ -92,25 +78,17 @@ func TestTOTPCodeIsAcceptedOnce(t *testing.T) {
 	})
 }
 
+// Two replicas count together, and the limit holds for the right code as well.
 func TestCodesAreLimited(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		u, secret, _ := f.withTOTP(t)
-		replicas, refused := []*Identity{f.Identity, New(f.ledger)}, 0
-		for n := range 40 {
-			var tooMany *TooManyError
-			if err := replicas[n%2].CheckCode(t.Context(), u, "123"); err != nil && !isWrong(err) {
-				require.ErrorAs(t, err, &tooMany)
-				refused++
-			}
-		}
-		require.Equal(t, 40-CodesOfAccount.Burst, refused)
-		require.Error(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0)), "the right one as well")
-		f.advance(CodesOfAccount.Every)
+		replicas := []*Identity{f.Identity, New(f.ledger)}
+		require.Equal(t, Codes.Account.Burst, admitted(40, func(n int) error { return replicas[n%2].CheckCode(t.Context(), u, "123") }))
+		require.True(t, tooMany(f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0))))
+		f.advance(Codes.Network.Every)
 		require.NoError(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0)))
 	})
 }
-
-func isWrong(err error) bool { return err == ErrWrongCode }
 
 func TestRecoveryCodes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
@@ -119,11 +97,7 @@ func TestRecoveryCodes(t *testing.T) {
 		require.Len(t, recovery, 10)
 		require.NoError(t, f.CheckCode(ctx, u, " "+recovery[3][:10]+" "+recovery[3][10:]))
 		require.ErrorIs(t, f.CheckCode(ctx, u, recovery[3]), ErrWrongCode, "each once")
-		other, err := f.ledger.CreateAccount(ctx, "other@example.com", book.Terms{})
-		require.NoError(t, err)
-		_, err = f.CreateLink(ctx, other.ID)
-		require.NoError(t, err)
-		stranger, err := f.User(ctx, other.ID)
+		stranger, err := f.SignUp(ctx, "other@example.com", "correct horse battery")
 		require.NoError(t, err)
 		require.ErrorIs(t, f.CheckCode(ctx, stranger, recovery[4]), ErrWrongCode, "of another account")
 		renewed, err := f.RenewRecoveryCodes(ctx, u)
@@ -133,7 +107,7 @@ func TestRecoveryCodes(t *testing.T) {
 		left, err := f.RecoveryCodesLeft(ctx, f.account)
 		require.NoError(t, err)
 		require.Equal(t, 9, left)
-		require.NoError(t, f.RemoveTOTP(ctx, f.account))
+		require.NoError(t, f.RemoveTOTP(ctx, f.user(t)))
 		left, err = f.RecoveryCodesLeft(ctx, f.account)
 		require.NoError(t, err)
 		require.Zero(t, left)
@@ -145,16 +119,13 @@ func TestRecoveryCodes(t *testing.T) {
 func TestResetFactors(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		_, _, _ = f.withTOTP(t)
-		d := newDevice(t)
-		f.register(t, d, "phone")
-		token, err := f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
-		require.NoError(t, err)
+		f.withTOTP(t)
+		f.register(t, newDevice(), "phone")
+		token := f.signIn(t, true)
 		require.NoError(t, f.ResetFactors(ctx, f.account))
-		_, err = f.Session(ctx, token)
+		_, err := f.Session(ctx, token)
 		require.ErrorIs(t, err, ErrNoSession)
-		u, err := f.User(ctx, f.account)
-		require.NoError(t, err)
+		u := f.user(t)
 		require.False(t, u.TOTP)
 		require.Zero(t, u.Passkeys)
 		log, err := f.ledger.AuditLog(ctx, f.account, 0, 1)
@@ -193,17 +164,18 @@ func TestSecretOfTheAppIsSealed(t *testing.T) {
 		require.NoError(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)))
 		require.ErrorIs(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)), ErrWrongCode)
 
-		other, err := f.ledger.CreateAccount(ctx, "other@example.com", book.Terms{})
+		thief, err := f.SignUp(ctx, "other@example.com", "correct horse battery")
 		require.NoError(t, err)
-		require.NoError(t, f.SetPassword(ctx, User{Account: other.ID, Email: other.Email}, "correct horse battery", Session{}))
-		_, err = f.database(t).ExecContext(ctx, "UPDATE users SET totp = $1 WHERE account = $2", f.stored(t, f.account), other.ID)
+		move := "UPDATE users SET totp = (SELECT totp FROM users WHERE account = $1) WHERE account = $2"
+		_, err = f.database(t).ExecContext(ctx, move, f.account, thief.Account)
 		require.NoError(t, err)
-		thief, err := f.User(ctx, other.ID)
+		thief, err = f.User(ctx, thief.Account)
 		require.NoError(t, err)
 		f.advance(time.Hour)
 		require.ErrorIs(t, f.CheckCode(ctx, thief, f.codeAt(t, secret, 0)), store.ErrAltered)
 
 		f.WithSealer(nil)
+		u = f.user(t)
 		err = f.CheckCode(ctx, u, f.codeAt(t, secret, 0))
 		require.ErrorAs(t, err, new(*store.UnknownKeyError))
 		require.NotContains(t, err.Error(), secret)
@@ -219,9 +191,10 @@ func TestOldSecretIsSealedAtItsFirstUse(t *testing.T) {
 		require.Equal(t, secret, f.stored(t, f.account))
 		for _, keys := range [][]string{{oneKey}, {otherKey, oneKey}, {otherKey}} {
 			s := f.sealedBy(t, keys...)
-			u, err := f.User(t.Context(), f.account)
-			require.NoError(t, err)
+			u := f.user(t)
 			require.NoError(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0)))
+			_, err := f.SignIn(t.Context(), u, "", "curl", true)
+			require.NoError(t, err, "the user has not changed")
 			require.Contains(t, f.stored(t, f.account), s.IDs()[0])
 			f.advance(time.Hour)
 		}

@@ -12,7 +12,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"sync"
@@ -57,25 +56,26 @@ const (
 )
 
 // discover returns the provider's configuration (OpenID Connect Discovery section
-// 4). It is read once; its keys are read again when an unknown one signs.
-func (p *Provider) discover() (*oidc.Provider, error) {
+// 4), and us as its client. It is read once; its keys are read again when an unknown one
+// signs.
+func (p *Provider) discover() (*oidc.Provider, *oauth2.Config, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.found != nil {
-		return p.found, nil
+	if p.found == nil {
+		if time.Since(p.failed) < retryAfter {
+			return nil, nil, ErrUnavailable
+		}
+		ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), client), timeout)
+		defer cancel()
+		found, err := oidc.NewProvider(ctx, p.Issuer)
+		if err != nil {
+			p.failed = time.Now()
+			return nil, nil, errors.Join(ErrUnavailable, err)
+		}
+		p.found = found
 	}
-	if time.Since(p.failed) < retryAfter {
-		return nil, ErrUnavailable
-	}
-	ctx, cancel := context.WithTimeout(withClient(context.Background()), timeout)
-	defer cancel()
-	found, err := oidc.NewProvider(ctx, p.Issuer)
-	if err != nil {
-		p.failed = time.Now()
-		return nil, errors.Join(ErrUnavailable, err)
-	}
-	p.found = found
-	return found, nil
+	return p.found, &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.Secret, RedirectURL: p.Redirect,
+		Endpoint: p.found.Endpoint(), Scopes: []string{oidc.ScopeOpenID}}, nil // neither email nor name: they decide nothing here
 }
 
 // A Request is what a sign-in must bring back.
@@ -93,7 +93,7 @@ func NewRequest() Request {
 // URL returns the provider's address at which a sign-in begins. fresh asks the
 // provider to have people sign in again even if they are signed in there.
 func (p *Provider) URL(r Request, fresh bool) (string, error) {
-	found, err := p.discover()
+	_, us, err := p.discover()
 	if err != nil {
 		return "", err
 	}
@@ -101,12 +101,7 @@ func (p *Provider) URL(r Request, fresh bool) (string, error) {
 	if fresh {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
 	}
-	return p.client(found).AuthCodeURL(r.State, options...), nil
-}
-
-func (p *Provider) client(found *oidc.Provider) *oauth2.Config {
-	return &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.Secret, RedirectURL: p.Redirect,
-		Endpoint: found.Endpoint(), Scopes: []string{oidc.ScopeOpenID}} // neither email nor name: they decide nothing here
+	return us.AuthCodeURL(r.State, options...), nil
 }
 
 // An Identity is who somebody is at a provider.
@@ -119,63 +114,48 @@ type Identity struct {
 // signature, issuer, audience, authorized party, expiry and nonce (OpenID Connect
 // Core section 3.1.3.7).
 func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity, error) {
-	found, err := p.discover()
+	found, us, err := p.discover()
 	if err != nil {
 		return Identity{}, err
 	}
-	ctx, cancel := context.WithTimeout(withClient(ctx), timeout)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, client), timeout)
 	defer cancel()
-	token, err := p.client(found).Exchange(ctx, code, oauth2.VerifierOption(r.Verifier))
-	if err != nil {
-		return Identity{}, errors.Join(ErrRefused, redact(err))
+	response, err := us.Exchange(ctx, code, oauth2.VerifierOption(r.Verifier))
+	if err != nil { // without the provider's response, which may repeat a code
+		kind := errors.New("the token endpoint's response cannot be read")
+		if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response != nil {
+			kind = errors.New("the token endpoint responded with " + refusal.Response.Status)
+		} else if failure, ok := errors.AsType[*url.Error](err); ok {
+			kind = failure.Err
+		}
+		return Identity{}, errors.Join(ErrRefused, kind)
 	}
-	text, _ := token.Extra("id_token").(string)
-	verified, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, text)
-	if err != nil {
-		return Identity{}, errors.Join(ErrRefused, err)
-	}
-	return p.identityOf(verified, r)
-}
-
-// maxSubject is the longest subject (OpenID Connect Core section 2).
-const maxSubject = 255
-
-func (p *Provider) identityOf(token *oidc.IDToken, r Request) (Identity, error) {
+	text, _ := response.Extra("id_token").(string)
+	token, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, text)
 	var claims struct {
 		AuthTime        int64   `json:"auth_time"`
 		AuthorizedParty *string `json:"azp"`
 	}
-	if err := token.Claims(&claims); err != nil {
+	if err == nil {
+		err = token.Claims(&claims)
+	}
+	switch {
+	case err != nil:
+	case claims.AuthorizedParty != nil && *claims.AuthorizedParty != p.ClientID: // section 3.1.3.7, step 5
+		err = errors.New("the token was issued to another client")
+	case token.Nonce != r.Nonce:
+		err = errors.New("the nonce is another")
+	case token.Subject == "" || len(token.Subject) > 255: // section 2
+		err = errors.New("the subject is missing or too long")
+	}
+	if err != nil {
 		return Identity{}, errors.Join(ErrRefused, err)
-	}
-	if claims.AuthorizedParty != nil && *claims.AuthorizedParty != p.ClientID { // section 3.1.3.7, step 5
-		return Identity{}, errors.Join(ErrRefused, errors.New("the token was issued to another client"))
-	}
-	if token.Nonce != r.Nonce {
-		return Identity{}, errors.Join(ErrRefused, errors.New("the nonce is another"))
-	}
-	if token.Subject == "" || len(token.Subject) > maxSubject {
-		return Identity{}, errors.Join(ErrRefused, errors.New("the subject is missing or too long"))
 	}
 	id := Identity{Issuer: token.Issuer, Subject: token.Subject}
 	if claims.AuthTime > 0 {
 		id.SignedIn = time.Unix(claims.AuthTime, 0)
 	}
 	return id, nil
-}
-
-// redact returns the kind of an error, without the provider's response, which may
-// repeat a code.
-func redact(err error) error {
-	var response *oauth2.RetrieveError
-	if errors.As(err, &response) && response.Response != nil {
-		return errors.New("the token endpoint responded with " + response.Response.Status)
-	}
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return errors.New("the token endpoint's response cannot be read")
 }
 
 // maxResponse bounds what is read of each of the provider's responses: its
@@ -185,25 +165,18 @@ const maxResponse = 1 << 20
 // client asks the provider. It follows no redirect: an operator gives the
 // provider's own address, and a redirect could lead to another host.
 var client = &http.Client{
-	Timeout:   timeout,
-	Transport: bounded{http.DefaultTransport.(*http.Transport).Clone()},
-	CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	},
+	Timeout:       timeout,
+	Transport:     bounded{http.DefaultTransport.(*http.Transport).Clone()},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-func withClient(ctx context.Context) context.Context { return oidc.ClientContext(ctx, client) }
-
-// bounded is a transport that ends responses after maxResponse bytes.
+// bounded is a transport whose responses have at most maxResponse bytes.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {
-		response.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(response.Body, maxResponse), response.Body}
+		response.Body = http.MaxBytesReader(nil, response.Body, maxResponse)
 	}
 	return response, err
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -58,21 +57,16 @@ func TestSignIn(t *testing.T) {
 	}
 	asked, _ := provider.Asked()
 	require.Equal(t, 1, asked, "the configuration is kept")
-}
 
-func TestFreshSignIn(t *testing.T) {
-	provider := openidtest.New(t, "ada")
-	at := time.Now().Truncate(time.Second)
+	at, r := time.Now().Truncate(time.Second), NewRequest()
 	provider.SignsIn("ada", at)
-	p, r := clientOf(provider), NewRequest()
 	address, err := p.URL(r, true)
 	require.NoError(t, err)
 	id, err := p.Finish(t.Context(), r, visit(t, address).Get("code"))
 	require.NoError(t, err)
 	require.True(t, at.Equal(id.SignedIn))
 	_, request := provider.Asked()
-	require.Equal(t, "login", request.Get("prompt"))
-	require.Equal(t, "0", request.Get("max_age"))
+	require.Equal(t, []string{"login", "0"}, []string{request.Get("prompt"), request.Get("max_age")}, "a fresh sign-in")
 }
 
 func TestForgedTokens(t *testing.T) {
@@ -120,18 +114,6 @@ func TestStolenCode(t *testing.T) {
 	_, err := p.Finish(t.Context(), r, back.Get("code"))
 	require.ErrorIs(t, err, ErrRefused)
 	require.NotContains(t, err.Error(), back.Get("code"))
-}
-
-// A provider that is down is asked again later, and not by everybody.
-func TestProviderIsDown(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	p := New(Config{Issuer: "http://" + listener.Addr().String()})
-	for range 3 {
-		_, err = p.URL(NewRequest(), false)
-		require.ErrorIs(t, err, ErrUnavailable)
-	}
 }
 
 // silent is a transport to a provider that never responds. It counts the requests.

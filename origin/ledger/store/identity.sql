@@ -23,7 +23,7 @@ UPDATE users
 
 -- $1 account or 0, $2 the account's email or ''.
 -- name: read_user
-SELECT u.account, a.email, u.name, u.password, u.operator, u.totp, u.totp_step, u.handle, u.created_ns, u.created_ns - a.created_ns < 1000000000, a.suspended_ns IS NOT NULL,
+SELECT u.account, a.email, u.name, u.password, u.operator, u.totp, u.handle, u.created_ns, u.created_ns - a.created_ns < 1000000000, a.suspended_ns IS NOT NULL,
        (SELECT count(*) FROM passkeys p WHERE p.account = u.account)
   FROM users u JOIN accounts a ON a.id = u.account
  WHERE (CAST($1 AS BIGINT) <> 0 AND u.account = $1) OR (CAST($2 AS TEXT) <> '' AND a.email = $2);
@@ -37,23 +37,25 @@ UPDATE users SET name = $2 WHERE account = $1 AND name <> $2 RETURNING account;
 -- name: put_operator
 UPDATE users SET operator = $2 WHERE account = $1 AND operator <> $2 RETURNING account;
 
--- Sessions. $3 of the reads and $2 of the deletion is the latest time at which a
--- session can have begun; a later one began while the clock was ahead, and has ended.
+-- Sessions.
 -- name: create_session
 INSERT INTO sessions (hash, account, client, created_ns, seen_ns, expires_ns, confirmed_ns, complete)
 VALUES ($1, $2, $3, $4, $4, $5, $6, $7);
 
--- An account keeps its $2 newest sessions.
+-- An account keeps its $2 newest sessions, of those that are complete and of the others:
+-- who has the password alone must not end the owner's.
 -- name: trim_sessions
-DELETE FROM sessions WHERE account = $1 AND id <= (SELECT id FROM sessions WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2);
+DELETE FROM sessions
+ WHERE account = $1 AND complete = $3
+   AND id <= (SELECT id FROM sessions WHERE account = $1 AND complete = $3 ORDER BY id DESC LIMIT 1 OFFSET $2);
 
 -- name: read_session
 SELECT s.id, s.client, s.created_ns, s.seen_ns, s.expires_ns, s.confirmed_ns, s.complete, s.account
-  FROM sessions s WHERE s.hash = $1 AND s.expires_ns > $2 AND s.created_ns <= $3;
+  FROM sessions s WHERE s.hash = $1 AND s.expires_ns > $2;
 
 -- name: list_sessions
 SELECT s.id, s.client, s.created_ns, s.seen_ns, s.expires_ns, s.confirmed_ns, s.complete, s.account
-  FROM sessions s WHERE s.account = $1 AND s.expires_ns > $2 AND s.created_ns <= $3 ORDER BY s.seen_ns DESC;
+  FROM sessions s WHERE s.account = $1 AND s.expires_ns > $2 ORDER BY s.seen_ns DESC;
 
 -- name: touch_session
 UPDATE sessions SET seen_ns = $2, expires_ns = $3 WHERE id = $1;
@@ -74,58 +76,41 @@ DELETE FROM sessions WHERE account = $1 AND id <> $2 RETURNING id;
 -- Each sign-in deletes a few, so that one does not delete all those of a flood. The same
 -- holds for links, attempts and challenges.
 -- name: delete_expired_sessions
-DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_ns <= $1 OR created_ns > $2 LIMIT 100);
+DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_ns <= $1 LIMIT 100);
 
--- One-time links. $3 is the latest time at which a link can expire; a later one was
--- made while the clock was ahead, and has ended.
+-- One-time links.
 -- name: create_link
 INSERT INTO links (hash, account, expires_ns) VALUES ($1, $2, $3);
 
 -- name: read_link
-SELECT l.account FROM links l WHERE l.hash = $1 AND l.expires_ns > $2 AND l.expires_ns <= $3;
+SELECT l.account FROM links l WHERE l.hash = $1 AND l.expires_ns > $2;
 
 -- name: delete_links
-DELETE FROM links WHERE account = $1 OR hash IN (SELECT hash FROM links WHERE expires_ns <= $2 OR expires_ns > $3 LIMIT 100);
+DELETE FROM links WHERE account = $1 OR hash IN (SELECT hash FROM links WHERE expires_ns <= $2 LIMIT 100);
 
 -- name: use_link
-DELETE FROM links WHERE hash = $1 AND expires_ns > $2 AND expires_ns <= $3 RETURNING account;
+DELETE FROM links WHERE hash = $1 AND expires_ns > $2 RETURNING account;
 
--- Attempts: takes a token from a bucket, or returns no row. $2 now, $3 the
--- interval between tokens, $4 the interval times one less than the capacity. A time
--- after $5 is impossible: the clock was ahead, and the bucket is full.
--- name: take_attempt
-INSERT INTO attempts (subject, tat_ns) VALUES ($1, CAST($2 AS BIGINT) + $3)
-    ON CONFLICT (subject) DO UPDATE
-   SET tat_ns = CASE WHEN attempts.tat_ns > CAST($2 AS BIGINT) AND attempts.tat_ns <= $5 THEN attempts.tat_ns ELSE CAST($2 AS BIGINT) END + $3
- WHERE attempts.tat_ns - CAST($2 AS BIGINT) <= $4 OR attempts.tat_ns > $5
+-- Attempts: locks a bucket, which it makes if there is none, and returns its state.
+-- name: lock_attempt
+INSERT INTO attempts (subject, tat_ns) VALUES ($1, 0)
+    ON CONFLICT (subject) DO UPDATE SET tat_ns = attempts.tat_ns
 RETURNING tat_ns;
 
--- name: read_attempt
-SELECT tat_ns FROM attempts WHERE subject = $1;
-
--- name: delete_old_attempts
-DELETE FROM attempts WHERE subject IN (SELECT subject FROM attempts WHERE tat_ns <= $1 OR tat_ns > $2 LIMIT 100);
+-- name: put_attempt
+UPDATE attempts SET tat_ns = $2 WHERE subject = $1;
 
 -- Second factors.
 -- Locks a user's row, so that what is counted next stays.
 -- name: lock_user
 UPDATE users SET account = account WHERE account = $1;
 
--- The same, unless the user was replaced or the password changed since $2 and $3 were
--- read; a handle '' is any user.
--- name: lock_user_as
-UPDATE users SET account = account
- WHERE account = $1 AND (CAST($2 AS TEXT) = '' OR handle = $2 AND password = $3) RETURNING account;
-
 -- name: put_totp
 UPDATE users SET totp = $2, totp_step = $3 WHERE account = $1;
 
--- $2 the secret whose code was given, as it is stored, $3 the code's time step, $5 the
--- secret as it is stored from now on. A step after $4 was accepted while the clock was
--- ahead, and keeps no code from being accepted.
+-- $2 the time step of a code, $3 the secret as it is stored from now on.
 -- name: use_totp
-UPDATE users SET totp_step = $3, totp = $5
- WHERE account = $1 AND totp = $2 AND (totp_step < $3 OR totp_step > $4) RETURNING account;
+UPDATE users SET totp_step = $2, totp = $3 WHERE account = $1 AND totp_step < $2 RETURNING account;
 
 -- Secrets that are not sealed with the key whose prefix is $2, of accounts after $1.
 -- name: list_unsealed_totp
@@ -177,13 +162,11 @@ DELETE FROM passkeys WHERE account = $1 AND id = $2 RETURNING name;
 -- name: delete_passkeys
 DELETE FROM passkeys WHERE account = $1;
 
--- Identities at OpenID providers. $5 is how many an account may have, $6 the handle of
--- its user or ''.
+-- Identities at OpenID providers. $5 is how many an account may have.
 -- name: create_identity
 INSERT INTO identities (issuer, subject, account, created_ns)
 SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT)
  WHERE (SELECT count(*) FROM identities WHERE account = $3) < $5
-   AND (CAST($6 AS TEXT) = '' OR EXISTS (SELECT 1 FROM users WHERE account = $3 AND handle = $6))
     ON CONFLICT (issuer, subject) DO NOTHING
 RETURNING account;
 
@@ -199,12 +182,12 @@ DELETE FROM identities WHERE account = $1 AND issuer = $2 AND subject = $3 RETUR
 -- name: delete_identities
 DELETE FROM identities WHERE account = $1;
 
--- Challenges. $3 of take_challenge and $2 of the other are as for links.
+-- Challenges.
 -- name: create_challenge
 INSERT INTO challenges (hash, data, expires_ns) VALUES ($1, $2, $3);
 
 -- name: take_challenge
-DELETE FROM challenges WHERE hash = $1 AND expires_ns > $2 AND expires_ns <= $3 RETURNING data;
+DELETE FROM challenges WHERE hash = $1 AND expires_ns > $2 RETURNING data;
 
 -- name: delete_expired_challenges
-DELETE FROM challenges WHERE hash IN (SELECT hash FROM challenges WHERE expires_ns <= $1 OR expires_ns > $2 LIMIT 100);
+DELETE FROM challenges WHERE hash IN (SELECT hash FROM challenges WHERE expires_ns <= $1 LIMIT 100);

@@ -133,3 +133,9 @@ SELECT url, secret, previous, rotated_ns, disabled_ns, created_ns FROM webhooks 
 
 -- name: delete_deliveries
 DELETE FROM deliveries WHERE id IN (SELECT value FROM jsonb_array_elements_text($1::jsonb));
+
+-- Skips the buckets of other attempts, which may delete as well and would wait for this
+-- one's, see ../identity.sql.
+-- name: delete_old_attempts
+DELETE FROM attempts
+ WHERE subject = ANY (ARRAY (SELECT subject FROM attempts WHERE tat_ns <= $1 LIMIT 100 FOR UPDATE SKIP LOCKED));

@@ -73,7 +73,7 @@ func (s *seeder) owner() (p Person, err error) {
 // person sets the password and the name of an account's user.
 func (s *seeder) person(account book.Account, name string) error {
 	user := identity.User{Account: account.ID, Email: account.Email}
-	if err := s.users.SetPassword(s, user, "correct horse battery", identity.Session{}); err != nil {
+	if err := s.users.SetPassword(s, user, "correct horse battery"); err != nil {
 		return err
 	}
 	return s.users.SetName(s, account.ID, name)
