@@ -106,7 +106,7 @@ func TestMCPThroughAService(t *testing.T) {
 	other, _ := connectMCP(t, "--server", "http://"+s.hostPort)
 	_, text, isError = call(t, other, "check_email", email)
 	require.True(t, isError)
-	require.Contains(t, text, "INVALID_API_KEY")
+	require.Contains(t, text, "This API key is not valid: it is unknown, expired or revoked")
 	require.NotContains(t, log.String(), "mail.example")
 	require.NotContains(t, log.String(), key[:12])
 }

@@ -231,9 +231,10 @@ func (t *tools) check(ctx context.Context, r *sdk.CallToolRequest, details bool,
 	return outcomes, nil
 }
 
-// failed returns the error of a call: what failed and why, or the sentence of the API's problem.
+// failed returns the error of a call: what failed and why, or the sentence of a problem of the
+// service, unless a proxy without a sentence responded, or several attempts failed.
 func failed(what string, err error) error {
-	if problem, ok := errors.AsType[*client.Problem](err); ok {
+	if problem, ok := err.(*client.Problem); ok && problem.Message != "" {
 		return errors.New(problem.Message)
 	}
 	return fmt.Errorf("%s: %w", what, err)
