@@ -36,7 +36,8 @@ var modes = [...]struct{ facts, policy, longer string }{
 
 const withFile = "for a longer one, start the server with --policy FILE"
 
-const textInstructions = "addrspec reports facts about email addresses. Prefer check_emails for more than one address, and explain when a person asks why. " +
+const textInstructions = "addrspec reports facts about email addresses. " +
+	"Prefer check_emails for more than one address, and explain when a person asks why. " +
 	"A valid address need not have a mailbox: nothing here proves that it has one. Report facts and let the person decide; " +
 	"for a typo, show the suggestion and ask. mx null means that nothing was looked up. " +
 	"mx false does not mean that mail fails: without MX records it goes to the domain's address record, if it has one. " +

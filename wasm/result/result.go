@@ -145,7 +145,8 @@ func Parse(text []byte) (r Result, err error) {
 		MX *bool `json:"mx"`
 	}{Result: &r}
 	err = json.Unmarshal(text, &nullable)
-	if r.MXNull = nullable.MX == nil; !r.MXNull {
+	r.MXNull = nullable.MX == nil
+	if !r.MXNull {
 		r.MX = *nullable.MX
 	}
 	return r, err

@@ -51,11 +51,11 @@ var members = func() (list [numFields]string) {
 func Split(text []byte) (v Values, err error) {
 	rest := scanner(text)
 	for n, member := range members {
-		if !rest.skip(member) {
-			return splitSlowly(text)
+		ok := rest.skip(member)
+		if ok {
+			v[n], ok = rest.value()
 		}
-		var ok bool
-		if v[n], ok = rest.value(); !ok {
+		if !ok {
 			return splitSlowly(text)
 		}
 	}
@@ -87,7 +87,8 @@ func splitSlowly(text []byte) (v Values, err error) {
 		return v, fmt.Errorf("a result is not a JSON object: %w", err)
 	}
 	for n, name := range Names {
-		if v[n] = members[name]; v[n] == nil {
+		v[n] = members[name]
+		if v[n] == nil {
 			return v, fmt.Errorf("a result has no field %q", name)
 		}
 	}

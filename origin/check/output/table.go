@@ -178,4 +178,5 @@ func opinionOf(r *check.Record, o *check.Outcome, details bool) (opinion, error)
 }
 
 // verdictTones are the tones of a policy's actions.
-var verdictTones = map[string]string{result.Allow: result.ToneGood, result.Review: result.ToneWarn, result.Block: result.ToneBad}
+var verdictTones = map[string]string{result.Allow: result.ToneGood, result.Review: result.ToneWarn,
+	result.Block: result.ToneBad}
