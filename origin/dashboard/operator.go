@@ -31,6 +31,14 @@ func operatorRoutes() map[string]route {
 		MaximumSize: 10, Logger: &otter.NoopLogger{},
 		ExpiryCalculator: otter.ExpiryWriting[book.Day, []book.DaySum](sumsLife)})
 	overview := func(v *visit) (any, error) { return operatorOverview(v, sums) }
+	create := func(v *visit) (*outcome, error) {
+		terms, err := accountTerms(v)
+		if err != nil {
+			return nil, err
+		}
+		a, err := v.Ledger.CreateAccount(v.r.Context(), v.form.Get("email"), terms)
+		return redirect(accountsPath+"/"+strconv.FormatInt(a.ID, 10), "account-created"), formProblem(err)
+	}
 	account := func(v *visit) (any, error) {
 		view, err := operatorAccount(v)
 		if err == nil {
@@ -45,7 +53,7 @@ func operatorRoutes() map[string]route {
 	}
 	return map[string]route{
 		operatorPath:             {operator, "Operator", "operator", overview, nil},
-		accountsPath:             {operator, "Accounts", "operator-accounts", accounts, createAccount},
+		accountsPath:             {operator, "Accounts", "operator-accounts", accounts, create},
 		accountsPath + "/{id}":   {operator, "Account", "operator-account", account, changeAccount},
 		plansPath:                {operator, "Plans", "operator-plans", plans, putPlan},
 		operatorPath + "/health": {operator, "Health", "operator-health", health, nil},
@@ -164,18 +172,6 @@ func planNames(v *visit) (names []string, err error) {
 		names = append(names, p.Name)
 	}
 	return names, err
-}
-
-func createAccount(v *visit) (*outcome, error) {
-	terms, err := accountTerms(v)
-	if err != nil {
-		return nil, err
-	}
-	a, err := v.Ledger.CreateAccount(v.r.Context(), v.form.Get("email"), terms)
-	if err != nil {
-		return nil, formProblem(err)
-	}
-	return redirect(accountsPath+"/"+strconv.FormatInt(a.ID, 10), "account-created"), nil
 }
 
 // accountTerms reads the terms of an account from a form. An empty limit follows the

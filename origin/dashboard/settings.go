@@ -17,12 +17,24 @@ func (d *Dashboard) settingsRoutes() map[string]route {
 		name := strings.TrimSpace(v.form.Get("name"))
 		return redirect("/dashboard/settings", "name-set"), v.Identity.SetName(v.r.Context(), v.user.Account, name)
 	}
+	endSessions := func(v *visit) (*outcome, error) { // one session, or all others if none is named
+		text, ctx := v.form.Get("session"), v.r.Context()
+		if text == "" {
+			done := redirect("/dashboard/settings", "sessions-ended")
+			return done, v.Identity.EndSessions(ctx, v.user.Account, v.session.ID)
+		}
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, identity.ErrNoSession
+		}
+		return redirect("/dashboard/settings", "session-ended"), v.Identity.EndSession(ctx, v.user.Account, id)
+	}
 	deletePage := func(v *visit) (any, error) { return deleteView{v.user.Email}, v.confirmed() }
 	return map[string]route{
 		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
 		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
 		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, setName},
-		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, d.endSessions},
+		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, endSessions},
 		"/dashboard/settings/delete":   {signedIn, "Delete the account", "delete", deletePage, d.deleteAccount},
 	}
 }
@@ -115,18 +127,6 @@ func (d *Dashboard) setPassword(v *visit) (*outcome, error) {
 	}
 	v.rememberAgain()
 	return redirect("/dashboard", "password-set"), nil
-}
-
-// endSessions ends one session, or all others if none is named.
-func (d *Dashboard) endSessions(v *visit) (*outcome, error) {
-	if v.form.Get("session") == "" {
-		return redirect("/dashboard/settings", "sessions-ended"), d.Identity.EndSessions(v.r.Context(), v.user.Account, v.session.ID)
-	}
-	id, err := strconv.ParseInt(v.form.Get("session"), 10, 64)
-	if err != nil {
-		return nil, identity.ErrNoSession
-	}
-	return redirect("/dashboard/settings", "session-ended"), d.Identity.EndSession(v.r.Context(), v.user.Account, id)
 }
 
 // deleteView is the page that asks before the account is deleted.

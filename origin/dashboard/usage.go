@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"context"
 	"encoding/csv"
 	"fmt"
 	"net/http"
@@ -191,7 +190,7 @@ const (
 	csvTime      = 10 * time.Minute // to send all
 )
 
-// usageCSV leads to a file of the rows of the page Usage, which are sent as they are read.
+// usageCSV is a file of the rows of the page Usage, which are sent as they are read.
 func usageCSV(v *visit) (any, error) {
 	q, err := usageQuery(v)
 	if err != nil {
@@ -201,39 +200,38 @@ func usageCSV(v *visit) (any, error) {
 		return nil, err
 	}
 	v.keep()
-	return &outcome{stream: func() { sendCSV(v.whole, v, q) }}, nil
-}
-
-func sendCSV(ctx context.Context, v *visit, q book.UsageQuery) {
-	h := v.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, q.First, q.Last))
-	h.Set("Cache-Control", "no-store")
-	out, end := csv.NewWriter(v.w), time.Now().Add(csvTime)
-	out.UseCRLF = true // RFC 4180
-	_ = out.Write(append([]string{"day", "key_id", "key", "key_status"}, usageColumns...))
-	for after := (book.UsagePosition{}); ; {
-		rows, err := v.Ledger.UsageRows(ctx, q, after, csvPageRows)
-		if err != nil {
-			v.Log.Error("an export of usage ended early", "error", err.Error())
-			panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
-		}
-		deadline := time.Now().Add(csvWriteTime)
-		if deadline.After(end) {
-			deadline = end
-		}
-		_ = http.NewResponseController(v.w).SetWriteDeadline(deadline) // a test's writer has none
-		for _, r := range rows {
-			key := viewOfUsedKey(r.Key)
-			row := []string{r.Day.String(), strconv.FormatInt(key.ID, 10), output.Formula(key.Name), key.Status}
-			for _, n := range (&usageNumbers{r.Tally}).List() {
-				row = append(row, strconv.FormatInt(n, 10))
+	return &outcome{stream: func() {
+		h := v.w.Header()
+		h.Set("Content-Type", "text/csv; charset=utf-8")
+		h.Set("Content-Disposition",
+			fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, q.First, q.Last))
+		h.Set("Cache-Control", "no-store")
+		out, end := csv.NewWriter(v.w), time.Now().Add(csvTime)
+		out.UseCRLF = true // RFC 4180
+		_ = out.Write(append([]string{"day", "key_id", "key", "key_status"}, usageColumns...))
+		for after := (book.UsagePosition{}); ; {
+			rows, err := v.Ledger.UsageRows(v.whole, q, after, csvPageRows)
+			if err != nil {
+				v.Log.Error("an export of usage ended early", "error", err.Error())
+				panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
 			}
-			_ = out.Write(row)
+			deadline := time.Now().Add(csvWriteTime)
+			if deadline.After(end) {
+				deadline = end
+			}
+			_ = http.NewResponseController(v.w).SetWriteDeadline(deadline) // a test's writer has none
+			for _, r := range rows {
+				key := viewOfUsedKey(r.Key)
+				row := []string{r.Day.String(), strconv.FormatInt(key.ID, 10), output.Formula(key.Name), key.Status}
+				for _, n := range (&usageNumbers{r.Tally}).List() {
+					row = append(row, strconv.FormatInt(n, 10))
+				}
+				_ = out.Write(row)
+			}
+			if out.Flush(); out.Error() != nil || len(rows) < csvPageRows {
+				return // complete, or the client has disconnected
+			}
+			after = rows[len(rows)-1].Position()
 		}
-		if out.Flush(); out.Error() != nil || len(rows) < csvPageRows {
-			return // complete, or the client has disconnected
-		}
-		after = rows[len(rows)-1].Position()
-	}
+	}}, nil
 }
