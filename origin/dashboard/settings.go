@@ -17,7 +17,7 @@ func (d *Dashboard) settingsRoutes() map[string]route {
 		name := strings.TrimSpace(v.form.Get("name"))
 		return redirect("/dashboard/settings", "name-set"), v.Identity.SetName(v.r.Context(), v.user.Account, name)
 	}
-	endSessions := func(v *visit) (*outcome, error) { // one session, or all others if none is named
+	endSessions := func(v *visit) (*outcome, error) { // one session, or without its ID all others
 		text, ctx := v.form.Get("session"), v.r.Context()
 		if text == "" {
 			done := redirect("/dashboard/settings", "sessions-ended")
