@@ -86,7 +86,8 @@ func (s *Server) hook(r *http.Request) (resp wire.Response) {
 		return c.refuse("unsigned", wire.InvalidSignature.With(wrong))
 	}
 	if !h.Allow() {
-		return c.refuse("refused", wire.Limited("the hook gets more sign-ups than its rate allows; wait %s.", time.Second))
+		return c.refuse("refused", wire.Limited("the hook gets more sign-ups than its rate allows; wait %s.",
+			time.Second))
 	}
 	c.body = body
 	c.call, wrong = h.Read(body, id)

@@ -68,38 +68,25 @@ type accountListCmd struct {
 // Run lists all accounts.
 func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.WithLedger(ctx, func(l *ledger.Ledger) error {
-		accounts, err := everyPage(func(after int64) ([]book.Account, error) {
-			return l.Accounts(ctx, book.AccountPage{After: after, Search: c.Search})
-		}, func(a book.Account) int64 { return a.ID })
-		if err != nil {
-			return err
-		}
 		var rows [][]any
 		used := int64(0)
-		for _, a := range accounts {
-			rows = append(rows, []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created), day(a.Suspended)})
-			used += a.Used
+		for after, more := int64(0), true; more; {
+			page, err := l.Accounts(ctx, book.AccountPage{After: after, Search: c.Search})
+			if err != nil {
+				return err
+			}
+			for _, a := range page {
+				rows = append(rows, []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created),
+					day(a.Suspended)})
+				used += a.Used
+				after = a.ID
+			}
+			more = len(page) == book.MaxPage
 		}
-		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows,
+		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created",
+			"suspended"}, rows,
 			"total", words.Count(len(rows), "account"), "", "", "", "", used)
 	})
-}
-
-// everyPage returns the rows of all pages of a list. page gets the ID of the last row of the
-// page before, 0 for the first page.
-func everyPage[T any](page func(last int64) ([]T, error), id func(T) int64) (all []T, err error) {
-	for last, more := int64(0), true; more; {
-		list, err := page(last)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-		more = len(list) == book.MaxPage
-		if more {
-			last = id(list[len(list)-1])
-		}
-	}
-	return all, nil
 }
 
 type accountChangeCmd struct {
@@ -119,7 +106,8 @@ given beside it: --plan with the present plan removes the account's own limits.
 // Run changes the account.
 func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	if c.terms == (terms{}) && c.Operator == nil {
-		return service.UsageError{Err: errors.New("nothing to change: give --plan, --points, --rate, --overage, --no-overage, --operator or --no-operator")}
+		return service.UsageError{Err: errors.New("nothing to change: give --plan, --points, --rate, --overage, " +
+			"--no-overage, --operator or --no-operator")}
 	}
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		if c.Operator != nil {
@@ -248,17 +236,70 @@ the account remains suspended, without valid keys; run it again.`
 func (c *accountDeleteCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		if !c.Yes {
-			fmt.Fprintf(std.err, "This deletes account %d with all its keys and its history, and cannot be undone.\nType its email to delete it: ", a.ID)
+			fmt.Fprintf(std.err, "This deletes account %d with all its keys and its history, and cannot be "+
+				"undone.\nType its email to delete it: ", a.ID)
 			const longest = 1024
 			line, err := bufio.NewReader(io.LimitReader(std.in, longest)).ReadString('\n')
 			if err != nil && err != io.EOF {
 				return "", err
 			}
 			if !strings.EqualFold(strings.TrimSpace(line), a.Email) {
-				return "", errors.New("that is not the account's email; nothing was deleted (give --yes to delete without the question)")
+				return "", errors.New("that is not the account's email; nothing was deleted (give --yes to delete " +
+					"without the question)")
 			}
 		}
 		return fmt.Sprintf("account %d deleted", a.ID), l.DeleteAccount(ctx, a.ID)
+	})
+}
+
+type accountLinkCmd struct {
+	accountFlag
+	service.PublicURLFlag
+
+	ResetFactors bool `help:"Remove the authenticator app, the recovery codes and all passkeys of an owner who has lost them, and end all sessions."`
+}
+
+// Run prints a link with which the account's owner signs in once. It is the first
+// sign-in, and the way back in after a forgotten password: the service sends no
+// mail.
+func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
+		public, err := c.At("8080")
+		if err != nil {
+			return err
+		}
+		users := identity.New(l)
+		if c.ResetFactors {
+			if err := users.ResetFactors(ctx, a.ID); err != nil {
+				return err
+			}
+			fmt.Fprintln(std.out, "The authenticator app, the recovery codes and the passkeys are removed, and all "+
+				"sessions have ended.")
+		}
+		token, err := users.CreateLink(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		u, err := users.User(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if u.Unproven {
+			fmt.Fprintln(std.out, "The account was signed up for, and nothing shows by whom. Give the link to the "+
+				"owner of the email only: it ends the password and all else that was set up to sign in with.")
+		}
+		fmt.Fprintf(std.out, "This link signs in once, within %s; earlier links have ended: %s\n",
+			words.Count(int(identity.LinkLife.Hours()), "hour"), public.JoinPath("link", token))
+		return nil
+	})
+}
+
+type accountSignOutCmd struct{ accountFlag }
+
+// Run ends all sessions of the owner.
+func (c *accountSignOutCmd) Run(ctx context.Context, std streams) error {
+	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
+		return fmt.Sprintf("account %d signed out everywhere", a.ID), identity.New(l).EndSessions(ctx, a.ID, 0)
 	})
 }
 

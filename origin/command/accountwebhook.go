@@ -69,7 +69,8 @@ func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
 			return "webhook set; store its secret, it is not shown again: " + secret, err
 		}
 		secret, err := s.Rotate(ctx, a.ID)
-		return "secret rotated, the previous one signs too for a day; store the new one, it is not shown again: " + secret, err
+		return "secret rotated, the previous one signs too for a day; " +
+			"store the new one, it is not shown again: " + secret, err
 	})
 }
 
@@ -86,7 +87,8 @@ func (c *accountWebhookCmd) show(ctx context.Context, std streams, s *webhook.Se
 	if c.To == "table" {
 		fmt.Fprintf(std.out, "%s, set %s\n", output.Printable(hook.URL), words.Time(hook.Created))
 		if !hook.Disabled.IsZero() {
-			fmt.Fprintf(std.out, "disabled %s: the receiver returned HTTP 410 (Gone); set the URL again to enable it\n", words.Time(hook.Disabled))
+			fmt.Fprintf(std.out, "disabled %s: the receiver returned HTTP 410 (Gone); set the URL again to enable it\n",
+				words.Time(hook.Disabled))
 		}
 	}
 	var rows [][]any

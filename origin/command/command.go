@@ -78,12 +78,8 @@ type exited int
 // 1 for a failure, 2 for a wrong command line.
 func run(ctx context.Context, args []string, std streams) (code int) {
 	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case exited:
-			code = int(r)
-		default:
-			panic(r)
+		if r := recover(); r != nil {
+			code = int(r.(exited))
 		}
 	}()
 	parser, err := newParser(ctx, std)
@@ -122,7 +118,8 @@ func newParser(ctx context.Context, std streams) (*kong.Kong, error) {
 	parser, err := kong.New(new(cli),
 		kong.Name("addrspec"), kong.Description(about),
 		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": service.Version(), "failures": failureNames()},
-		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp),
+		kong.Writers(std.out, std.err), kong.Help(printHelp),
+		kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: helpWidth},
 		// The environment variable of a flag is in its help only if it is not ADDRSPEC_<FLAG>.
 		kong.ValueFormatter(func(v *kong.Value) string {
 			usual := "ADDRSPEC_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))

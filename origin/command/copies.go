@@ -201,8 +201,9 @@ func describeCounts(counts archive.Counts) string {
 	for _, n := range counts {
 		rows += n
 	}
-	return fmt.Sprintf("%s, of them %s, %s and %s of usage", words.Count(rows, "row"), words.Count(counts["accounts"], "account"),
-		words.Count(counts["keys"], "key"), words.Count(counts["usage"], "day"))
+	return fmt.Sprintf("%s, of them %s, %s and %s of usage", words.Count(rows, "row"),
+		words.Count(counts["accounts"], "account"), words.Count(counts["keys"], "key"),
+		words.Count(counts["usage"], "day"))
 }
 
 // importCmd reads an export into an empty ledger.

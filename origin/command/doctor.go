@@ -58,10 +58,6 @@ it with the service's environment and as root or the service's user.
 origin/deploy/doctor.md explains each part.`
 }
 
-// earliest is when this was written. A clock before it is wrong, and would count
-// points under a past month.
-var earliest = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
-
 // Run checks every part and prints a line for each, also after one has failed.
 func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 	checks, err := c.checks()
@@ -117,7 +113,8 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	return []doctor.Check{
 		{Name: "database", Look: c.database},
 		{Name: "secrets", Look: c.secrets},
-		doctor.Clock(earliest, func(ctx context.Context) (now time.Time, err error) {
+		// A clock before this was written is wrong, and would count points under a past month.
+		doctor.Clock(time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC), func(ctx context.Context) (now time.Time, err error) {
 			err = c.WithLedger(ctx, func(l *ledger.Ledger) (err error) {
 				now, err = l.Now(ctx)
 				return err
@@ -159,7 +156,8 @@ func (c *doctorCmd) database(ctx context.Context) (detail string, err error) {
 		}
 		took := time.Since(start).Round(time.Microsecond)
 		e, err := l.Examine(ctx)
-		detail = fmt.Sprintf("%s responds in %s and has %s; %s", c.Redacted(), took, words.Count(len(plans), "plan"), e.Summary)
+		detail = fmt.Sprintf("%s responds in %s and has %s; %s", c.Redacted(), took, words.Count(len(plans), "plan"),
+			e.Summary)
 		problems := append([]error{err}, e.Wrong...)
 		for _, soon := range e.Advice {
 			problems = append(problems, doctor.Advice{Err: soon})

@@ -17,9 +17,6 @@ import (
 // helpWidth is the longest line of help; a narrower terminal has shorter ones.
 const helpWidth = 100
 
-// helpOptions is how kong prints help.
-var helpOptions = kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: helpWidth}
-
 // commandGroups has the group of each command in the help. A tag on a command would give the
 // group to its flags too.
 var commandGroups = map[string]string{

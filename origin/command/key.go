@@ -51,7 +51,8 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 		if !a.Suspended.IsZero() {
 			suspended = ", but its account is suspended: it is refused until account resume"
 		}
-		return fmt.Sprintf("key %d created%s%s; store its secret, it is not shown again: %s", key.ID, describeKeyTerms(key), suspended, secret), err
+		return fmt.Sprintf("key %d created%s%s; store its secret, it is not shown again: %s", key.ID,
+			describeKeyTerms(key), suspended, secret), err
 	})
 }
 
@@ -101,35 +102,38 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		keys, err := everyPage(func(after int64) ([]book.Key, error) {
-			return l.ListKeys(ctx, a.ID, book.KeyPage{Search: c.Search, Revoked: c.All, After: after})
-		}, func(k book.Key) int64 { return k.ID })
-		if err != nil {
-			return err
-		}
 		var rows [][]any
-		for _, k := range keys {
-			status := "active"
-			switch {
-			case !k.Revoked.IsZero():
-				status = "revoked " + k.Revoked.Format(time.DateOnly)
-			case !k.Expires.IsZero() && !now.Before(k.Expires):
-				status = "expired"
-			case !k.Replaced.IsZero():
-				status = "rotated, old secret until " + words.Time(k.Replaced)
+		for p, more := (book.KeyPage{Search: c.Search, Revoked: c.All}), true; more; {
+			page, err := l.ListKeys(ctx, a.ID, p)
+			if err != nil {
+				return err
 			}
-			var last, used any
-			if k.LastDay != 0 {
-				last = k.LastDay.String()
+			for _, k := range page {
+				status := "active"
+				switch {
+				case !k.Revoked.IsZero():
+					status = "revoked " + k.Revoked.Format(time.DateOnly)
+				case !k.Expires.IsZero() && !now.Before(k.Expires):
+					status = "expired"
+				case !k.Replaced.IsZero():
+					status = "rotated, old secret until " + words.Time(k.Replaced)
+				}
+				var last, used any
+				if k.LastDay != 0 {
+					last = k.LastDay.String()
+				}
+				if k.Budget != nil {
+					used = k.Used
+				}
+				rows = append(rows, []any{k.ID, k.Name, k.Hint, status, day(k.Created), last, day(k.Expires),
+					orNil(k.Budget),
+					used, orNil(k.Rate), orNil(strings.Join(k.Origins, " ")), orNil(k.Policy), k.Test})
+				p.After = k.ID
 			}
-			if k.Budget != nil {
-				used = k.Used
-			}
-			rows = append(rows, []any{k.ID, k.Name, k.Hint, status, day(k.Created), last, day(k.Expires), orNil(k.Budget), used,
-				orNil(k.Rate), orNil(strings.Join(k.Origins, " ")), orNil(k.Policy), k.Test})
+			more = len(page) == book.MaxPage
 		}
-		return c.print(std.out, []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used",
-			"rate", "origins", "policy", "test"}, rows)
+		return c.print(std.out, []string{"id", "name", "begins", "status", "created", "last used", "expires",
+			"budget", "used", "rate", "origins", "policy", "test"}, rows)
 	})
 }
 
@@ -240,7 +244,8 @@ func (c *keyRotateCmd) Run(ctx context.Context, std streams) error {
 		if !k.Replaced.IsZero() {
 			old = "the old secret is valid until " + words.Time(k.Replaced)
 		}
-		return fmt.Sprintf("key %d rotated; %s; store the new secret, it is not shown again: %s", k.ID, old, secret), err
+		return fmt.Sprintf("key %d rotated; %s; store the new secret, it is not shown again: %s", k.ID, old,
+			secret), err
 	})
 }
 

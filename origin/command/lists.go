@@ -141,7 +141,8 @@ func (c *listsUpdateCmd) Run(ctx context.Context, std streams) error {
 	case c.ListsKey.IsZero():
 		return service.UsageError{Err: service.ErrNoKey}
 	case c.Lists == "" && !c.DryRun:
-		return service.UsageError{Err: errors.New("--lists is missing: give the file in which to store the lists, the same as for serve, or --dry-run")}
+		return service.UsageError{Err: errors.New("--lists is missing: give the file in which to store the lists, " +
+			"the same as for serve, or --dry-run")}
 	}
 	source, err := update.Parse(c.From)
 	if err != nil {
@@ -173,9 +174,11 @@ func (c *listsUpdateCmd) Run(ctx context.Context, std streams) error {
 	outcome := used.Version + " are the newest lists of the feed"
 	switch {
 	case release != nil && c.DryRun:
-		outcome = fmt.Sprintf("%s would replace %s; signed %s, valid until %s", release.Version, used.Version, words.Time(release.Signed), words.Time(release.Expires))
+		outcome = fmt.Sprintf("%s would replace %s; signed %s, valid until %s", release.Version, used.Version,
+			words.Time(release.Signed), words.Time(release.Expires))
 	case release != nil:
-		outcome = fmt.Sprintf("%s has %s, before %s; a running service takes them over within seconds", c.Lists, release.Version, used.Version)
+		outcome = fmt.Sprintf("%s has %s, before %s; a running service takes them over within seconds", c.Lists,
+			release.Version, used.Version)
 	}
 	_, err = fmt.Fprintln(std.out, outcome)
 	return err
@@ -225,7 +228,8 @@ func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 		if changes.Since != nil {
 			since = " since " + *changes.Since
 		}
-		_, err = fmt.Fprintf(std.out, "%s: changes of the lists %s%s: %d added, %d removed\n", c.File, changes.Version, since, changes.Added, changes.Removed)
+		_, err = fmt.Fprintf(std.out, "%s: changes of the lists %s%s: %d added, %d removed\n", c.File,
+			changes.Version, since, changes.Added, changes.Removed)
 		return err
 	}
 	release, err := store.File{Path: c.File, Key: c.ListsKey.PublicKey}.Read()
@@ -235,7 +239,8 @@ func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	_, err = fmt.Fprintf(std.out, "%s: lists %s, signed %s, valid until %s\n", c.File, release.Version, words.Time(release.Signed), words.Time(release.Expires))
+	_, err = fmt.Fprintf(std.out, "%s: lists %s, signed %s, valid until %s\n", c.File, release.Version,
+		words.Time(release.Signed), words.Time(release.Expires))
 	return err
 }
 

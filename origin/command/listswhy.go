@@ -25,9 +25,6 @@ type listsWhyCmd struct {
 	To      string   `enum:"table,json" default:"table" help:"Output format: table, for people, or json (an array with an object for each domain)."`
 }
 
-// exitNoEntry is the exit code if a domain has no entry.
-const exitNoEntry = 3
-
 // Help is shown by --help.
 func (*listsWhyCmd) Help() string {
 	return `Prints the class, the entry that decides, whether it covers subdomains, the lists that
@@ -67,7 +64,7 @@ func (c *listsWhyCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	var reasons []shownReason
-	without := 0
+	without := 0 // have no entry, which is the exit code 3
 	for n, domain := range c.Domains {
 		reason, err := why(ctx, engine.View(), domain, published)
 		if err != nil {
@@ -91,7 +88,7 @@ func (c *listsWhyCmd) Run(ctx context.Context, std streams) error {
 		err = w.Flush()
 	}
 	if err == nil && without > 0 {
-		err = exitError{fmt.Errorf("no entry for %d of %s", without, words.Count(len(reasons), "domain")), exitNoEntry}
+		err = exitError{fmt.Errorf("no entry for %d of %s", without, words.Count(len(reasons), "domain")), 3}
 	}
 	return err
 }
@@ -135,7 +132,8 @@ func why(ctx context.Context, view *host.View, domain string, published map[stri
 	case strings.HasPrefix(r.Domain, "["):
 		return s, errors.New("this is the address of a host (RFC 5321 section 4.1.3), and lists have domains")
 	}
-	s = shownReason{Domain: r.Domain, Sources: []shownSource{}, TypoSuggestion: optional(r.TypoSuggestion), Lists: view.Info().Lists}
+	s = shownReason{Domain: r.Domain, Sources: []shownSource{}, TypoSuggestion: optional(r.TypoSuggestion),
+		Lists: view.Info().Lists}
 	e := r.Details.Provider
 	if e == nil {
 		return s, nil

@@ -136,8 +136,8 @@ var manSections = []struct {
 		{"130", "check was interrupted. Standard error says how to go on."},
 	}},
 	{"ENVIRONMENT", [][2]string{
-		{"ADDRSPEC_<FLAG>", "The value of a flag, such as ADDRSPEC_DNS_TIMEOUT for --dns-timeout. The flag overrides it. " +
-			"Give secrets like this, since other users can read command lines."},
+		{"ADDRSPEC_<FLAG>", "The value of a flag, such as ADDRSPEC_DNS_TIMEOUT for --dns-timeout. The flag " +
+			"overrides it. Give secrets like this, since other users can read command lines."},
 		{"COLUMNS", "The width of help, in place of the terminal's."},
 		{"XDG_CACHE_HOME", "Its directory addrspec keeps compiled machine code, so that later starts are faster; " +
 			"see --cache-dir."},

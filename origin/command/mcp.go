@@ -48,8 +48,10 @@ func (c *mcpCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer done()
 	options.Release = service.Release
-	mode := map[mcp.Mode]string{mcp.Offline: "offline", mcp.DNS: "with MX lookups", mcp.Service: "through a service"}[options.Mode]
-	fmt.Fprintf(std.err, "addrspec %s serves the Model Context Protocol on standard input and output, %s\n", service.Release, mode)
+	mode := map[mcp.Mode]string{mcp.Offline: "offline", mcp.DNS: "with MX lookups",
+		mcp.Service: "through a service"}[options.Mode]
+	fmt.Fprintf(std.err, "addrspec %s serves the Model Context Protocol on standard input and output, %s\n",
+		service.Release, mode)
 	return mcp.Serve(ctx, options, std.in, std.out)
 }
 
@@ -71,7 +73,8 @@ func (c *mcpCmd) local(ctx context.Context, _ io.Writer) (o mcp.Options, done fu
 	var lookups *check.Lookups
 	if !c.Offline {
 		const most = 64 // MX lookups at a time: those of a call
-		resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: most, AccountConcurrency: most})
+		resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: most,
+			AccountConcurrency: most})
 		if err != nil {
 			done()
 			return o, nil, err

@@ -80,7 +80,8 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 	first := cmp.Or(c.First.Day, book.DayOf(now.AddDate(0, 0, 1-now.Day())))
 	last := cmp.Or(c.Last.Day, book.DayOf(now))
 	if last < first {
-		return service.UsageError{Err: fmt.Errorf("the last day %s is before the first %s: give --first and --last", last, first)}
+		return service.UsageError{Err: fmt.Errorf("the last day %s is before the first %s: give --first and --last",
+			last, first)}
 	}
 	return c.WithLedger(ctx, func(l *ledger.Ledger) error {
 		account := int64(0) // all
@@ -102,7 +103,8 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 		var rows [][]any
 		var total book.Tally
 		for _, d := range days {
-			rows = append(rows, append([]any{d.Account, orNil(d.Email), d.Day.String(), d.Key.ID, orNil(d.Key.Name)}, counts(d.Tally)...))
+			rows = append(rows, append([]any{d.Account, orNil(d.Email), d.Day.String(), d.Key.ID, orNil(d.Key.Name)},
+				counts(d.Tally)...))
 			total = total.Plus(d.Tally)
 		}
 		return c.print(std.out, []string{"account", "email", "day", "key", "name", "points", "requests", "errors",

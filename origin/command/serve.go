@@ -45,7 +45,8 @@ const demoEmail = "demo@localhost"
 // demoTerms let a person play: a page that checks while somebody types, and a list
 // of some thousand addresses, both without a wait. They are not unlimited, so that a
 // client sees the headers and a limit.
-var demoTerms = book.Terms{Plan: "pro", Rate: new(book.Limit(50)), Points: new(book.Limit(100_000)), Overage: new(false)}
+var demoTerms = book.Terms{Plan: "pro", Rate: new(book.Limit(50)), Points: new(book.Limit(100_000)),
+	Overage: new(false)}
 
 // announce prints the address of the service. Without accounts it prints the two commands
 // that make the first key, which work while the service runs. With --demo the first start
@@ -88,14 +89,18 @@ func (c *serveCmd) announce(ctx context.Context, std streams, s *service.Service
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "The demo account is ready (%s/s, %s a month); its key is shown only this once. Try\n\n  curl -H 'X-API-Key: %s' %s/v1/email/jane.doe+news@hotmial.com\n\n",
+		fmt.Fprintf(std.out, "The demo account is ready (%s/s, %s a month); its key is shown only this once. "+
+			"Try\n\n  curl -H 'X-API-Key: %s' %s/v1/email/jane.doe+news@hotmial.com\n\n",
 			limitWords(demo.Rate, "request"), limitWords(demo.Points, "point"), secret, at)
 	case errors.Is(err, book.ErrNoAccount):
-		return errors.New("--demo needs an empty ledger, and this one has accounts: start without --demo, or with another --database")
+		return errors.New("--demo needs an empty ledger, and this one has accounts: start without --demo, or with " +
+			"another --database")
 	case err != nil:
 		return err
 	default:
-		fmt.Fprintf(std.out, "The demo key was shown at the first start; create another in the dashboard or with\n\n  %s key create --account %s --name demo --database %s\n\n", program, demoEmail, forShell(&c.DatabaseFlag))
+		fmt.Fprintf(std.out, "The demo key was shown at the first start; create another in the dashboard or "+
+			"with\n\n  %s key create --account %s --name demo --database %s\n\n", program, demoEmail,
+			forShell(&c.DatabaseFlag))
 	}
 	if c.Dashboard == "off" {
 		return nil

@@ -2,11 +2,9 @@
 // doctor prints what it finds.
 //
 // A [Check] is a name and a function. What is wrong is an error whose sentence says
-// what to do; what should be done soon is [Advice]. Here are the checks that need
-// nothing but the machine and the network: files and clock (machine.go), disk and open files
-// (machine_unix.go), resolvers (resolver.go), the running service and workers (service.go).
-// The checks of the database are in package ledger, those of module and lists in the
-// command.
+// what to do; what should be done soon is [Advice]. The checks here need nothing but the
+// machine and the network; those of the database are in package ledger, those of module and
+// lists in the command.
 package doctor
 
 import (

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -17,7 +19,8 @@ func Clock(earliest time.Time, database func(context.Context) (time.Time, error)
 	return Check{"clock", func(ctx context.Context) (string, error) {
 		before := time.Now()
 		if before.Before(earliest) {
-			return "", fmt.Errorf("it is set to %s, before this program was built; start NTP", before.UTC().Format(time.DateTime))
+			return "", fmt.Errorf("it is set to %s, before this program was built; start NTP",
+				before.UTC().Format(time.DateTime))
 		}
 		err := synchronised()
 		if theirs, failed := database(ctx); failed == nil { // else the check of the database says why
@@ -35,11 +38,12 @@ func difference(whose string, d time.Duration) error {
 	if d < 0 {
 		way = "ahead of"
 	}
-	err := fmt.Errorf("%s is %s %s this machine's: synchronise both with NTP", whose, d.Abs().Round(time.Millisecond), way)
+	size := d.Abs().Round(time.Millisecond)
+	err := fmt.Errorf("%s is %s %s this machine's: synchronise both with NTP", whose, size, way)
 	switch {
-	case d.Abs() > 10*time.Second:
+	case size > 10*time.Second:
 		return err
-	case d.Abs() > 2*time.Second:
+	case size > 2*time.Second:
 		return Advice{err}
 	}
 	return nil
@@ -54,30 +58,32 @@ func Files(secret, settings []string) Check {
 			return "", nil
 		}
 		var problems []error
-		for n, path := range append(append([]string(nil), secret...), settings...) {
-			forbidden, what := fs.FileMode(0o022), "other users of this machine can change it"
+		bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+		for n, path := range slices.Concat(secret, settings) {
+			forbidden := fs.FileMode(0o022)
 			if n < len(secret) {
 				forbidden = 0o077
 			}
+			directory := filepath.Dir(path)
 			info, err := os.Stat(path)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
+			above, failed := os.Stat(directory)
+			err = cmp.Or(err, failed)
 			if err != nil {
-				problems = append(problems, fmt.Errorf("cannot look at %s: %w", path, err))
+				bad("cannot look at %s: %w", path, err)
 				continue
 			}
-			if mode := info.Mode().Perm(); mode&forbidden != 0 {
-				if mode&forbidden&0o044 != 0 {
-					what = "other users of this machine can read it"
-				}
-				problems = append(problems, fmt.Errorf("%s has mode %04o, so %s: chmod %04o %s", path, mode, what, mode&^forbidden, path))
-				continue
-			}
-			directory := filepath.Dir(path)
-			if info, err := os.Stat(directory); err == nil && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0 {
-				problems = append(problems, fmt.Errorf("%s has mode %04o, so other users of this machine can replace the files in it: chmod go-w %s",
-					directory, info.Mode().Perm(), directory))
+			mode, may := info.Mode().Perm(), info.Mode().Perm()&^forbidden
+			switch {
+			case mode&forbidden&0o044 != 0:
+				bad("%s has mode %04o, so other users of this machine can read it: chmod %04o %[1]s", path, mode, may)
+			case mode != may:
+				bad("%s has mode %04o, so other users of this machine can change it: chmod %04o %[1]s", path, mode, may)
+			case above.Mode().Perm()&0o022 != 0 && above.Mode()&fs.ModeSticky == 0:
+				bad("%s has mode %04o, so other users of this machine can replace the files in it: chmod go-w %[1]s",
+					directory, above.Mode().Perm())
 			}
 		}
 		return "only their owner can read the ledger and secrets, or change settings", errors.Join(problems...)

@@ -32,7 +32,8 @@ func LocalDisk(path string) error {
 		return fmt.Errorf("the database is on %s, where SQLite can lose charges: move it to a local disk, or use PostgreSQL", name)
 	}
 	if errors.Is(unix.Access(path, unix.W_OK), unix.EROFS) { // also of root
-		return fmt.Errorf("%s is on a read-only file system, so the service cannot charge: see in the kernel's log why, and mount it for writing", path)
+		return fmt.Errorf("%s is on a read-only file system, so the service cannot charge: see in the kernel's log "+
+			"why, and mount it for writing", path)
 	}
 	return nil
 }

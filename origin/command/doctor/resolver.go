@@ -57,7 +57,8 @@ func (d Domains) askOf(ctx context.Context, server string, timeout time.Duration
 	}
 	for domain, wrong := range map[string]string{
 		d.Without: "says that it has MX records: it makes up records, or --dns-without-mx names the wrong domain",
-		strings.ToLower(rand.Text()) + ".invalid": "says that a name below .invalid has MX records: it makes up records",
+		strings.ToLower(rand.Text()) + ".invalid": "says that a name below .invalid has MX records: it " +
+			"makes up records",
 	} {
 		found, err := r.Lookup(ctx, 0, domain)
 		if err != nil {

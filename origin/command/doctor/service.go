@@ -44,19 +44,20 @@ func ask(ctx context.Context, at *url.URL, secret string) (*http.Response, []byt
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	resp, err := client.Do(request)
+	advice := ""
 	expired, _ := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
-	case err == nil:
 	case expired.Reason == x509.Expired:
-		return nil, nil, fmt.Errorf("%w: renew the certificate", err)
+		advice = ": renew the certificate"
 	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return nil, nil, fmt.Errorf("%w: the proxy must send the whole chain of a certificate that this machine trusts", err)
+		advice = ": the proxy must send the whole chain of a certificate that this machine trusts"
 	case errors.As(err, new(x509.HostnameError)):
-		return nil, nil, fmt.Errorf("%w: get a certificate for this name", err)
+		advice = ": get a certificate for this name"
 	case errors.As(err, new(*net.OpError)):
-		return nil, nil, fmt.Errorf("%w: start the service, or correct the URL", err)
-	default:
-		return nil, nil, err
+		advice = ": start the service, or correct the URL"
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w%s", err, advice)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
@@ -84,7 +85,8 @@ func Service(at *url.URL) Check {
 			end := resp.TLS.PeerCertificates[0].NotAfter
 			detail += ", its certificate valid until " + words.Date(end)
 			if left := time.Until(end); left < 14*24*time.Hour {
-				problems = append(problems, Advise("the certificate expires in %s: see why it was not renewed", words.Count(int(left.Hours()/24), "day")))
+				problems = append(problems, Advise("the certificate expires in %s: see why it was not renewed",
+					words.Count(int(left.Hours()/24), "day")))
 			}
 		}
 		if ip := net.ParseIP(at.Hostname()); at.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -97,7 +99,8 @@ func Service(at *url.URL) Check {
 		// /readyz may be at the operator's listener instead.
 		ready, _, err := ask(ctx, at.JoinPath("readyz"), "")
 		if err == nil && ready.StatusCode == http.StatusServiceUnavailable {
-			err = errors.New("/readyz is 503: the ledger cannot commit, or the resolvers are not believed (--dns-strict); look at the checks of the database and the resolver, and at the service's log")
+			err = errors.New("/readyz is 503: the ledger cannot commit, or the resolvers are not believed " +
+				"(--dns-strict); look at the checks of the database and the resolver, and at the service's log")
 		}
 		return detail, errors.Join(append(problems, err)...)
 	}}
@@ -111,7 +114,7 @@ func exposed(ctx context.Context, at *url.URL) error {
 	}
 	resp, _, err := ask(ctx, at.JoinPath("metrics"), "")
 	if err == nil && resp.StatusCode == http.StatusOK {
-		err = Advise("anybody can read %s/metrics: start serve with --operator-listen 127.0.0.1:9090, or refuse the path in the proxy", at)
+		err = Advise("anybody can read %s/metrics: give serve --operator-listen, or refuse the path in the proxy", at)
 	}
 	return errors.Join(plain, err)
 }
@@ -133,10 +136,12 @@ func Origin(at *url.URL, secrets ...string) Check {
 			_ = json.Unmarshal(body, &problem)
 			switch {
 			case problem.Code == "INVALID_EDGE_SECRET":
-				return "", fmt.Errorf("secret %d of %d: the origin refuses the edge secret: start it and its workers with the same --edge-secret", n+1, len(secrets))
+				return "", fmt.Errorf("secret %d of %d: the origin refuses the edge secret: start it and its "+
+					"workers with the same --edge-secret", n+1, len(secrets))
 			case resp.StatusCode == http.StatusUnauthorized && problem.Code != "":
 			case resp.StatusCode == http.StatusNotFound:
-				return "", errors.New("the origin has no /v1/edge/admit: start it with --edge-secret, and let the proxy pass the path")
+				return "", errors.New("the origin has no /v1/edge/admit: start it with --edge-secret, and let the " +
+					"proxy pass the path")
 			default:
 				return "", fmt.Errorf("/v1/edge/admit is %s: is the origin behind this URL?", resp.Status)
 			}
@@ -159,14 +164,16 @@ func Edge(at *url.URL, ours func() (host.Info, error)) Check {
 		}
 		var theirs host.Info
 		if err := json.Unmarshal(body, &theirs); err != nil || resp.StatusCode != http.StatusOK || theirs.Engine == "" {
-			return "", fmt.Errorf("%s/versions is %s without versions: is a worker of addrspec behind this URL?", at, resp.Status)
+			return "", fmt.Errorf("%s/versions is %s without versions: is a worker of addrspec behind this URL?", at,
+				resp.Status)
 		}
 		resp, _, err = ask(ctx, at.JoinPath("v1/usage"), "")
 		if err != nil {
 			return "", err
 		}
 		if resp.StatusCode != http.StatusUnauthorized {
-			return "", fmt.Errorf("%s/v1/usage without a key is %s and not 401: does the worker reach its origin?", at, resp.Status)
+			return "", fmt.Errorf("%s/v1/usage without a key is %s and not 401: does the worker reach its origin?",
+				at, resp.Status)
 		}
 		info, err := ours()
 		if err != nil {
@@ -174,7 +181,8 @@ func Edge(at *url.URL, ours func() (host.Info, error)) Check {
 		}
 		detail := fmt.Sprintf("%s has engine %s, lists %s, model %s", at, theirs.Engine, theirs.Lists, theirs.Model)
 		if theirs != info {
-			return "", Advise("%s, and this program engine %s, lists %s, model %s, so their responses may differ: deploy both from one release, with one feed of lists", detail, info.Engine, info.Lists, info.Model)
+			return "", Advise("%s, and this program engine %s, lists %s, model %s, so their responses may differ: "+
+				"deploy both from one release, with one feed of lists", detail, info.Engine, info.Lists, info.Model)
 		}
 		return detail, nil
 	}}
