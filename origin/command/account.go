@@ -83,9 +83,8 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 			}
 			more = len(page) == book.MaxPage
 		}
-		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created",
-			"suspended"}, rows,
-			"total", words.Count(len(rows), "account"), "", "", "", "", used)
+		header := []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}
+		return c.print(std.out, header, rows, "total", words.Count(len(rows), "account"), "", "", "", "", used)
 	})
 }
 
@@ -182,9 +181,10 @@ func (o *accountFlag) withAccount(ctx context.Context, do func(*ledger.Ledger, b
 }
 
 // apply prints the sentence of a change of the account.
-func (o *accountFlag) apply(ctx context.Context, std streams, change func(*ledger.Ledger, book.Account) (string, error)) error {
+func (o *accountFlag) apply(ctx context.Context, std streams,
+	do func(*ledger.Ledger, book.Account) (string, error)) error {
 	return o.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-		done, err := change(l, a)
+		done, err := do(l, a)
 		if err == nil {
 			fmt.Fprintln(std.out, done)
 		}

@@ -65,8 +65,7 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 		return service.UsageError{Err: err}
 	}
 	findings := doctor.Run(ctx, c.Limit, checks)
-	failed := false
-	lines := ""
+	failed, lines := false, ""
 	shown := map[doctor.Status]string{doctor.OK: "ok", doctor.Advised: "ADVICE", doctor.Wrong: "WRONG"}
 	for _, f := range findings {
 		failed = failed || f.Status == doctor.Wrong || c.Strict && f.Status == doctor.Advised
@@ -114,7 +113,8 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 		{Name: "database", Look: c.database},
 		{Name: "secrets", Look: c.secrets},
 		// A clock before this was written is wrong, and would count points under a past month.
-		doctor.Clock(time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC), func(ctx context.Context) (now time.Time, err error) {
+		doctor.Clock(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), func(ctx context.Context) (now time.Time,
+			err error) {
 			err = c.WithLedger(ctx, func(l *ledger.Ledger) (err error) {
 				now, err = l.Now(ctx)
 				return err
@@ -141,7 +141,8 @@ func optionalURL(flag, text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("%s must be http or https and a host, such as https://addrspec.example, without a password or a query", flag)
+		return nil, fmt.Errorf("%s must be http or https and a host, such as https://addrspec.example, without a "+
+			"password or a query", flag)
 	}
 	return u, nil
 }
@@ -192,11 +193,14 @@ func (c *doctorCmd) secrets(ctx context.Context) (string, error) {
 	}
 	switch ids := sealer.IDs(); {
 	case len(ids) == 0 && all == 0:
-		return "there are none; without --secret-key those of authenticator apps and webhooks will be stored as they are", nil
+		return "there are none; without --secret-key those of authenticator apps and webhooks will be stored " +
+			"as they are", nil
 	case len(ids) == 0:
-		return "", doctor.Advise("those of authenticator apps and webhooks are stored as they are (%d), so a thief of the database or of a backup has them: give serve a --secret-key", all)
+		return "", doctor.Advise("those of authenticator apps and webhooks are stored as they are (%d), so a thief of "+
+			"the database or of a backup has them: give serve a --secret-key", all)
 	case counts[ids[0]] < all:
-		return "", doctor.Advise("%d of %d are not sealed with the present key, whose ID is %s: start serve with it, which seals them; until then keep the key of before", all-counts[ids[0]], all, ids[0])
+		return "", doctor.Advise("%d of %d are not sealed with the present key, whose ID is %s: start serve with it, "+
+			"which seals them; until then keep the key of before", all-counts[ids[0]], all, ids[0])
 	default:
 		return fmt.Sprintf("%d sealed with the key whose ID is %s", all, ids[0]), nil
 	}

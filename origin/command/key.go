@@ -126,8 +126,7 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 					used = k.Used
 				}
 				rows = append(rows, []any{k.ID, k.Name, k.Hint, status, day(k.Created), last, day(k.Expires),
-					orNil(k.Budget),
-					used, orNil(k.Rate), orNil(strings.Join(k.Origins, " ")), orNil(k.Policy), k.Test})
+					orNil(k.Budget), used, orNil(k.Rate), orNil(strings.Join(k.Origins, " ")), orNil(k.Policy), k.Test})
 				p.After = k.ID
 			}
 			more = len(page) == book.MaxPage
@@ -174,9 +173,37 @@ func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return "", err
 		}
-		change, err := c.change(ctx, l, k.KeyTerms)
-		if err != nil {
-			return "", err
+		terms, change := k.KeyTerms, book.KeyChange{}
+		if c.Name != "" {
+			change.Name = &c.Name
+		}
+		if c.Expires != "" {
+			terms.Expires, err = expiryOf(ctx, l, c.Expires)
+			if err != nil {
+				return "", err
+			}
+		}
+		if c.Budget.given {
+			terms.Budget = c.Budget.limit
+		}
+		if c.Rate.given {
+			terms.Rate = c.Rate.limit
+		}
+		if len(c.Origin) > 0 {
+			terms.Origins = c.Origin
+		}
+		if len(c.Origin) == 1 && c.Origin[0] == "none" {
+			terms.Origins = nil
+		}
+		terms.Policy = cmp.Or(c.Policy, terms.Policy)
+		if c.Policy == "none" {
+			terms.Policy = ""
+		}
+		switch {
+		case c.Expires != "" || c.Budget.given || c.Rate.given || len(c.Origin) > 0 || c.Policy != "":
+			change.Terms = &terms
+		case change.Name == nil:
+			return "", errors.New("nothing to change: give --name, --expires, --budget, --rate, --origin or --policy")
 		}
 		if err := l.ChangeKey(ctx, a.ID, c.ID, change); err != nil {
 			return "", err
@@ -184,42 +211,6 @@ func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
 		k, err = l.Key(ctx, a.ID, c.ID)
 		return fmt.Sprintf("key %d changed: %s%s", k.ID, output.Printable(k.Name), describeKeyTerms(k)), err
 	})
-}
-
-// change returns the change of a key that has the terms.
-func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms book.KeyTerms) (change book.KeyChange, err error) {
-	if c.Name != "" {
-		change.Name = &c.Name
-	}
-	if c.Expires != "" {
-		terms.Expires, err = expiryOf(ctx, l, c.Expires)
-		if err != nil {
-			return change, err
-		}
-	}
-	if c.Budget.given {
-		terms.Budget = c.Budget.limit
-	}
-	if c.Rate.given {
-		terms.Rate = c.Rate.limit
-	}
-	if len(c.Origin) > 0 {
-		terms.Origins = c.Origin
-	}
-	if len(c.Origin) == 1 && c.Origin[0] == "none" {
-		terms.Origins = nil
-	}
-	terms.Policy = cmp.Or(c.Policy, terms.Policy)
-	if c.Policy == "none" {
-		terms.Policy = ""
-	}
-	switch {
-	case c.Expires != "" || c.Budget.given || c.Rate.given || len(c.Origin) > 0 || c.Policy != "":
-		change.Terms = &terms
-	case change.Name == nil:
-		err = errors.New("nothing to change: give --name, --expires, --budget, --rate, --origin or --policy")
-	}
-	return change, err
 }
 
 type keyRotateCmd struct {

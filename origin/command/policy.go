@@ -58,13 +58,16 @@ func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 		if err := book.CheckPolicyName(c.Name); err != nil {
 			return "", err
 		}
-		document, file, err := "", c.File, error(nil)
-		if c.File == "-" {
-			text, failed := io.ReadAll(io.LimitReader(std.in, maxPolicyFile))
-			document, file, err = string(text), "standard input", failed
-		} else {
-			document, err = readLimited(c.File, maxPolicyFile)
+		read := func() (string, error) { return readLimited(c.File, maxPolicyFile) }
+		file := c.File
+		if file == "-" {
+			file = "standard input"
+			read = func() (string, error) {
+				text, err := io.ReadAll(io.LimitReader(std.in, maxPolicyFile))
+				return string(text), err
+			}
 		}
+		document, err := read()
 		if err != nil {
 			return "", err
 		}

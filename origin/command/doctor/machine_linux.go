@@ -13,7 +13,6 @@ import (
 // number of statfs(2).
 var networkFileSystems = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
-	unix.SMB_SUPER_MAGIC:  "SMB",
 	unix.SMB2_SUPER_MAGIC: "SMB",
 	unix.CIFS_SUPER_MAGIC: "SMB",
 	unix.V9FS_MAGIC:       "9P",
