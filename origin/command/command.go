@@ -27,7 +27,7 @@ import (
 )
 
 // cli is the command line. Every flag has an environment variable
-// ADDRSPEC_<FLAG>, which the flag overrides. The order of the commands is that of the help.
+// ADDRSPEC_<FLAG>, which the flag overrides. Help lists the commands in this order.
 type cli struct {
 	Check      checkCmd         `cmd:"" help:"Check addresses, files or a pipe, here or through a service."`
 	Mcp        mcpCmd           `cmd:"" name:"mcp" help:"Serve checks to assistants over standard input and output (Model Context Protocol)."`

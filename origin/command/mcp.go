@@ -72,7 +72,7 @@ func (c *mcpCmd) local(ctx context.Context, _ io.Writer) (o mcp.Options, done fu
 	}
 	var lookups *check.Lookups
 	if !c.Offline {
-		const most = 64 // MX lookups at a time: those of a call
+		const most = 64 // MX lookups at a time: as many as a call has addresses
 		resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: most,
 			AccountConcurrency: most})
 		if err != nil {
@@ -96,7 +96,7 @@ func (c *mcpCmd) local(ctx context.Context, _ io.Writer) (o mcp.Options, done fu
 }
 
 // remote returns checkers that use the service of --server. The policy of a call decides, if
-// it has one: that of the account by its name, or a document, here.
+// the call has a policy: a name of a policy of the account, or a document, which decides here.
 func (c *mcpCmd) remote(ctx context.Context, warnings io.Writer) (o mcp.Options, done func(), err error) {
 	if c.Offline {
 		return o, nil, service.UsageError{Err: errServerOffline}

@@ -3,8 +3,8 @@
 //
 // A [Check] is a name and a function. What is wrong is an error whose sentence says
 // what to do; what should be done soon is [Advice]. The checks here need nothing but the
-// machine and the network; those of the database are in package ledger, those of module and
-// lists in the command.
+// machine and the network; the checks of the database are in package ledger, the checks of
+// module and lists in the command.
 package doctor
 
 import (

@@ -20,8 +20,8 @@ var networkFileSystems = map[int64]string{
 	unix.AFS_SUPER_MAGIC:  "AFS",
 }
 
-// LocalDisk returns an error if a SQLite file is on a network file system, or on one that is
-// mounted read-only.
+// LocalDisk returns an error if a SQLite file is on a network file system, or on a file
+// system that is mounted read-only.
 func LocalDisk(path string) error {
 	var s unix.Statfs_t
 	if err := unix.Statfs(filepath.Dir(path), &s); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // Disk looks at the space left where files are written. Directories that do not exist yet
-// are on the disk of the nearest one above.
+// are on the disk of the nearest directory above.
 func Disk(directories ...string) Check {
 	return Check{"disk", func(context.Context) (string, error) {
 		var problems []error

@@ -45,7 +45,7 @@ func Resolver(servers []string, timeout time.Duration, domains Domains) Check {
 	}}
 }
 
-// askOf asks one resolver. Its errors name it.
+// askOf asks one resolver. Its errors name the resolver.
 func (d Domains) askOf(ctx context.Context, server string, timeout time.Duration) error {
 	r, err := mx.New(mx.Config{Servers: []string{server}, Timeout: timeout, WithMX: d.With})
 	if err != nil {
