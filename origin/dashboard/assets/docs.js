@@ -4,7 +4,7 @@
  */
 
 import { followContents } from "./contents.js";
-import { copyOnClick } from "./copy.js";
+import { copyOnClick } from "./page.js";
 import { searchBox } from "./search.js";
 
 const STORED = "language of examples";
@@ -58,10 +58,7 @@ function makeTabs(group, number) {
   return { panels, tabs };
 }
 
-/**
- * @param {HTMLElement} panel
- * @param {string} id
- */
+/** @param {HTMLElement} panel @param {string} id */
 function makeTab(panel, id) {
   const language = panel.dataset.language ?? "";
   const tab = document.createElement("button");
@@ -79,10 +76,7 @@ function makeTab(panel, id) {
   return tab;
 }
 
-/**
- * @param {KeyboardEvent} event
- * @param {HTMLElement[]} tabs
- */
+/** @param {KeyboardEvent} event @param {HTMLElement[]} tabs */
 function move(event, tabs) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   const focused = document.activeElement;

@@ -1,7 +1,5 @@
 /** Checks addresses in batches: through the account, or with the module in this browser. */
 
-import { MAX_ADDRESS } from "./list-file.js";
-
 /** @typedef {import("./list-file.js").Result} Result */
 /** @typedef {import("./list-file.js").Refusal} Refusal */
 
@@ -60,23 +58,6 @@ export const offlineChecker = (module) => async (addresses) =>
 function factsOf({ details, ...facts }) {
   const { refusal } = /** @type {{ refusal: Refusal | null }} */ (details);
   return { facts, refusal };
-}
-
-/**
- * Checks with two checkers: addresses that are longer than any valid one by the module,
- * whose result is that of the service, and all others through the account.
- * @param {Checker} account
- * @param {() => Promise<Module>} load
- * @returns {Checker}
- */
-export function withoutLong(account, load) {
-  return async (addresses, signal) => {
-    const long = addresses.filter((address) => address.length > MAX_ADDRESS);
-    const short = addresses.filter((address) => address.length <= MAX_ADDRESS);
-    const found = short.length > 0 ? await account(short, signal) : [];
-    const here = long.length > 0 ? await offlineChecker(await load())(long, signal) : [];
-    return new Map([...found, ...here]);
-  };
 }
 
 /**
@@ -167,10 +148,7 @@ async function waitAfter(response, attempt) {
   return Math.max(1000 * seconds, Math.min(MAX_WAIT, 500 * 2 ** attempt));
 }
 
-/**
- * Why no further attempt makes sense.
- * @param {Response} response
- */
+/** Why no further attempt makes sense. @param {Response} response */
 async function reasonOf(response) {
   const body = await response.json().catch(() => ({}));
   const { remaining, required } = body.error ?? body;

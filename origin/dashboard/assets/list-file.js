@@ -15,11 +15,8 @@ const Papa = Reflect.get(globalThis, "Papa");
 
 /** The largest file in bytes. */
 export const MAX_FILE = 5 << 20;
-/** The longest address that the service is asked about; longer ones are never valid. */
-export const MAX_ADDRESS = 1000;
-
-/** The longest cell that is taken for an address, in characters; the module takes 1 MiB. */
-const MAX_CELL = 1 << 18;
+/** The longest cell that is taken for an address, in characters; a valid one has 254 bytes at most. */
+const MAX_ADDRESS = 1000;
 const MAX_CELLS = 1000;
 /** How many quotation marks that are not closed are passed over. */
 const MAX_TORN = 100;
@@ -315,9 +312,8 @@ function rowOf({ cells, torn }, width, column, lossy) {
   while (cells.length < width) cells.push("");
   const address = column < 0 ? (cells[0] ?? "") : (cells[column] ?? "").trim();
   if (address.trim() === "") return fail("the row has no address", "NO_ADDRESS");
-  if (address.length > MAX_CELL || address.includes("\0")) {
-    return fail("the address is longer than 256 KiB, or has a NUL byte: this is not text");
-  }
+  if (address.length > MAX_ADDRESS) return fail("the address is longer than 1000 characters");
+  if (address.includes("\0")) return fail("a NUL byte in the address: this is not text");
   return { cells, address };
 }
 

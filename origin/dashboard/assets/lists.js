@@ -5,14 +5,7 @@
  */
 
 import { load } from "./addrspec.js";
-import {
-  accountChecker,
-  checkList,
-  Halt,
-  leftOf,
-  offlineChecker,
-  withoutLong,
-} from "./list-check.js";
+import { accountChecker, checkList, Halt, leftOf, offlineChecker } from "./list-check.js";
 import { costSentence } from "./list-cost.js";
 import {
   addressesOf,
@@ -73,10 +66,7 @@ function show(...ids) {
   }
 }
 
-/**
- * @param {string} id
- * @param {string} text
- */
+/** @param {string} id @param {string} text */
 function write(id, text) {
   element(id, HTMLElement).textContent = text;
 }
@@ -266,10 +256,7 @@ starting.addEventListener("submit", (event) => {
 on("again", () => void check());
 on("stop", () => running?.abort());
 
-/**
- * @param {string} id
- * @param {() => void} act
- */
+/** @param {string} id @param {() => void} act */
 function on(id, act) {
   element(id, HTMLButtonElement).addEventListener("click", act);
 }
@@ -293,16 +280,16 @@ async function check() {
 }
 
 async function checker() {
-  const module = () => load(new URL(page.dataset.module ?? "", location.href).href);
-  if (isOffline()) return offlineChecker(await module());
-  const account = accountChecker({
+  if (isOffline()) {
+    return offlineChecker(await load(new URL(page.dataset.module ?? "", location.href).href));
+  }
+  return accountChecker({
     url: page.dataset.check ?? "",
     token: document.querySelector('meta[name="form-token"]')?.getAttribute("content") ?? "",
     onCharge: (charged) => {
       points += charged;
     },
   });
-  return withoutLong(account, module);
 }
 
 /** @param {unknown} error */
@@ -321,10 +308,7 @@ function showProgress() {
   );
 }
 
-/**
- * @param {import("./list-file.js").List} checked
- * @param {string} sentence
- */
+/** @param {import("./list-file.js").List} checked @param {string} sentence */
 function finish(checked, sentence) {
   const found = { valid: 0, invalid: 0, left: 0 };
   for (const { address, failure } of checked.rows) {

@@ -1,8 +1,6 @@
 /** What every page does better with JavaScript: copy buttons, and the numbers of bars. */
 
-import { copyOnClick } from "./copy.js";
-
-enhance(document);
+enhance();
 for (const bar of document.querySelectorAll(".bar-of-day")) {
   for (const event of ["pointerenter", "focus"]) {
     bar.addEventListener(event, () => {
@@ -12,19 +10,32 @@ for (const bar of document.querySelectorAll(".bar-of-day")) {
   }
 }
 
-/**
- * Shows the copy buttons of a part of the page and makes them work.
- * @param {ParentNode} part
- */
-export function enhance(part) {
-  for (const button of part.querySelectorAll("button[data-copy][hidden]")) {
-    if (button instanceof HTMLButtonElement) {
-      copyOnClick(
-        button,
-        () => document.getElementById(button.dataset.copy ?? "")?.textContent ?? "",
-      );
-    }
+/** Shows the copy buttons of the page and makes them work. */
+export function enhance() {
+  const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (
+    document.querySelectorAll("button[data-copy][hidden]")
+  );
+  for (const button of buttons) {
+    const source = document.getElementById(button.dataset.copy ?? "");
+    copyOnClick(button, () => source?.textContent ?? "");
   }
+}
+
+/** Makes a button copy, and say that it did. @param {HTMLButtonElement} button @param {() => string} text */
+export function copyOnClick(button, text) {
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text()); // needs HTTPS or localhost
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Select and copy by hand";
+    }
+    setTimeout(() => {
+      button.textContent = label;
+    }, 2000);
+  });
 }
 
 let waiting = false;

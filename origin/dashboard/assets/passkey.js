@@ -11,22 +11,18 @@ const supported =
 /** The autofill that waits, which a click must end first. */
 const waiting = new AbortController();
 
-for (const form of document.querySelectorAll("form[data-passkey]")) {
-  if (form instanceof HTMLFormElement) {
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      submit(form);
-    });
-    if (form.dataset.autofill !== undefined) {
-      autofill(form);
-    }
-  }
+const forms = /** @type {NodeListOf<HTMLFormElement>} */ (
+  document.querySelectorAll("form[data-passkey]")
+);
+for (const form of forms) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void submit(form);
+  });
+  if (form.dataset.autofill !== undefined) void autofill(form);
 }
 
-/**
- * Runs a ceremony after a click.
- * @param {HTMLFormElement} form
- */
+/** Runs a ceremony after a click. @param {HTMLFormElement} form */
 async function submit(form) {
   const button = form.querySelector("button");
   waiting.abort();
@@ -55,9 +51,7 @@ async function autofill(form) {
       await ceremony(form, { mediation: "conditional", signal: waiting.signal });
     }
   } catch (problem) {
-    if (problem instanceof Refusal) {
-      say(form, problem.message);
-    }
+    if (problem instanceof Refusal) say(form, problem.message);
   }
 }
 
@@ -114,9 +108,7 @@ async function post(path, fields) {
     body: JSON.stringify(fields),
   });
   const body = await response.json();
-  if (!response.ok) {
-    throw new Refusal(body.error);
-  }
+  if (!response.ok) throw new Refusal(body.error);
   return body;
 }
 

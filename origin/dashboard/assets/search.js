@@ -13,10 +13,7 @@ const MOST_WORDS = 8;
 const EXCERPT = 140; // characters
 const IN_PLACE = 1; // the rank of a word that only the titles above an entry have
 
-/**
- * Makes a search box work.
- * @param {HTMLFormElement} form
- */
+/** Makes a search box work. @param {HTMLFormElement} form */
 export function searchBox(form) {
   const input = /** @type {HTMLInputElement} */ (form.querySelector("input"));
   const list = /** @type {HTMLElement} */ (form.querySelector("ol"));

@@ -43,7 +43,7 @@ async function send(sent, submitter) {
     here.value = emails.value;
   }
   showCount();
-  enhance(document);
+  enhance();
   const next = submitter?.getAttribute("name") === "use" ? "emails" : "found";
   document.getElementById(next)?.focus(); // so that a screen reader says what is new
 }

@@ -26,10 +26,7 @@ export function watched(on) {
   watching = on;
 }
 
-/**
- * Runs a story with the browser.
- * @param {(story: Story) => Promise<void>} story
- */
+/** Runs a story with the browser. @param {(story: Story) => Promise<void>} story */
 export async function run(story) {
   const [endpoint = "", picture = "", ...args] = process.argv.slice(2);
   const browser = await chromium.connect(endpoint);
@@ -62,10 +59,7 @@ export async function run(story) {
   await browser.close();
 }
 
-/**
- * Notes what must not happen on a page.
- * @param {Page} page
- */
+/** Notes what must not happen on a page. @param {Page} page */
 function watch(page) {
   page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
@@ -127,11 +121,7 @@ export async function check(origin, secret) {
   return response.status;
 }
 
-/**
- * The text of an element that must exist.
- * @param {Page} page
- * @param {string} selector
- */
+/** The text of an element that must exist. @param {Page} page @param {string} selector */
 export async function text(page, selector) {
   return (await page.locator(selector).innerText()).trim();
 }
@@ -150,12 +140,7 @@ export async function setPassword(page) {
   await page.waitForURL("**/dashboard?done=password-set");
 }
 
-/**
- * Signs in with the password.
- * @param {Page} page
- * @param {string} origin
- * @param {string} email
- */
+/** Signs in with the password. @param {Page} page @param {string} origin @param {string} email */
 export async function signIn(page, origin, email) {
   await page.goto(`${origin}/sign-in`);
   await page.getByLabel("Email").fill(email);

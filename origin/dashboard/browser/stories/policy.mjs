@@ -26,10 +26,6 @@ await run(async ({ open, args: [link = "", noScript] }) => {
   await page.goto(`${origin}/dashboard/policies/sign-up`);
   await decides(page);
   await look(page, "a verdict");
-  await keyUsesIt(page, origin);
-  await page.getByRole("combobox", { name: "Policy" }).selectOption("none");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.goto(`${origin}/dashboard/policies/sign-up`);
   await page.getByRole("link", { name: "Delete this policy" }).click();
   await page.getByRole("button", { name: "Delete the policy" }).click();
   assert.equal(await text(page, ".notice.good"), "The policy is deleted.");
@@ -122,25 +118,4 @@ async function decides(page) {
   assert.equal(await page.locator("#document").inputValue(), '{"review": {"reasons": ["no_mx"]}}');
   await page.goto(new URL("/dashboard/policies/sign-up", page.url()).href);
   assert.equal(await page.locator("#document").inputValue(), before, "as it is saved");
-}
-
-/** @param {Page} page @param {string} origin */
-async function keyUsesIt(page, origin) {
-  await page.locator("#json").evaluate((json) => json.setAttribute("open", ""));
-  await page.locator("#document").fill('{"block": {"reasons": ["role"]}}');
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.goto(`${origin}/dashboard/keys`);
-  await page.getByLabel("Name", { exact: true }).fill("<b>shop</b>");
-  await page.getByText("Limits and policy of this key").click();
-  await page.getByRole("combobox", { name: "Policy" }).selectOption("sign-up");
-  await page.getByRole("button", { name: "Create" }).click();
-  const secret = await text(page, "#secret");
-  const response = await fetch(`${origin}/v1/email/info@example.com`, {
-    headers: { "X-API-Key": secret },
-  });
-  const { verdict } = /** @type {{ verdict: object }} */ (await response.json());
-  assert.deepEqual(verdict, { action: "block", reason: "role", rule: "block.reasons[0]" });
-  await page.goto(`${origin}/dashboard/policies/sign-up/delete`);
-  assert.equal(await page.getByRole("button", { name: "Delete the policy" }).count(), 0);
-  await page.getByRole("link", { name: "<b>shop</b>" }).click();
 }
