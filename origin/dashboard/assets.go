@@ -31,7 +31,13 @@ type asset struct {
 }
 
 func newAsset(contentType string, body []byte) asset {
-	return asset{contentType, body, sync.OnceValue(func() []byte { return compress(body) })}
+	return asset{contentType, body, sync.OnceValue(func() []byte {
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
+		_, _ = z.Write(body)                                  // a buffer takes everything
+		_ = z.Close()
+		return b.Bytes()
+	})}
 }
 
 // moduleAsset is the module that pages run in the browser.
@@ -110,14 +116,6 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", found.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
-}
-
-func compress(body []byte) []byte {
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
-	_, _ = z.Write(body)                                  // a buffer takes everything
-	_ = z.Close()
-	return b.Bytes()
 }
 
 // A docsView is a page of the documentation.

@@ -82,7 +82,8 @@ func newChart(series []string, others bool, first book.Day, values [][]int64) ch
 			below += value
 			y, height := chartHeight*(1-float64(below)/float64(top)), chartHeight*float64(value)/float64(top)
 			x := width * (float64(i) + chartGap/2)
-			d.Parts = append(d.Parts, chartBar{units(x), units(y), units(width * (1 - chartGap)), units(height), c.Series[n].Class})
+			bar := chartBar{units(x), units(y), units(width * (1 - chartGap)), units(height), c.Series[n].Class}
+			d.Parts = append(d.Parts, bar)
 		}
 		c.Days = append(c.Days, d)
 	}

@@ -148,6 +148,11 @@ func TestTestIsSentOnce(t *testing.T) {
 	require.Contains(t, b.shown(page).body, "The test message: failed")
 	require.Contains(t, b.shown(page).body, "The test message: failed")
 	require.NotContains(t, b.get(path+"?test=msg_x").body, "The test message")
+	var view webhookView
+	program := s.signedIn(t, s.createAccount(t, "program@example.com").ID)
+	program.submit(path, url.Values{"do": {"set"}, "url": {"https://nowhere.example.com/"}})
+	require.Equal(t, http.StatusOK, program.postJSON(path, map[string]string{"do": "test"}, &view).status)
+	require.NotNil(t, view.Test, "a program gets it in the response")
 }
 
 // keptForm is a form with a field that is wrong.

@@ -101,7 +101,8 @@ func (d *Dashboard) createPolicy(v *visit) (*outcome, error) {
 	}
 	err := v.storePolicy(name, document, 0)
 	if errors.Is(err, book.ErrPolicyChanged) {
-		return nil, &problem{status: http.StatusConflict, code: "POLICY_EXISTS", field: "name", input: true, sentence: "The account has a policy with this name. Give another name, or edit that one."}
+		return nil, &problem{status: http.StatusConflict, code: "POLICY_EXISTS", field: "name", input: true,
+			sentence: "The account has a policy with this name. Give another name, or edit that one."}
 	}
 	return redirect(policiesPath+"/"+name, "policy-created"), policyProblem(err)
 }
@@ -205,7 +206,8 @@ func (v *visit) policyPage() (*policyPage, error) {
 		return nil, err
 	}
 	keys, err := v.keysByPolicy()
-	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document, Tried: v.r.URL.Path == policiesPath+"/"+name+"/test"}
+	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}
+	page.Tried = v.r.URL.Path == policiesPath+"/"+name+"/test"
 	page.TooLong = len(page.Document) > maxDocument/3 && len(url.QueryEscape(page.Document)) > maxDocument-maxForm
 	return page, err
 }
@@ -233,8 +235,11 @@ func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
 	switch {
 	case errors.Is(err, book.ErrPolicyChanged):
 		v.form.Set("version", strconv.FormatInt(page.Policy.Version, 10)) // so that a second try replaces it
-		return &outcome{data: page, refused: &problem{status: http.StatusConflict, code: "POLICY_CHANGED", field: "version",
-			sentence: fmt.Sprintf("The policy was changed since this page was opened: you began with version %s, and now it has version %d. Nothing was saved. What you entered is below; save it again to replace the other change, or load the page to see that.", visible(given), page.Policy.Version)}}, nil
+		p := &problem{status: http.StatusConflict, code: "POLICY_CHANGED", field: "version"}
+		p.sentence = fmt.Sprintf("The policy was changed since this page was opened: you began with version %s, "+
+			"and now it has version %d. Nothing was saved. What you entered is below; save it again to replace the "+
+			"other change, or load the page to see that.", visible(given), page.Policy.Version)
+		return &outcome{data: page, refused: p}, nil
 	case err != nil:
 		return page.refused(document, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 const (
@@ -154,6 +155,26 @@ func TestPolicyOfAKey(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/keys/1", url.Values{"name": {"shop"}, "policy": {""}}).status)
 		require.Equal(t, http.StatusSeeOther, b.submit(path+"/delete", url.Values{}).status)
 	})
+}
+
+// Of many keys a page names three, and a sentence one. An account has a limited number of policies.
+func TestManyKeysAndPolicies(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	path := b.createPolicy("sign-up", blocking)
+	for n := range 5 {
+		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(n), book.KeyTerms{Policy: "sign-up"})
+		require.NoError(t, err)
+	}
+	require.Contains(t, b.get(policiesPath).body, " and 2 more")
+	require.Contains(t, b.submit(path+"/delete", url.Values{}).body, "and 4 more keys. Give the key another default first")
+	for n := range book.MaxPolicies - 1 {
+		_, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "policy-"+strconv.Itoa(n), "{}")
+		require.NoError(t, err)
+	}
+	got := b.submit(policiesPath, url.Values{"name": {"another"}})
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, "The account has 100 policies, which is the most")
 }
 
 // Who is suspended reads policies, and changes none.

@@ -33,7 +33,8 @@ var supposedLookups = []grace{{"", "nothing is looked up"}, {"mx", "the domain h
 	{"address", "no MX records, but an address record"}, {"none", "neither MX nor address record"}}
 
 var foundBySupposed = map[string]host.Found{"": 0, "mx": host.LookedUp | host.HasMX,
-	"address": host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord, "none": host.LookedUp | host.AddressLookedUp}
+	"address": host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord,
+	"none":    host.LookedUp | host.AddressLookedUp}
 
 // testPolicy decides about an address by the module alone: it looks nothing up, asks the API
 // nothing and costs nothing. The document is the one that was given, as it is in a form that
@@ -85,18 +86,14 @@ func (t *tested) decide(v *visit, document string, found host.Found) error {
 	if err := json.Unmarshal(verdict, &t.Verdict); err != nil || t.Verdict.Rule == nil {
 		return err
 	}
-	t.Entry = entryAt(document, *t.Verdict.Rule)
-	return nil
-}
-
-// entryAt returns the entry of a document at a place such as block.reasons[1].
-func entryAt(document, place string) string {
+	// The rule is a place such as block.reasons[1].
 	var rules map[string]map[string][]string
-	member, rest, _ := strings.Cut(place, "[")
+	member, rest, _ := strings.Cut(*t.Verdict.Rule, "[")
 	section, kind, _ := strings.Cut(member, ".")
 	index, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
-	if err != nil || json.Unmarshal([]byte(document), &rules) != nil || index < 0 || index >= len(rules[section][kind]) {
-		return ""
+	known := err == nil && json.Unmarshal([]byte(document), &rules) == nil
+	if list := rules[section][kind]; known && index >= 0 && index < len(list) {
+		t.Entry = list[index]
 	}
-	return rules[section][kind][index]
+	return nil
 }

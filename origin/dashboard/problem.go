@@ -36,7 +36,8 @@ var (
 		sentence: "The account is suspended, so this cannot be done. You can still read everything, revoke keys, end sessions, change the password and second factors, and remove passkeys. Contact the operator of this service."}
 	errCrossOrigin = &problem{status: http.StatusForbidden, code: "CROSS_ORIGIN", sentence: "The form was sent from another site."}
 	errNoCookie    = &problem{status: http.StatusForbidden, code: "NO_COOKIE",
-		sentence: "Your browser sent no cookie with the form, so it does not keep those of this site. Allow cookies for this site in the settings of the browser, then open the page again."}
+		sentence: "Your browser sent no cookie with the form, so it does not keep those of this site. " +
+			"Allow cookies for this site in the settings of the browser, then open the page again."}
 	errFormToken = &problem{status: http.StatusForbidden, code: "FORM_TOKEN",
 		sentence: "The form is out of date, because you have signed in or out since. Load the page again; a program sends the header X-Form-Token with the value that GET returned."}
 )
