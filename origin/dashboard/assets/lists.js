@@ -148,14 +148,13 @@ function problem(error) {
   const known = error instanceof ListProblem ? error : new ListProblem(`It failed: ${error}`);
   write("problem-text", known.message);
   write("status", "");
-  if (known.choose === "encoding") {
-    encoding.selectedIndex = -1;
-    const samples = [...encoding.options].map(({ text, value }) => [
-      text,
-      decode(known.line, value).text,
-    ]);
-    showPreview(["Encoding", "Your file in it"], samples, -1);
-  }
+  const asks = known.choose === "encoding";
+  if (asks) encoding.selectedIndex = -1;
+  const samples = [...encoding.options].map(({ text, value }) => [
+    text,
+    decode(known.line, value).text,
+  ]);
+  showPreview(asks ? ["Encoding", "Your file in it"] : [], asks ? samples : [], -1);
   element("layout", HTMLElement).hidden = known.choose !== "layout";
   show("problem-card", ...(known.choose ? ["reading"] : []));
 }
