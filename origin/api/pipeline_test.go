@@ -344,6 +344,7 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	f.ledger.claim = decided(ledger.Insufficient)
 	require.Contains(t, ask(single, "secret").Body.String(), `{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: the month's`)
 	require.Contains(t, ask(batch, "secret").Body.String(), `"code":"INSUFFICIENT_USAGE"`)
+	require.Equal(t, 200, ask(free, "secret").Code, "refused input needs no points")
 
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return false, errors.New("broken") }
 	f.ledger.claim = outcomeOf{}

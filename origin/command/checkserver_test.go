@@ -1,12 +1,10 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,29 +18,16 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // checkThrough runs `addrspec check --server` on input.
-func (s *instance) checkThrough(t testing.TB, key, in string, args ...string) (out, err string, code int) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
+func (s *instance) checkThrough(_ testing.TB, key, in string, args ...string) (out, err string, code int) {
 	args = append([]string{"check", "--server", "http://" + s.hostPort}, args...)
 	if key != "" {
 		args = append(args, "--key", key)
 	}
-	code = run(context.Background(), args, streams{strings.NewReader(in), &stdout, &stderr})
-	return stdout.String(), stderr.String(), code
-}
-
-// listOf returns a list of different addresses, a line each.
-func listOf(count int) string {
-	var list strings.Builder
-	for n := range count {
-		fmt.Fprintf(&list, "user%d@mail.example\n", n)
-	}
-	return list.String()
+	return runOn(context.Background(), strings.NewReader(in), args...)
 }
 
 // A line is the service's own result, byte for byte, with mx and with item errors.
@@ -87,33 +72,18 @@ func TestCheckThroughAServiceIsCharged(t *testing.T) {
 }
 
 // When the points are used up, the run ends after whole batches. Batches are sent one at a
-// time then, so no batch after the refused one is sent, though a short one would be
-// affordable; but the short one may have been the first of two that were ready.
+// time then, so no batch after the refused one is sent.
 func TestCheckThroughAServiceOutOfPoints(t *testing.T) {
 	t.Parallel()
-	for _, addresses := range []int{2000, 8*64 + 10} {
-		s := start(t, "--dns", contract.Serve(t))
-		key, _ := s.limitedKey(t, 500)
-		out, problem, code := s.checkThrough(t, key, listOf(addresses))
-		require.Equal(t, 1, code)
-		left := 500 - s.used(t)
-		require.Contains(t, problem, fmt.Sprintf("too few usage points are left this month: %d, and the next batch needs 64; they refill on 1 ", left))
-		require.Equal(t, 448, strings.Count(out, "\n"))
-		require.True(t, left == 52 || addresses < 2000 && left == 42, left)
-		require.Regexp(t, `448 records written; to go on, .*--resume 448 .*--run-id [A-Z0-9]{26}`, problem)
-	}
-}
-
-// A free key gets one request a second: no address is lost or refused.
-func TestCheckThroughAServiceKeepsTheRate(t *testing.T) {
-	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
-	key := s.otherKey(t)
-	begin := time.Now()
-	out, problem, code := s.checkThrough(t, key, listOf(256))
-	require.Zero(t, code, problem)
-	require.Equal(t, 256, strings.Count(out, "\n"))
-	require.GreaterOrEqual(t, time.Since(begin), 3*time.Second) // real time: the rate is of real seconds, and a slow machine takes longer
+	key, _ := s.limitedKey(t, 500)
+	out, problem, code := s.checkThrough(t, key, listOf(2000))
+	require.Equal(t, 1, code)
+	require.Contains(t, problem,
+		"too few usage points are left this month: 52, and the next batch needs 64; they refill on 1 ")
+	require.Equal(t, 448, strings.Count(out, "\n"))
+	require.Regexp(t, `448 records written; to go on, .*--resume 448 .*--run-id [A-Z0-9]{26}`, problem)
+	require.EqualValues(t, 448, s.used(t))
 }
 
 // The service is killed and started again in the middle, several times: each
@@ -122,104 +92,39 @@ func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
 	t.Parallel()
 	address, err := origintest.FreeAddress()
 	require.NoError(t, err)
-	dns := contract.Serve(t)
-	p := launch(t, nil, "--listen", address, "--dns", dns)
-	key := p.unlimitedKey(t)
+	flags := []string{"--listen", address, "--dns", contract.Serve(t)}
+	p := launch(t, nil, flags...)
+	key, rows := p.newKey(t), shorter(4000, 2000)
 	lines, feed := io.Pipe()
-	killed := make(chan int, 1)
-	rows := shorter(4000, 2000)
+	type ending struct {
+		out, problem string
+		code         int
+	}
+	ended := make(chan ending, 1)
 	go func() {
-		defer feed.Close()
-		kills := 0
-		for n := range rows {
-			if n%1000 == 700 {
-				p.Kill()
-				kills++
-				p.relaunch(t, address, dns)
-			}
-			fmt.Fprintf(feed, "user%d@mail.example\n", n)
-		}
-		killed <- kills
+		var e ending
+		e.out, e.problem, e.code = runOn(context.Background(), lines,
+			"check", "--server", "http://"+address, "--key", key, "-")
+		lines.Close()
+		ended <- e
 	}()
-	var out, problem bytes.Buffer
-	code := run(context.Background(), []string{"check", "--server", "http://" + address, "--key", key, "-"}, streams{lines, &out, &problem})
-	require.Zero(t, code, problem.String())
-	require.Equal(t, rows/1000, <-killed)
+	for n := range rows {
+		if n%1000 == 700 {
+			p.Kill()
+			p = launchOn(t, p.database, nil, flags...)
+		}
+		fmt.Fprintf(feed, "user%d@mail.example\n", n)
+	}
+	feed.Close()
+	e := <-ended
+	require.Zero(t, e.code, e.problem)
 	n := 0
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(e.out) {
 		require.True(t, strings.HasPrefix(line, fmt.Sprintf(`{"email":"user%d@mail.example","valid":true,`, n)), line)
 		n++
 	}
 	require.Equal(t, rows, n)
-	require.EqualValues(t, rows, ledgertest.Used(t, ledgertest.Open(t, p.database), "a@example.org"))
-}
-
-// relaunch starts a killed process again, at the same address and on the same
-// database. It may run outside the test's goroutine.
-func (p *process) relaunch(t *testing.T, address, dns string) {
-	cmd := exec.Command(os.Args[0], origintest.ServeArgs(t, p.database, "--dns", dns, "--listen", address)...)
-	cmd.Env = append(os.Environ(), programVariable+"=1")
-	cmd.Stderr = p.log
-	next, err := origintest.Start(cmd, origintest.OnStdout)
-	if err != nil {
-		t.Error(err, p.log)
-		return
-	}
-	t.Cleanup(next.Kill)
-	p.Process = next
-}
-
-// A signal ends the check at once, also while the service does not respond.
-func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
-	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer silent.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		conn, err := silent.Accept()
-		cancel()
-		if err == nil {
-			_, _ = io.Copy(io.Discard, conn)
-			conn.Close()
-		}
-	}()
-	code := run(ctx, []string{"check", "--server", "http://" + silent.Addr().String(), "--key", book.NewSecret()}, streams{strings.NewReader(listOf(9)), io.Discard, io.Discard})
-	require.Equal(t, 1, code)
-}
-
-// A run that is interrupted and repeated with its id is charged once, for every
-// address, whatever was in progress.
-func TestCheckThroughAServiceInterrupted(t *testing.T) {
-	t.Parallel()
-	const addresses = 3000
-	s := start(t, "--dns", contract.Serve(t))
-	key := s.newKey(t)
-	file := filepath.Join(t.TempDir(), "list.txt")
-	require.NoError(t, os.WriteFile(file, []byte(listOf(addresses)), 0o600))
-	interrupted, code := 0, 1
-	for range 5 {
-		ctx, cancel := context.WithCancel(t.Context())
-		before := s.used(t)
-		go func() { // cancels once the run has charged something
-			for ctx.Err() == nil && ledgertest.Used(t, s.ledger, testAccount) == before {
-				time.Sleep(time.Millisecond) // real time: the pause of a poll
-			}
-			cancel()
-		}()
-		code = run(ctx, []string{"check", "--server", "http://" + s.hostPort, "--run-id", "0123456789abcdef", "--key", key, file}, streams{nil, io.Discard, io.Discard})
-		cancel()
-		if code == 0 {
-			break
-		}
-		interrupted++
-	}
-	if code != 0 {
-		_, problem, last := s.checkThrough(t, key, "", "--run-id", "0123456789abcdef", file)
-		require.Zero(t, last, problem)
-	}
-	require.NotZero(t, interrupted)
-	require.EqualValues(t, addresses, s.used(t))
+	require.EqualValues(t, rows, p.used(t))
 }
 
 // A wrong command line ends with 2, a service that refuses with 1. No message has

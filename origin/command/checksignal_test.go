@@ -2,17 +2,12 @@ package command
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
-	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -72,53 +67,4 @@ func TestCheckEndsAtOnceWhileItLooksUp(t *testing.T) {
 	require.Error(t, cmd.Wait())
 	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), problem.String())
 	require.Contains(t, problem.String(), "interrupted: no record was written")
-}
-
-// With records in a file, the terminal has progress and then the summary; in a pipe,
-// standard error has the summary alone.
-func TestCheckShowsProgressOnATerminal(t *testing.T) {
-	t.Parallel()
-	file, output := fileOf(t, "list.txt", strings.Repeat("jane@mail.example\n", 150_000)), t.TempDir()+"/out.ndjson"
-	cmd := program(checkArgs(t, "--offline", file, "-o", output)...)
-	cmd.Env = append(cmd.Env, "TERM=xterm")
-	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 90})
-	require.NoError(t, err)
-	defer terminal.Close()
-	screen := &screen{t: t, from: terminal}
-	screen.waitFor("%")
-	screen.waitFor("150,000")
-	require.NoError(t, cmd.Wait())
-
-	cmd = program(checkArgs(t, "--offline", file)...)
-	var problem bytes.Buffer
-	cmd.Stderr = &problem
-	require.NoError(t, cmd.Run())
-	require.NotContains(t, problem.String(), "\x1b")
-	require.NotContains(t, problem.String(), "\r")
-	require.Contains(t, problem.String(), "150,000")
-}
-
-// A resolver that dies in the middle ends the run with how to resume it.
-func TestCheckEndsInAnOutage(t *testing.T) {
-	t.Parallel()
-	server := mxtest.New(t, "")
-	var list strings.Builder
-	for n := range 3000 {
-		fmt.Fprintf(&list, "jane@d%d.example\n", n)
-	}
-	server.Respond("d2000.example.", func(dns.ResponseWriter, *dns.Msg) { server.RespondAll(mxtest.Silent) })
-	var problem bytes.Buffer
-	cmd := program(checkArgs(t, "--dns", server.Addr, "--dns-timeout", "100ms", "--workers", "8", fileOf(t, "list.txt", list.String()))...)
-	cmd.Stderr = &problem
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	readLines(t, out, 1)
-	_, err = io.Copy(io.Discard, out)
-	require.NoError(t, err)
-	var failure *exec.ExitError
-	require.ErrorAs(t, cmd.Wait(), &failure)
-	require.Equal(t, 1, failure.ExitCode())
-	require.Contains(t, problem.String(), "the resolvers no longer respond")
-	require.Regexp(t, `addrspec check --resume \d+ `, problem.String())
 }

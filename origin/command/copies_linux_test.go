@@ -17,16 +17,9 @@ import (
 func TestCopiesHaveConstantMemory(t *testing.T) {
 	leftToCI(t)
 	const moreMemory = 12 << 20 // that ten times as many rows may take; their export is longer
-	directory := t.TempDir()
-	peak := func(args ...string) int64 {
-		cmd := ownProcess(args...)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, string(out))
-		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
-	}
 	peaks := map[string][]int64{}
 	for name, rows := range map[string]int{"small": 10_000, "large": 100_000} {
-		database, place := newLedger(t, rows), filepath.Join(directory, name)
+		database, place := newLedger(t, rows), filepath.Join(t.TempDir(), name)
 		postgres := pgtest.NeedDatabase(t)
 		for _, args := range [][]string{
 			{"backup", place + ".db", "--database", database},
@@ -36,7 +29,10 @@ func TestCopiesHaveConstantMemory(t *testing.T) {
 			{"import", place + ".ndjson", "--database", postgres},
 			{"export", place + ".again", "--database", postgres},
 		} {
-			peaks[name] = append(peaks[name], peak(args...))
+			cmd := program(args...)
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, string(out))
+			peaks[name] = append(peaks[name], cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss<<10)
 		}
 		info, err := os.Stat(place + ".again")
 		require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"database/sql"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,32 +16,19 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// ownProcess returns a command of the program in a process of its own.
-func ownProcess(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), programVariable+"=1")
-	return cmd
-}
-
-// grow adds rows of the audit log to an SQLite ledger with an account 1: about
-// 0.3 MB a thousand.
-func grow(t *testing.T, database string, rows int) {
-	t.Helper()
+// newLedger creates a ledger with one account and rows of its audit log: about 0.3 MB a
+// thousand.
+func newLedger(t *testing.T, rows int) (database string) {
+	database = origintest.NewDatabase(t)
+	l := ledgertest.Open(t, database)
+	ledgertest.NewAccount(t, l, testAccount)
+	require.NoError(t, l.Close())
 	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(database, "sqlite:")+"?_pragma=busy_timeout(5000)")
 	require.NoError(t, err)
 	defer db.Close()
 	_, err = db.Exec("WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < " + strconv.Itoa(rows) + `)
 		INSERT INTO audit (account, at_ns, actor, action, subject) SELECT 1, i, 'owner', 'key.create', hex(randomblob(90)) FROM n`)
 	require.NoError(t, err)
-}
-
-// newLedger creates a ledger with one account and rows of its audit log.
-func newLedger(t *testing.T, rows int) (database string) {
-	database = origintest.NewDatabase(t)
-	l := ledgertest.Open(t, database)
-	ledgertest.NewAccount(t, l, testAccount)
-	require.NoError(t, l.Close())
-	grow(t, database, rows)
 	return database
 }
 
@@ -71,11 +57,11 @@ func TestKilledBackupAndRestore(t *testing.T) {
 	run("backup", copied, "--database", old)
 	run("backup", place, "--database", old)
 	began := time.Now()
-	require.NoError(t, ownProcess("backup", whole, "--database", database).Run())
+	require.NoError(t, program("backup", whole, "--database", database).Run())
 	took, finished, rounds := time.Since(began), 0, shorter(8, 3) // real time: spreads the kills; no moment is expected
 	for i := range rounds {
 		for file, args := range map[string][]string{copied: backup, place: restore} {
-			cmd := ownProcess(args...)
+			cmd := program(args...)
 			require.NoError(t, cmd.Start())
 			time.Sleep(took * time.Duration(i+1) / time.Duration(rounds)) // real time: a kill at any moment
 			_ = cmd.Process.Kill()

@@ -208,13 +208,17 @@ func TestEdgeDescription(t *testing.T) {
 
 // edgeRequest returns a worker's request. header replaces one of the usual ones.
 func edgeRequest(key, body, header string) origintest.Request {
-	r := origintest.Request{Method: http.MethodPost, Target: "/v1/edge/admit", Header: []string{"X-API-Key: " + key}, Body: body}
-	replaced, _, _ := strings.Cut(header, ":")
-	for _, usual := range []string{"Content-Type: application/json", "X-Edge-Secret: " + origintest.EdgeSecret, header} {
-		if name, _, _ := strings.Cut(usual, ":"); usual == header || name != replaced {
-			r.Header = append(r.Header, usual)
-		}
+	return origintest.Request{Method: http.MethodPost, Target: "/v1/edge/admit", Body: body,
+		Header: withHeader(header, "X-API-Key: "+key, "Content-Type: application/json",
+			"X-Edge-Secret: "+origintest.EdgeSecret)}
+}
+
+// withHeader returns header lines, of which header replaces that of its name if there is one,
+// and is added otherwise.
+func withHeader(header string, usual ...string) []string {
+	if header == "" {
+		return usual
 	}
-	r.Header = slices.DeleteFunc(r.Header, func(line string) bool { return line == "" })
-	return r
+	name, _, _ := strings.Cut(header, ":")
+	return append(slices.DeleteFunc(usual, func(line string) bool { return strings.HasPrefix(line, name+":") }), header)
 }

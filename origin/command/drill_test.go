@@ -44,61 +44,44 @@ type drill struct {
 }
 
 func newDrill(t *testing.T) *drill {
+	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/pg_dump") // of the same version as the server
+	require.NoError(t, err)
+	if len(programs) == 0 {
+		t.Skip("pg_dump is not installed: apt-get install postgresql-client")
+	}
 	d := &drill{T: t, directory: t.TempDir(), sections: sections(t)}
 	server := pgtest.Need(t)
-	name := "drill"
-	require.NoError(t, server.Exec(t.Context(), server.URL("public"), "CREATE DATABASE "+name))
-	d.postgres = fmt.Sprintf("postgres:///%s?host=%s&user=postgres", name, server.Dir)
-	var err error
+	require.NoError(t, server.Exec(t.Context(), server.URL("public"), "CREATE DATABASE drill"))
+	d.postgres = fmt.Sprintf("postgres:///drill?host=%s&user=postgres", server.Dir)
 	d.listen, err = origintest.FreeAddress()
 	require.NoError(t, err)
 	bin := filepath.Join(d.directory, "bin")
-	for _, directory := range []string{bin, d.path("/var/lib/addrspec"), d.path("/var/tmp")} {
+	for _, directory := range []string{bin, d.directory + "/var/lib/addrspec", d.directory + "/var/tmp"} {
 		require.NoError(t, os.MkdirAll(directory, 0o700))
 	}
 	require.NoError(t, os.Symlink(os.Args[0], filepath.Join(bin, "addrspec")))
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "systemctl"), []byte(systemctl), 0o700))
-	d.environment = append(os.Environ(), programVariable+"=1", "PATH="+bin+":"+postgresPrograms(t)+":"+os.Getenv("PATH"), "DRILL="+d.directory,
-		"DRILL_MODULE="+origintest.ModuleFile(t), "DRILL_CACHE="+moduletest.CacheDir(), "DRILL_LISTEN="+d.listen)
+	d.environment = append(os.Environ(), programVariable+"=1",
+		"PATH="+bin+":"+filepath.Dir(programs[len(programs)-1])+":"+os.Getenv("PATH"),
+		"DRILL="+d.directory, "DRILL_MODULE="+origintest.ModuleFile(t), "DRILL_CACHE="+moduletest.CacheDir(),
+		"DRILL_LISTEN="+d.listen)
 	t.Cleanup(func() { _ = d.command("", "systemctl stop 2>/dev/null").Run() })
 	return d
 }
 
-// postgresPrograms returns the directory of pg_dump, of the same version as the server.
-func postgresPrograms(t *testing.T) string {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/pg_dump")
-	require.NoError(t, err)
-	if len(found) == 0 {
-		t.Skip("pg_dump is not installed: apt-get install postgresql-client")
-	}
-	return filepath.Dir(found[len(found)-1])
-}
-
-var (
-	heading = regexp.MustCompile(`(?m)^## (.*)$`)
-	block   = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
-)
+var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
 // sections returns the commands of the page by heading.
 func sections(t *testing.T) map[string]string {
-	page, err := os.ReadFile("../deploy/backup.md")
-	require.NoError(t, err)
 	found := map[string]string{}
-	starts := heading.FindAllSubmatchIndex(page, -1)
-	for i, at := range starts {
-		end := len(page)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
-		}
-		for _, commands := range block.FindAllSubmatch(page[at[1]:end], -1) {
-			found[string(page[at[2]:at[3]])] += string(commands[1])
+	for _, section := range strings.Split(textOf(t, "../deploy/backup.md"), "\n## ")[1:] {
+		heading, text, _ := strings.Cut(section, "\n")
+		for _, commands := range block.FindAllStringSubmatch(text, -1) {
+			found[heading] += commands[1]
 		}
 	}
 	return found
 }
-
-// path returns where the drill has a path of the page.
-func (d *drill) path(p string) string { return d.directory + p }
 
 // command returns commands of the page with the drill's paths and URL, for a service
 // with the database. The shell ends at the first that fails.
@@ -117,12 +100,12 @@ func (d *drill) run(section, database string) string {
 	delete(d.sections, section)
 	// doctor asks a resolver, which the test's machine may not have.
 	commands = regexp.MustCompile(`(?m)^addrspec doctor (.*)$`).ReplaceAllString(commands, `(addrspec doctor --dns 127.0.0.1:1 --dns-timeout 10ms $1 || true) | grep '^database *ok'`)
-	return d.must(d.command(database, commands))
+	return d.must(database, commands)
 }
 
-func (d *drill) must(cmd *exec.Cmd) string {
+func (d *drill) must(database, commands string) string {
 	d.Helper()
-	out, err := cmd.CombinedOutput()
+	out, err := d.command(database, commands).CombinedOutput()
 	require.NoError(d, err, string(out))
 	return string(out)
 }
@@ -130,15 +113,9 @@ func (d *drill) must(cmd *exec.Cmd) string {
 // charge sends a batch of n addresses to the service.
 func (d *drill) charge(key string, n int) {
 	d.Helper()
-	s := &instance{hostPort: d.listen}
-	emails := make([]string, n)
-	for i := range emails {
-		emails[i] = fmt.Sprintf("jane.@%d.example", i)
-	}
-	status, e, err := s.post(key, emails)
+	status, e, err := (&instance{hostPort: d.listen}).post(key, strings.Fields(listOf(n)))
 	require.NoError(d, err)
-	require.Equal(d, 200, status)
-	require.Equal(d, n, e.Points)
+	require.Equal(d, []int{200, n}, []int{status, e.Points})
 }
 
 func (d *drill) requireUsed(database string, points int64) {
@@ -155,11 +132,11 @@ func TestDrill(t *testing.T) {
 	t.Parallel()
 	leftToCI(t)
 	d := newDrill(t)
-	sqlite := "sqlite:" + d.path("/var/lib/addrspec/addrspec.db")
+	sqlite := "sqlite:" + d.directory + "/var/lib/addrspec/addrspec.db"
 	l := ledgertest.Open(t, sqlite)
 	key := ledgertest.NewAccount(t, l, testAccount)
 	require.NoError(t, l.Close())
-	d.must(d.command(sqlite, "systemctl start addrspec"))
+	d.must(sqlite, "systemctl start addrspec")
 
 	d.charge(key, 5)
 	require.Contains(t, d.run("Back up SQLite", sqlite), "is a backup of")
@@ -175,10 +152,10 @@ func TestDrill(t *testing.T) {
 	d.requireUsed(d.postgres, 10)
 	d.requireUsed(sqlite, 8)
 
-	d.must(d.command("", "systemctl stop addrspec"))
+	d.must("", "systemctl stop addrspec")
 	d.run("Back up and restore PostgreSQL", d.postgres)
 	d.requireUsed(d.postgres, 10)
-	d.must(d.command(d.postgres, "systemctl start addrspec"))
+	d.must(d.postgres, "systemctl start addrspec")
 	d.run("Move from PostgreSQL to SQLite", sqlite)
 	d.charge(key, 1)
 	d.requireUsed(sqlite, 11)

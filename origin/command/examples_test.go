@@ -57,7 +57,7 @@ func TestExamples(t *testing.T) {
 		for _, e := range examples(t, name) {
 			t.Run(e.File, func(t *testing.T) {
 				t.Parallel()
-				key := s.exampleKey(t, e.File, 100)
+				key := s.exampleKey(t, e.File, ledgertest.Unlimited(), ledgertest.Limit(100))
 				out, err := example(t, e, s.hostPort, key).Output()
 				require.NoError(t, err)
 				if filepath.Base(e.File) == "example.sh" {
@@ -70,34 +70,22 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// If the response to a batch is lost, the example sends it again and it is charged
-// once.
-func TestExamplesRetryALostResponse(t *testing.T) {
+// If the response to a batch is lost, the example sends it again and it is charged once. It
+// retries after the time that the service asks for.
+func TestExamplesRetry(t *testing.T) {
 	s := start(t, "--dns", mxtest.Start(t, exampleZone))
 	for _, e := range examples(t, "retry-safely") {
 		t.Run(e.File, func(t *testing.T) {
 			t.Parallel()
-			key := s.exampleKey(t, e.File, 100)
-			proxy, requests := losingFirstResponse(t, s.hostPort)
-			out, err := example(t, e, proxy, key).Output()
+			key := s.exampleKey(t, e.File, ledgertest.Unlimited(), ledgertest.Limit(100))
+			lost, requests := losingFirstResponse(t, s.hostPort)
+			out, err := example(t, e, lost, key).Output()
 			require.NoError(t, err)
 			require.Equal(t, "points: 2\n", string(out))
 			require.EqualValues(t, 2, requests.Load())
 			require.EqualValues(t, 2, ledgertest.Used(t, s.ledger, e.File+"@example.org"))
-		})
-	}
-}
-
-// The example retries after the time that the service asks for.
-func TestExamplesRetryAfterTheRate(t *testing.T) {
-	s := start(t, "--dns", mxtest.Start(t, exampleZone))
-	for _, e := range examples(t, "retry-safely") {
-		t.Run(e.File, func(t *testing.T) {
-			t.Parallel()
-			terms := book.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()}
-			key, _ := ledgertest.NewAccountOn(t, s.ledger, e.File+"@example.org", terms)
-			proxy := afterAnother(t, s.hostPort, key)
-			out, err := example(t, e, proxy, key).Output()
+			slow := s.exampleKey(t, "slow."+e.File, ledgertest.Limit(1), ledgertest.Unlimited())
+			out, err = example(t, e, afterAnother(t, s.hostPort, slow), slow).Output()
 			require.NoError(t, err)
 			require.Equal(t, "points: 2\n", string(out))
 		})
@@ -126,8 +114,9 @@ func examples(t *testing.T, name string) []docs.Example {
 	return list
 }
 
-func (s *instance) exampleKey(t *testing.T, account string, points book.Limit) string {
-	key, _ := ledgertest.NewAccountOn(t, s.ledger, account+"@example.org", book.Terms{Rate: ledgertest.Unlimited(), Points: &points})
+// exampleKey makes an account and a key for it.
+func (s *instance) exampleKey(t *testing.T, account string, rate, points *book.Limit) string {
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, account+"@example.org", book.Terms{Rate: rate, Points: points})
 	return key
 }
 
@@ -168,44 +157,41 @@ func logIfFailed(t *testing.T) io.Writer {
 // losingFirstResponse returns a proxy that breaks the connection when it has the
 // response to the first request.
 func losingFirstResponse(t *testing.T, hostPort string) (proxy string, requests *atomic.Int32) {
-	requests = new(atomic.Int32)
-	return proxyTo(t, hostPort, func(forward http.Handler, w http.ResponseWriter, r *http.Request) {
-		if requests.Add(1) == 1 {
+	return proxyTo(t, hostPort, func(first bool, forward http.Handler, w http.ResponseWriter, r *http.Request) {
+		if first {
 			forward.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
-		}
-		forward.ServeHTTP(w, r)
-	}), requests
-}
-
-// afterAnother returns a proxy that sends a request of its own before the first
-// one, so that the first one exceeds a rate of one request per second.
-func afterAnother(t *testing.T, hostPort, key string) (proxy string) {
-	first := new(atomic.Bool)
-	return proxyTo(t, hostPort, func(forward http.Handler, w http.ResponseWriter, r *http.Request) {
-		if first.CompareAndSwap(false, true) {
-			usage := httptest.NewRequest(http.MethodGet, "/v1/usage", nil)
-			usage.Header.Set("X-API-Key", key)
-			forward.ServeHTTP(httptest.NewRecorder(), usage)
-			watched := httptest.NewRecorder()
-			forward.ServeHTTP(watched, r)
-			if watched.Code != http.StatusTooManyRequests || watched.Header().Get("Retry-After") == "" {
-				t.Errorf("the first attempt got %d without a time to wait", watched.Code)
-			}
-			for name, values := range watched.Header() {
-				w.Header()[name] = values
-			}
-			w.WriteHeader(watched.Code)
-			_, _ = watched.Body.WriteTo(w)
-			return
 		}
 		forward.ServeHTTP(w, r)
 	})
 }
 
-func proxyTo(t *testing.T, hostPort string, handle func(http.Handler, http.ResponseWriter, *http.Request)) (proxy string) {
+// afterAnother returns a proxy that sends a request of its own before the first
+// one, so that the first one exceeds a rate of one request per second.
+func afterAnother(t *testing.T, hostPort, key string) (proxy string) {
+	proxy, _ = proxyTo(t, hostPort, func(first bool, forward http.Handler, w http.ResponseWriter, r *http.Request) {
+		if first {
+			usage := httptest.NewRequest(http.MethodGet, "/v1/usage", nil)
+			usage.Header.Set("X-API-Key", key)
+			forward.ServeHTTP(httptest.NewRecorder(), usage)
+		}
+		forward.ServeHTTP(w, r)
+		if first && w.Header().Get("Retry-After") == "" {
+			t.Error("the first attempt got no time to wait")
+		}
+	})
+	return proxy
+}
+
+// proxyTo returns a proxy whose requests handle passes on.
+func proxyTo(t *testing.T, hostPort string,
+	handle func(first bool, forward http.Handler, w http.ResponseWriter, r *http.Request),
+) (proxy string, requests *atomic.Int32) {
+	requests = new(atomic.Int32)
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: hostPort})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(forward, w, r) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handle(requests.Add(1) == 1, forward, w, r)
+	}))
 	t.Cleanup(server.Close)
-	return server.Listener.Addr().String()
+	return server.Listener.Addr().String(), requests
 }

@@ -14,103 +14,124 @@ import (
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/feedtest"
 	"github.com/addrspec/addrspec/lists/feed/store"
-	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/origintest"
-	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // An operator makes a key, publishes a feed, updates from it, and looks at what
 // came.
 func TestListsFromKeyToShow(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	secret, public := filepath.Join(dir, "lists.key"), filepath.Join(dir, "lists.pub")
-	out, problem, code := operator(t, "lists", "keygen", secret, "--no-password")
-	require.Zero(t, code, problem)
+	dir, on := t.TempDir(), &shell{TB: t}
+	secret, public, file, feedOf := dir+"/lists.key", dir+"/lists.pub", dir+"/lists.blob", dir+"/feed"
+	key := lastWord(on.must("lists keygen " + secret + " --no-password"))
 	info, err := os.Stat(secret)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
-	words := strings.Fields(out)
-	key := words[len(words)-1]
-
-	directory := filepath.Join(dir, "feed")
 	published, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/publish",
-		"-key", secret, "-blob", "../../lists/lists.blob", "-feed", directory, "-expires", "10d").CombinedOutput()
+		"-key", secret, "-blob", "../../lists/lists.blob", "-feed", feedOf, "-expires", "10d").CombinedOutput()
 	require.NoError(t, err, string(published))
 	require.Contains(t, string(published), "--lists-key "+key)
 
-	file := filepath.Join(dir, "lists.blob")
-	_, problem, code = operator(t, "lists", "update", "--from", directory, "--lists-key", public, "--lists", file)
-	require.Zero(t, code, problem)
-	out, problem, code = operator(t, "lists", "verify", file, "--lists-key", key)
-	require.Zero(t, code, problem)
-	require.Contains(t, out, feed.DescribeBuiltIn().Version)
-
-	out, problem, code = operator(t, "lists", "show", "--lists", file, "--lists-key", public)
-	require.Zero(t, code, problem)
+	version, update := feed.DescribeBuiltIn().Version,
+		"lists update --from "+feedOf+" --lists-key "+public+" --lists "+file
+	require.Contains(t, on.must(update+" --dry-run"), "would replace "+version)
+	require.NoFileExists(t, file)
+	on.must(update)
+	require.Contains(t, on.must("lists verify "+file+" --lists-key "+key), version)
+	show := "lists show --lists " + file + " --lists-key " + public
+	out := on.must(show)
 	require.Regexp(t, `(?m)^signature +valid$`, out)
 	require.Regexp(t, `(?m)^disposable +\d+,\d{3}$`, out)
 	require.Regexp(t, `(?m)^npm:fakefilter +0\.1\.\d+ +BSD-3-Clause +20\d\d-\d\d-\d\d +\d+$`, out)
-	out, problem, code = operator(t, "lists", "show", "--lists", file, "--lists-key", public, "--to", "json")
-	require.Zero(t, code, problem)
 	var shown struct {
-		Version, Signature string
-		Signed, Expires    time.Time
-		Age                int `json:"age_days"`
-		Counts             map[string]int
+		Version         string
+		Signed, Expires time.Time
+		Counts          map[string]int
 	}
-	require.NoError(t, json.Unmarshal([]byte(out), &shown))
-	require.Equal(t, feed.DescribeBuiltIn().Version, shown.Version)
+	require.NoError(t, json.Unmarshal([]byte(on.must(show+" --to json")), &shown))
+	require.Equal(t, version, shown.Version)
 	require.Equal(t, 10*24*time.Hour, shown.Expires.Sub(shown.Signed))
 	require.Equal(t, feed.DescribeBuiltIn().Counts, shown.Counts)
 
 	// The module as it is built runs the lists.
-	out, problem, code = operator(t, "version", "--lists", file, "--lists-key", key, "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir())
-	require.Zero(t, code, problem)
-	require.Contains(t, out, "lists "+shown.Version)
+	out = on.must("version --lists "+file+" --lists-key "+key, withModule(t)...)
+	require.Contains(t, out, "lists "+version)
 	require.Regexp(t, `(?m)^engine \d`, out)
 	require.NotContains(t, out, "unicode", "a module does not name its version")
+	on.refused("lists keygen "+secret+" --no-password", "exists already")
 
-	_, problem, code = operator(t, "lists", "keygen", secret, "--no-password")
-	require.Equal(t, 1, code)
-	require.Contains(t, problem, "exists already")
+	changes := feedOf + "/" + feed.ChangesName
+	verify := "lists verify " + changes + " --lists-key " + public
+	require.Contains(t, on.must(verify), ": changes of the lists "+version+", before which the feed had none: 0 added")
+	require.NoError(t, os.Truncate(changes, 20))
+	on.refused(verify, "the changes are not those that were signed")
+	require.NoError(t, os.Truncate(changes, feed.MaxChangesSize+1))
+	on.refused(verify, "larger than 4096 KiB")
+	signer, since := feedtest.Key(t), "2026.01.01-00000000"
+	text, signature, err := signer.SignChanges(&feed.Changes{Since: &since, Version: version})
+	require.NoError(t, err)
+	file = fileOf(t, feed.ChangesName, string(text))
+	require.NoError(t, os.WriteFile(file+feed.Suffix, signature, 0o600))
+	require.Contains(t, on.must("lists verify "+file+" --lists-key "+signer.Public().String()), version+" since "+since)
 }
 
 // show describes lists whatever the state of their signature is.
 func TestListsShowSignature(t *testing.T) {
 	t.Parallel()
-	dir, secret := t.TempDir(), feedtest.Key(t)
-	file := filepath.Join(dir, feed.BlobName)
+	dir, secret, on := t.TempDir(), feedtest.Key(t), &shell{TB: t}
+	file, key, other := filepath.Join(dir, feed.BlobName), secret.Public().String(), feedtest.Key(t).Public().String()
 	release := feedtest.Sign(t, secret, ownLists(t), time.Now())
 	expired := feedtest.Sign(t, secret, ownLists(t), time.Now().AddDate(0, 0, -31))
-	show := func(args ...string) string {
-		out, problem, code := operator(t, append([]string{"lists", "show"}, args...)...)
-		require.Zero(t, code, problem)
-		return out
+	for _, c := range []struct {
+		blob, signature []byte
+		flags, says     string
+	}{
+		{release.Blob, release.Text, "", "not verified: give --lists-key"},
+		{release.Blob, release.Text, " --lists-key " + other, "wrong: the signature was made with the key"},
+		{feedtest.Dated(release.Blob, "2099.01.01"), release.Text, "", "wrong: it is for the lists " + release.Version},
+		{expired.Blob, expired.Text, " --lists-key " + key, "expired"},
+	} {
+		feedtest.Write(t, dir, c.blob, c.signature)
+		require.Regexp(t, `(?m)^signature +`+c.says, on.must("lists show --lists "+file+c.flags))
 	}
-	require.Contains(t, show(), "none: built into the program")
-	feedtest.Write(t, dir, release.Blob, release.Text)
-	require.Contains(t, show("--lists", file), "not verified: give --lists-key")
-	require.Contains(t, show("--lists", file, "--lists-key", feedtest.Key(t).Public().String()), "wrong: the signature was made with the key")
-	feedtest.Write(t, dir, feedtest.Dated(release.Blob, "2099.01.01"), release.Text)
-	require.Contains(t, show("--lists", file), "wrong: it is for the lists "+release.Version)
-	feedtest.Write(t, dir, expired.Blob, expired.Text)
-	require.Regexp(t, `signature +expired`, show("--lists", file, "--lists-key", secret.Public().String()))
-	_, problem, code := operator(t, "lists", "verify", file, "--lists-key", secret.Public().String())
-	require.Equal(t, 1, code)
-	require.Contains(t, problem, "expired on")
-	require.NoError(t, os.Remove(file+feed.Suffix))
-	require.Regexp(t, `signature +none`, show("--lists", file))
+	require.NoError(t, os.Rename(file+feed.Suffix, file+".away"))
+	require.Regexp(t, `(?m)^signature +none$`, on.must("lists show --lists "+file))
+	require.NoError(t, os.Rename(file+".away", file+feed.Suffix))
+	require.Regexp(t, `(?m)^signature +none: built into the program`, on.must("lists show"))
+	on.refused("lists verify "+file+" --lists-key "+key, "expired on")
 	require.NoError(t, os.Truncate(file, 100))
-	_, problem, code = operator(t, "lists", "show", "--lists", file)
-	require.Equal(t, 1, code)
-	require.Contains(t, problem, "damaged")
+	on.refused("lists show --lists "+file, "damaged")
+}
+
+// What `lists update` refuses, with a sentence, exit code 1 and no change.
+func TestUpdateRefuses(t *testing.T) {
+	t.Parallel()
+	f, file, on := newFeed(t), filepath.Join(t.TempDir(), "lists.blob"), &shell{TB: t}
+	update := "lists update --from " + f.URL + " --lists-key " + f.key() + " --lists " + file
+	on.must(update)
+	used, err := f.file.Read()
+	require.NoError(t, err)
+	blob := feedtest.Dated(ownLists(t), "2099.01.01")
+	for words, signature := range map[string][]byte{
+		"made with the key":   feedtest.Sign(t, feedtest.Key(t), blob, time.Now()).Text,
+		"before those in use": feedtest.Sign(t, f.secret, blob, used.Signed.Add(-time.Second)).Text,
+		"not one of minisign": []byte("<html>"),
+	} {
+		feedtest.Write(t, filepath.Dir(f.file.Path), blob, signature)
+		for _, dry := range []string{"", " --dry-run"} {
+			require.Equal(t, 1, on.refused(update+dry, words))
+			on.refused(update+dry, "the lists remain "+used.Version)
+		}
+		got, err := store.File{Path: file, Key: f.secret.Public()}.Read()
+		require.NoError(t, err)
+		require.Equal(t, used.Statement, got.Statement)
+	}
 }
 
 // Wrong command lines get exit code 2 and a sentence without a key in it.
 func TestListsUsageErrors(t *testing.T) {
 	t.Parallel()
-	secret := feedtest.Key(t)
+	secret, on := feedtest.Key(t), &shell{TB: t}
 	text, err := secret.File("")
 	require.NoError(t, err)
 	secretLine := strings.Split(string(text), "\n")[1]
@@ -124,6 +145,7 @@ func TestListsUsageErrors(t *testing.T) {
 		"lists verify y --lists-key " + secretLine:                      "this is a secret key",
 		"lists verify y --lists-key listscmd_test.go":                   "not a public key",
 		"lists keygen x.pub":                                            "must not end in .pub",
+		"lists why":                                                     "domain",
 		"serve --lists-url https://lists.example/":                      "--lists-url needs a key",
 		"serve --lists-url https://a:hunter2@x/ --lists-key " + key:     "without user",
 		"serve --lists-url lists.example --lists-key " + key:            "--lists-url: must be",
@@ -131,121 +153,148 @@ func TestListsUsageErrors(t *testing.T) {
 		"serve --lists-interval 300h":                                   "--lists-interval 300h0m0s: must be from",
 		"serve --lists-key " + secretLine + " --database sqlite:/none/": "this is a secret key",
 	} {
-		_, problem, code := operator(t, strings.Fields(args)...)
-		require.Equal(t, 2, code, "%s: %s", args, problem)
-		require.Contains(t, problem, words, args)
+		require.Equal(t, 2, on.refused(args, words), args)
+		_, problem, _ := on.run(args)
 		require.NotContains(t, problem, secretLine)
 		require.NotContains(t, problem, "hunter2")
 	}
-	_, problem, code := operator(t, "lists", "keygen", filepath.Join(t.TempDir(), "x.key"))
-	require.Equal(t, 1, code, "standard input has no password")
-	require.Contains(t, problem, "--no-password")
+	on.refused("lists keygen "+t.TempDir()+"/x.key", "--no-password") // standard input has no password
 }
 
 // doctor checks the signature of the file and the feed.
 func TestDoctorChecksLists(t *testing.T) {
 	t.Parallel()
-	f, dns := newFeed(t), contract.Serve(t)
+	f := newFeed(t)
 	f.publish(t, todaysLists(t))
-	doctor := func(more ...string) (string, int) {
-		out, _, code := operator(t, append([]string{"doctor", "--database", emptyLedger(t), "--dns", dns, "--dns-with-mx", "mail.example", "--dns-without-mx", "missing.example", "--max-connections", "100",
-			"--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, more...)...)
-		return out, code
-	}
-	out, code := doctor("--lists", f.file.Path, "--lists-key", f.key(), "--lists-url", f.URL)
-	require.Zero(t, code, out)
-	require.Regexp(t, `(?m)^lists +ok .*signed, valid for 29 days`, out)
-	require.Regexp(t, `(?m)^feed +ok .*valid for 29 days`, out)
-
-	old := feedtest.Dated(ownLists(t), time.Now().UTC().AddDate(0, 0, -20).Format("2006.01.02"))
-	release := feedtest.Sign(t, f.secret, old, time.Now())
-	feedtest.Write(t, filepath.Dir(f.file.Path), release.Blob, release.Text)
-	out, code = doctor("--lists", f.file.Path, "--lists-key", f.key())
-	require.Zero(t, code, "advice is no failure: %s", out)
-	strict, code := doctor("--lists", f.file.Path, "--lists-key", f.key(), "--strict")
-	require.Equal(t, 1, code, strict)
-	require.Regexp(t, `(?m)^lists +ADVICE .*20 days old.*addrspec lists update`, out)
-
+	file, url := "--lists "+f.file.Path+" --lists-key "+f.key(), " --lists-url "+f.URL
+	requireFindings(t, file+url, "lists ok .*signed, valid for 29 days;feed ok .*valid for 29 days")
+	day := time.Now().UTC().AddDate(0, 0, -20).Format("2006.01.02")
+	old := feedtest.Sign(t, f.secret, feedtest.Dated(ownLists(t), day), time.Now())
+	feedtest.Write(t, filepath.Dir(f.file.Path), old.Blob, old.Text)
+	requireFindings(t, file, "lists ADVICE .*20 days old.*addrspec lists update")
 	expired := feedtest.Sign(t, f.secret, todaysLists(t), time.Now().AddDate(0, 0, -31))
 	feedtest.Write(t, filepath.Dir(f.file.Path), expired.Blob, expired.Text)
-	out, code = doctor("--lists", f.file.Path, "--lists-key", f.key(), "--lists-url", f.URL)
-	require.Equal(t, 1, code)
-	require.Regexp(t, `(?m)^lists +ADVICE .*expired`, out)
-	require.Regexp(t, `(?m)^feed +WRONG .*expired`, out)
-	out, code = doctor("--lists-url", f.URL)
-	require.Equal(t, 1, code)
-	require.Regexp(t, `(?m)^feed +WRONG .*needs --lists-key`, out)
+	requireFindings(t, file+url, "lists ADVICE .*expired;feed WRONG .*expired")
+	requireFindings(t, url, "feed WRONG .*needs --lists-key")
 }
 
-// A client that updates from a feed reads there what the newest lists changed since those
-// that it had, signed with the same key.
-func TestFeedSaysWhatChanged(t *testing.T) {
+// lists why has the facts of details.provider_evidence, with the lists that the service
+// would use.
+func TestListsWhyIsTheEvidence(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	secret, directory, file := filepath.Join(dir, "lists.key"), filepath.Join(dir, "feed"), filepath.Join(dir, "lists.blob")
-	_, problem, code := operator(t, "lists", "keygen", secret, "--no-password")
-	require.Zero(t, code, problem)
-	publish := func(blob string) {
-		for { // lists that were signed in the same second are refused
-			out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/publish", "-key", secret, "-blob", blob, "-feed", directory).CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "same second") {
-				require.NoError(t, err, string(out))
-				return
+	domains := strings.Fields("yopmail.com a.b.mailinator.com gmail.com mozmail.com x.mozmail.com ibm.com 00jac.com example.org gmial.com " +
+		"burner.example a.burner.example münchen.example xn--mnchen-3ya.example a.partner.example users.noreply.github.com d.bulk.example")
+	file := fileOf(t, "lists.blob", string(bulkLists(t)))
+	rows := fileOf(t, "extra.txt",
+		"[disposable]\nburner.example\nmünchen.example\n[known]\n*.partner.example\nyopmail.com\n")
+	for _, flags := range [][]string{nil, {"--lists-extra", rows}, {"--lists", file}} {
+		out, problem, _ := operator(t, withModule(t, append(append([]string{"lists", "why", "--to", "json"}, flags...), domains...)...)...)
+		var reasons []shownReason
+		require.NoError(t, json.Unmarshal([]byte(out), &reasons), problem)
+		require.Len(t, reasons, len(domains))
+		checked, problem, code := runCheck(t, strings.NewReader("jane@"+strings.Join(domains, "\njane@")),
+			append([]string{"--details"}, flags...)...)
+		require.Zero(t, code, problem)
+		for n, line := range strings.Split(strings.TrimSpace(checked), "\n") {
+			r, err := result.Parse([]byte(line))
+			require.NoError(t, err)
+			s, typo, names := reasons[n], "", []string{}
+			if s.TypoSuggestion != nil {
+				typo = *s.TypoSuggestion
 			}
+			require.Equal(t, r.TypoSuggestion, typo, domains[n])
+			e := r.Details.Provider
+			if e == nil {
+				require.Nil(t, s.Entry, domains[n])
+				require.Nil(t, s.Class, domains[n])
+				continue
+			}
+			for _, source := range s.Sources {
+				names = append(names, source.Name)
+			}
+			require.Equal(t, *e, result.ProviderEvidence{Entry: *s.Entry, Class: *s.Class, Subdomains: *s.Subdomains, Sources: names}, domains[n])
+			require.Contains(t, line, `"lists":"`+s.Lists+`"`)
 		}
 	}
-	update := func() (version string) {
-		_, problem, code := operator(t, "lists", "update", "--from", directory, "--lists-key", filepath.Join(dir, "lists.pub"), "--lists", file)
-		require.Zero(t, code, problem)
-		blob, err := store.ReadBlob(file)
-		require.NoError(t, err)
-		summary, err := feed.DescribeBlob(blob)
-		require.NoError(t, err)
-		return summary.Version
-	}
-	changes := func() *feed.Changes {
-		public, err := os.ReadFile(filepath.Join(dir, "lists.pub"))
-		require.NoError(t, err)
-		key, err := feed.ParsePublicKey(string(public))
-		require.NoError(t, err)
-		c, err := store.ReadChanges(filepath.Join(directory, feed.ChangesName), key)
-		require.NoError(t, err)
-		return c
-	}
-	publish("../../lists/lists.blob")
-	first := update()
-	require.Equal(t, &feed.Changes{Version: first, Rows: []feed.Change{}}, changes())
-	verify := func() (out, problem string, code int) {
-		return operator(t, "lists", "verify", filepath.Join(directory, feed.ChangesName), "--lists-key", filepath.Join(dir, "lists.pub"))
-	}
-	out, problem, code := verify()
-	require.Zero(t, code, problem)
-	require.Contains(t, out, ": changes of the lists "+first+", before which the feed had none: 0 added, 0 removed\n")
+}
 
-	bulk := filepath.Join(dir, "bulk.blob")
-	require.NoError(t, os.WriteFile(bulk, bulkLists(t), 0o600))
-	for range 2 { // the second time only to be signed for longer
-		publish(bulk)
-		second := update()
-		c := changes()
-		require.Equal(t, []string{first, second}, []string{*c.Since, c.Version})
-		require.Equal(t, []feed.Change{{Domain: bulkDomain, Change: feed.WasAdded, Class: "disposable", Subdomains: true,
-			Sources: []string{"addrspec/disposable.txt"}, Day: c.Rows[0].Day}}, c.Rows)
-		require.Equal(t, strings.ReplaceAll(second[:10], ".", "-"), c.Rows[0].Day)
-		out, problem, code := operator(t, withModule(t, "lists", "why", bulkDomain, "--lists", file)...)
-		require.Zero(t, code, problem)
-		require.Regexp(t, `sources +addrspec/disposable.txt`, out)
+// What people read, and the exit code.
+func TestListsWhy(t *testing.T) {
+	t.Parallel()
+	rows := fileOf(t, "extra.txt", "[disposable]\nmünchen.example\n[public]\nwebmail.example\n")
+	for _, c := range []struct {
+		domain string
+		code   int
+		lines  []string
+	}{
+		{"00jac.com", 0, []string{"class +disposable", "entry +00jac.com, covers all names below its own too", "first day +2026-06-14 or earlier",
+			`.* +npm:fakefilter [\d.]+, BSD-3-Clause, this version fetched 20\d\d-\d\d-\d\d`, ` +github:castle/disposable-email-domains .*, carried it on 2026-06-14`}},
+		{"GMAIL.com.", 0, []string{"domain +gmail.com", "class +public", "entry +gmail.com, covers no subdomain", "first day +unknown", "sources +addrspec/public.txt"}},
+		{"a.b.mailinator.com", 0, []string{"domain +a.b.mailinator.com", "entry +mailinator.com, a parent, which covers all names below its own"}},
+		{"gmial.com", 3, []string{"class +none: it has no entry", "typo +probably a misspelling of gmail.com"}},
+		{"example.org", 3, []string{"class +none: neither it nor a parent that covers it has an entry"}},
+		{"münchen.example", 0, []string{"domain +münchen.example", "entry +xn--mnchen-3ya.example, covers all", "sources +operator:lists-extra"}},
+		{"webmail.example", 0, []string{"class +public", "first day +unknown", "sources +operator:lists-extra"}},
+	} {
+		out, problem, code := operator(t, withModule(t, "lists", "why", c.domain, "--lists-extra", rows)...)
+		require.Equal(t, c.code, code, "%s: %s", c.domain, problem)
+		for _, line := range append(c.lines, `lists +20\d\d\.\d\d\.\d\d-[0-9a-f]{8}`) {
+			require.Regexp(t, "(?m)^"+line, out, c.domain)
+		}
 	}
+	out, problem, code := operator(t, withModule(t, "lists", "why", "gmail.com", "example.org", "yopmail.com")...)
+	require.Equal(t, 3, code)
+	require.Contains(t, problem, "no entry for 1 of 3 domains")
+	require.Equal(t, 2, strings.Count(out, "\n\n"), "a paragraph each")
+	for domain, words := range map[string]string{
+		"jane@yopmail.com": "domain 1 of 1: this is an address: give only its domain, which is behind the @",
+		"a..b":             "this is not a domain: the domain has two dots in a row",
+		"":                 "this is not a domain",
+		"a\x00.example":    "this is not a domain",
+		"[192.0.2.1]":      "this is the address of a host",
+	} {
+		out, problem, code := operator(t, withModule(t, "lists", "why", domain)...)
+		require.Equal(t, 2, code, "%q", domain)
+		require.Contains(t, problem, words, "%q", domain)
+		require.NotContains(t, problem, "jane")
+		require.Empty(t, out)
+	}
+}
 
-	out, problem, code = verify()
+// The commands that run the module add the operator's rows. The file that the handbook
+// shows has the classes that it says.
+func TestExtraRowsOfCommands(t *testing.T) {
+	t.Parallel()
+	_, text, found := strings.Cut(textOf(t, "../deploy/lists.md"), "```\n# customers of ours\n")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "```")
+	rows := fileOf(t, "extra.txt", text)
+	out, problem, code := runCheck(t, nil, "--details", "--to", "ndjson", "--lists-extra", rows,
+		"a@partner.example", "a@a.corp.example", "a@a.burner.example", "a@webmail.example", "a@forward.example")
 	require.Zero(t, code, problem)
-	require.Contains(t, out, ": changes of the lists "+changes().Version+" since "+first+": 1 added, 0 removed\n")
-	require.NoError(t, os.Truncate(filepath.Join(directory, feed.ChangesName), 100))
-	_, problem, code = verify()
-	require.Equal(t, 1, code)
-	require.Contains(t, problem, "the changes are not those that were signed")
-	require.NoError(t, os.Truncate(filepath.Join(directory, feed.ChangesName), feed.MaxChangesSize+1))
-	_, problem, code = verify()
-	require.Equal(t, 1, code)
-	require.Contains(t, problem, "larger than 4096 KiB")
+	for n, class := range []string{"known", "known", "disposable", "public", "relay"} {
+		require.Contains(t, strings.Split(out, "\n")[n], `"class":"`+class+`"`)
+	}
+	session, _ := connectMCP(t, "--offline", "--lists-extra", rows)
+	structured, _, wrong := call(t, session, "check_email", map[string]any{"email": "jane@burner.example"})
+	require.False(t, wrong)
+	require.Contains(t, structured, `"disposable":true`)
+	on := &shell{TB: t}
+	own, with := on.must("version", withModule(t)...), on.must("version --lists-extra "+rows, withModule(t)...)
+	require.NotEqual(t, own, with, "the lists that decide are others")
+}
+
+// A wrong file is an error of every command, with file, line and what to do.
+func TestExtraRowsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	rows, on := fileOf(t, "extra.txt", "[known]\npartner\n"), &shell{TB: t}
+	says := "--lists-extra: " + rows + ":2: this is no domain of at least two labels: write one such as"
+	for _, line := range []string{
+		"serve --listen 127.0.0.1:0 --dns 127.0.0.1:1 --database sqlite:" + t.TempDir() + "/a.db",
+		"check --offline jane@example.org", "mcp --offline", "version", "lists why gmail.com",
+	} {
+		require.Equal(t, 1, on.refused(line+" --lists-extra "+rows, says, withModule(t)...))
+	}
+	require.NoError(t, os.Chmod(rows, 0o666))
+	requireFindings(t, "--lists-extra "+rows, `module WRONG .*:2: this is no domain;files WRONG .*extra\.txt`)
 }

@@ -1,78 +1,172 @@
 package command
 
 import (
-	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/lists/extra"
+	"github.com/addrspec/addrspec/lists/feed"
+	"github.com/addrspec/addrspec/lists/feed/feedtest"
+	"github.com/addrspec/addrspec/lists/feed/store"
 	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// packLists packs the project's lists with one more disposable domain, by the
-// command that an operator runs.
-func packLists(t *testing.T, domain string) []byte {
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("../../lists")))
-	table := filepath.Join(dir, "disposable.txt")
-	text, err := os.ReadFile(table)
+// bulkDomain is disposable in bulkLists and in no others.
+const bulkDomain = "d.bulk.example"
+
+func bulkLists(t *testing.T) []byte {
+	t.Helper()
+	rows, err := extra.Read(fileOf(t, "extra.txt", "[disposable]\n"+bulkDomain+"\n"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(table, append(text, domain+"\n"...), 0o600))
-	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/pack", "-dir", dir).CombinedOutput()
-	require.NoError(t, err, string(out))
-	blob, err := os.ReadFile(filepath.Join(dir, "lists.blob"))
+	blob, err := rows.AddTo(ownLists(t))
+	require.NoError(t, err)
+	return feedtest.Dated(blob, "2099.01.01")
+}
+
+func ownLists(t *testing.T) []byte {
+	t.Helper()
+	blob, err := os.ReadFile("../../lists/lists.blob")
 	require.NoError(t, err)
 	return blob
 }
 
-// isDisposable returns the service's result for an address.
-func (s *instance) isDisposable(t *testing.T, key, address string) bool {
-	request, _ := http.NewRequest(http.MethodGet, "http://"+s.hostPort+"/v1/email/"+address, nil)
-	request.Header.Set("X-API-Key", key)
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusOK, response.StatusCode)
-	var facts struct{ Disposable bool }
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&facts))
-	return facts.Disposable
+// todaysLists returns the project's lists as if they had been refreshed today.
+func todaysLists(t *testing.T) []byte {
+	t.Helper()
+	return feedtest.Dated(ownLists(t), time.Now().UTC().Format("2006.01.02"))
 }
 
-// A running service reloads its lists when their file changes and on SIGHUP. A
-// damaged file changes nothing.
+// A testFeed is a feed on a web server.
+type testFeed struct {
+	*httptest.Server
+	secret feed.SecretKey
+	file   store.File
+	signed time.Time // of the newest lists; each later publish signs a second later
+}
+
+// newFeed serves a feed with the project's lists, signed an hour ago.
+func newFeed(t *testing.T) *testFeed {
+	t.Helper()
+	dir := t.TempDir()
+	f := &testFeed{Server: httptest.NewServer(http.FileServer(http.Dir(dir))), secret: feedtest.Key(t), signed: time.Now().Add(-time.Hour)}
+	t.Cleanup(f.Close)
+	f.file = store.File{Path: filepath.Join(dir, feed.BlobName), Key: f.secret.Public()}
+	f.publish(t, ownLists(t))
+	return f
+}
+
+// publish replaces the lists of the feed by newer ones, as lists/publish does.
+func (f *testFeed) publish(t *testing.T, blob []byte) *feed.Release {
+	t.Helper()
+	f.signed = f.signed.Add(time.Second)
+	release := feedtest.Sign(t, f.secret, blob, f.signed)
+	require.NoError(t, f.file.Write(release, func(*feed.Release) error { return nil }))
+	return release
+}
+
+func (f *testFeed) key() string { return f.secret.Public().String() }
+
+var listsInfoLine = regexp.MustCompile(`(?m)^addrspec_lists_info.*$`)
+
+// requireLists requires that the metrics have one line about lists, with these labels.
+func (s *instance) requireLists(t *testing.T, labels string) {
+	t.Helper()
+	_, page := s.send(t, http.MethodGet, "/metrics", "", "", nil)
+	lines := listsInfoLine.FindAllString(page, -1)
+	require.Len(t, lines, 1)
+	require.Contains(t, lines[0], labels)
+}
+
+// awaitDisposable waits until the service says this of a domain.
+func (s *instance) awaitDisposable(t *testing.T, key, domain string, disposable bool) {
+	t.Helper()
+	s.awaitStatus(t, http.StatusOK, "/v1/email/jane@"+domain, key, fmt.Sprintf(`"disposable":%t`, disposable))
+}
+
+// The service takes over the lists that `lists update` stores, silently in a pipe, and the
+// rows of its operator, when their files change and on SIGHUP. A damaged file changes
+// nothing.
 func TestReloadLists(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "lists.blob")
-	first, err := os.ReadFile("../../lists/lists.blob")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, first, 0o600))
-	s := start(t, "--dns", contract.Serve(t), "--lists", file)
-	key := s.newKey(t)
-	const address = "jane@d.bulk.example"
-	require.False(t, s.isDisposable(t, key, address))
+	t.Parallel()
+	f, file := newFeed(t), filepath.Join(t.TempDir(), "lists.blob")
+	update := func() {
+		cmd := program("lists", "update", "--from", f.URL, "--lists-key", f.key(), "--lists", file)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Empty(t, out)
+	}
+	update()
+	rows := fileOf(t, "extra.txt", "[known]\nmailinator.com\n")
+	p := launch(t, nil, "--dns", contract.Serve(t), "--lists", file,
+		"--lists-key", feedtest.PublicKeyFile(t, f.secret), "--lists-extra", rows)
+	key := p.newKey(t)
+	p.awaitDisposable(t, key, bulkDomain, false)
+	p.requireLists(t, `from="file",signed="true"`)
+	require.Equal(t, 1.0, p.metric(t, "addrspec_lists_extra_rows"))
 
-	replace(t, file, packLists(t, "d.bulk.example"))
-	require.Eventually(t, func() bool { return s.isDisposable(t, key, address) }, hung, 50*time.Millisecond, "%s", s.log)
+	release := f.publish(t, bulkLists(t))
+	update()
+	p.awaitDisposable(t, key, bulkDomain, true)
+	p.awaitDisposable(t, key, "mailinator.com", false)
+	p.awaitDisposable(t, key, "yopmail.com", true)
+	p.requireLists(t, fmt.Sprintf(`from="file",signed="true",version=%q`, release.Version))
+	require.Equal(t, float64(release.Expires.Unix()), p.metric(t, "addrspec_lists_expiry_timestamp_seconds"))
+	require.NoError(t, os.Truncate(file, 5000))
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	p.awaitLog(t, "the old ones remain in use")
+	p.awaitDisposable(t, key, bulkDomain, true)
 
-	replace(t, file, first[:len(first)/2])
-	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return s.log.Contains("lists are invalid") }, hung, 10*time.Millisecond)
-	require.True(t, s.isDisposable(t, key, address), "the lists before the damaged ones remain in use")
-
-	replace(t, file, first)
-	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return !s.isDisposable(t, key, address) }, hung, 50*time.Millisecond)
+	replace(t, rows, []byte("[known]\n"+bulkDomain+"\n"))
+	p.awaitDisposable(t, key, bulkDomain, false)
+	replace(t, rows, []byte("[known]\njane@partner.example\n"))
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	p.awaitLog(t, "this is an address")
+	p.awaitDisposable(t, key, bulkDomain, false)
+	require.NotContains(t, p.wholeLog(t), "jane")
+	replace(t, rows, nil)
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	p.awaitDisposable(t, key, bulkDomain, true)
+	require.NoError(t, p.Terminate(hung))
 }
 
-// replace replaces a file atomically.
-func replace(t *testing.T, file string, content []byte) {
-	require.NoError(t, os.WriteFile(file+".new", content, 0o600))
-	require.NoError(t, os.Rename(file+".new", file))
+// The service takes over lists from its feed, and stores them for its next start. Every batch
+// meanwhile has the results of one version.
+func TestFeedIsTakenOver(t *testing.T) {
+	t.Parallel()
+	f, file := newFeed(t), filepath.Join(t.TempDir(), "lists.blob")
+	s := start(t, "--dns", contract.Serve(t), "--lists", file, "--lists-url", f.URL, "--lists-key", f.key(),
+		"--lists-interval", "1s")
+	key, last := s.newKey(t), f.publish(t, bulkLists(t))
+	emails := make([]string, 64)
+	for n := range emails {
+		emails[n] = fmt.Sprintf("jane%d@%s", n, bulkDomain)
+	}
+	require.Eventually(t, func() bool {
+		status, e, err := s.post(key, emails)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, status)
+		for _, r := range e.Results {
+			require.Equal(t, e.Results[0].Result, r.Result)
+		}
+		return e.Results[0].Result.Disposable
+	}, hung, time.Millisecond)
+	s.requireLists(t, `from="feed",signed="true"`)
+	require.GreaterOrEqual(t, s.metric(t, "addrspec_lists_updates_total"), 1.0)
+	require.Positive(t, s.metric(t, "addrspec_lists_last_success_timestamp_seconds"))
+	require.Eventually(t, func() bool { // lists are stored after they are in use
+		stored, err := store.File{Path: file, Key: f.secret.Public()}.Read()
+		return err == nil && stored.Statement == last.Statement
+	}, hung, 10*time.Millisecond)
 }
 
 // SIGHUP does not end a service, even if there is nothing to reload.
@@ -82,31 +176,33 @@ func TestHangUpWithNothingToReload(t *testing.T) {
 	for range 3 {
 		require.NoError(t, p.Signal(syscall.SIGHUP))
 	}
-	require.Eventually(t, func() bool { return p.log.Contains("nothing to reload") }, hung, 10*time.Millisecond)
+	p.awaitLog(t, "nothing to reload")
 	p.requireHealthy(t)
 	require.NoError(t, p.Terminate(hung))
 }
 
-// SIGHUP reloads the plans of --plans. An invalid file changes nothing.
-func TestHangUpReloadsPlans(t *testing.T) {
+// SIGHUP reloads the plans and security.txt. An invalid file changes nothing.
+func TestHangUpReloadsFiles(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "plans.json")
-	plans := func(text string) { replace(t, file, []byte(text)) }
-	plans(`[{"name": "team", "rate": 10, "points": 100}]`)
-	p := launch(t, nil, "--plans", file)
-	listed := func() string {
-		out, err, code := operator(t, "plan", "list", "--database", p.database)
-		require.Zero(t, code, err)
-		return out
-	}
-	require.Regexp(t, `team +10 +100`, listed())
-	plans(`[{"name": "team", "rate": 20, "points": 200}]`)
+	plans, text := fileOf(t, "plans.json", `[{"name": "team", "rate": 10, "points": 100}]`), origintest.SecurityTxt(t)
+	p := launch(t, nil, "--plans", plans, "--security-txt", text)
+	on := &shell{t, p.database}
+	first, err := os.ReadFile(text)
+	require.NoError(t, err)
+	p.requireStatus(t, http.StatusOK, "/.well-known/security.txt", "", string(first))
+	require.Regexp(t, `team +10 +100`, on.must("plan list"))
+
+	replace(t, plans, []byte(`[{"name": "team", "rate": 20, "points": 200}]`))
+	replace(t, text, append(first, "Preferred-Languages: en\r\n"...))
 	require.NoError(t, p.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.Contains("reloaded the plans") }, hung, 10*time.Millisecond)
-	require.Regexp(t, `team +20 +200`, listed())
-	plans(`[{"name": "team"}]`)
+	p.awaitStatus(t, http.StatusOK, "/.well-known/security.txt", "", "Preferred-Languages: en\r\n")
+	p.awaitLog(t, "reloaded the plans")
+	replace(t, plans, []byte(`[{"name": "team"}]`))
+	replace(t, text, []byte("Contact: mailto:security@addrspec.example\r\n"))
 	require.NoError(t, p.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.Contains("the new plans are invalid") }, hung, 10*time.Millisecond)
-	require.Regexp(t, `team +20 +200`, listed())
+	p.awaitLog(t, "the new plans are invalid")
+	p.awaitLog(t, "the new fields of security.txt are invalid")
+	require.Regexp(t, `team +20 +200`, on.must("plan list"))
+	p.requireStatus(t, http.StatusOK, "/.well-known/security.txt", "", "Preferred-Languages: en\r\n")
 	require.NoError(t, p.Terminate(hung))
 }

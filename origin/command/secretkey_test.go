@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,80 +106,63 @@ func TestSecretKeyOfTheService(t *testing.T) {
 			require.Contains(t, problem, "sealed with the key whose ID is "+idOf(t, oneKey)+", which is not given: give it with --secret-key")
 			require.NotContains(t, problem, otherKey)
 		}
-		webhook := func(flags ...string) (out, problem string, code int) {
-			return operator(t, append([]string{"account", "webhook", "--account", "owner@example.com", "--database", database}, flags...)...)
+		on, webhook := &shell{t, database}, "account webhook --account owner@example.com "
+		for _, does := range []string{"--rotate", "--test", "--set https://hooks.example.com/y"} {
+			on.refused(webhook+does, "which is not given")
 		}
-		for _, does := range [][]string{{"--rotate"}, {"--test"}, {"--set", "https://hooks.example.com/y"}} {
-			out, problem, code := webhook(does...)
-			require.Equal(t, 1, code, "%v %s", does, out)
-			require.Contains(t, problem, "which is not given", does)
-		}
-		_, problem, code := webhook("--rotate", "--secret-key", oneKey)
-		require.Zero(t, code, problem)
+		on.must(webhook + "--rotate --secret-key " + oneKey)
 		require.Equal(t, map[string]int64{idOf(t, oneKey): 3}, secretsOf(t, database), "the previous one is kept")
 		servedOn(t, database, "--secret-key", otherKey+","+oneKey)
 		require.Equal(t, map[string]int64{idOf(t, otherKey): 3}, secretsOf(t, database))
-		file := filepath.Join(t.TempDir(), "key")
-		require.NoError(t, os.WriteFile(file, []byte(otherKey+"\n"), 0o600))
-		servedOn(t, database, "--secret-key-file", file)
+		servedOn(t, database, "--secret-key-file", fileOf(t, "key", otherKey+"\n"))
 		require.Contains(t, refusedOn(t, database, "--secret-key", oneKey), idOf(t, otherKey))
-		_, problem, code = webhook("--remove")
-		require.Zero(t, code, "%s: the way out where the key is lost", problem)
+		on.must(webhook + "--remove") // the way out where the key is lost
 	})
 }
 
 func TestSecretKeysThatAreRefused(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "key")
-	require.NoError(t, os.WriteFile(file, []byte(" \n"), 0o600))
-	weak := filepath.Join(t.TempDir(), "weak")
-	require.NoError(t, os.WriteFile(weak, []byte("hunter2\n"), 0o600))
+	file, weak := fileOf(t, "key", " \n"), fileOf(t, "weak", "hunter2\n")
 	for flags, message := range map[string]string{
-		"--secret-key hunter2":                                  "--secret-key has 7 characters: must be at least 32 random ones",
-		"--secret-key " + oneKey + ",hunter2":                   "--secret-key, the second of two, has 7 characters",
-		"--secret-key " + oneKey + "," + oneKey:                 "has the same secret twice",
-		"--secret-key " + oneKey + " --secret-key-file " + file: "are both given: give one of them",
-		"--secret-key-file " + file:                             "has no key: write the output of openssl",
-		"--secret-key-file " + weak:                             weak + " has 7 characters",
-		"--secret-key-file /no/such/file":                       "/no/such/file: no such file",
+		"serve --secret-key hunter2":                                       "has 7 characters: must be at least 32",
+		"doctor --secret-key hunter2":                                      "--secret-key has 7 characters",
+		"restore no-such-backup --secret-key hunter2":                      "--secret-key has 7 characters",
+		"account webhook --account owner@example.com --secret-key hunter2": "--secret-key has 7 characters",
+		"serve --secret-key " + oneKey + ",hunter2":                        "the second of two, has 7 characters",
+		"serve --secret-key " + oneKey + "," + oneKey:                      "has the same secret twice",
+		"serve --secret-key " + oneKey + " --secret-key-file " + file:      "are both given: give one of them",
+		"serve --secret-key-file " + file:                                  "has no key: write the output of openssl",
+		"serve --secret-key-file " + weak:                                  weak + " has 7 characters",
+		"serve --secret-key-file /no/such/file":                            "/no/such/file: no such file",
 	} {
-		for _, command := range []string{"serve", "doctor", "restore no-such-backup", "account webhook --account owner@example.com"} {
-			problem := refused(t, append(strings.Fields(command), strings.Fields(flags)...)...)
-			require.Contains(t, problem, message, command+" "+flags)
-			require.NotContains(t, problem, "hunter2")
-			require.NotContains(t, problem, oneKey)
-		}
+		problem := refused(t, strings.Fields(flags)...)
+		require.Contains(t, problem, message, flags)
+		require.NotContains(t, problem, "hunter2")
+		require.NotContains(t, problem, oneKey)
 	}
 }
 
 // doctor says how secrets are stored, and with which key.
 func TestDoctorOfSecrets(t *testing.T) {
 	t.Parallel()
-	database := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
-	secrets := func(flags ...string) string {
-		out, problem, _ := operator(t, doctorArgs(t, append(flags, "--database", database)...)...)
-		require.NotContains(t, out+problem, oneKey)
-		for line := range strings.Lines(out) {
-			if strings.HasPrefix(line, "secrets ") {
-				return strings.TrimSpace(line)
-			}
-		}
-		return out + problem
+	database, id := "sqlite:"+filepath.Join(t.TempDir(), "a.db"), idOf(t, oneKey)
+	finds := func(flags, finds string) (out string) {
+		out = requireFindings(t, "--database "+database+flags, finds)
+		require.NotContains(t, out, oneKey)
+		return out
 	}
 	require.NoError(t, ledgertest.Open(t, database).Close())
-	require.Regexp(t, `ok +there are none; without --secret-key`, secrets())
+	finds("", "secrets ok there are none")
 	secret, _ := ledgerWithSecrets(t, database)
-	require.Regexp(t, `ADVICE +those of authenticator apps and webhooks are stored as they are \(2\), .*give serve a --secret-key$`, secrets())
-	require.Regexp(t, `ADVICE +2 of 2 are not sealed with the present key, whose ID is `+idOf(t, oneKey), secrets("--secret-key", oneKey))
+	finds("", `secrets ADVICE those of .* are stored as they are \(2\), .*give serve a --secret-key$`)
+	finds(" --secret-key "+oneKey, "secrets ADVICE 2 of 2 are not sealed with the present key, whose ID is "+id)
 	servedOn(t, database, "--secret-key", oneKey)
-	require.Regexp(t, `ok +2 sealed with the key whose ID is `+idOf(t, oneKey), secrets("--secret-key", oneKey))
-	require.Regexp(t, `WRONG +secrets .*`+idOf(t, oneKey)+`, which is not given`, secrets())
-	require.Regexp(t, `WRONG +secrets .*`+idOf(t, oneKey)+`, which is not given`, secrets("--secret-key", otherKey))
-	require.NotContains(t, secrets(), secret)
-	file := filepath.Join(t.TempDir(), "key")
-	require.NoError(t, os.WriteFile(file, []byte(oneKey), 0o644))
-	out, _, _ := operator(t, doctorArgs(t, "--database", database, "--secret-key-file", file)...)
-	require.Contains(t, out, "chmod 0600 "+file)
+	finds(" --secret-key "+oneKey, "secrets ok 2 sealed with the key whose ID is "+id)
+	require.NotContains(t, finds("", "secrets WRONG secrets .*"+id+", which is not given"), secret)
+	finds(" --secret-key "+otherKey, "secrets WRONG secrets .*"+id+", which is not given")
+	file := fileOf(t, "key", oneKey)
+	require.NoError(t, os.Chmod(file, 0o644))
+	finds(" --secret-key-file "+file, "files WRONG .*chmod 0600 "+file)
 }
 
 // A backup and an export have no secret in plain text, and work with the key only. Both
@@ -189,43 +171,37 @@ func TestCopiesOfSealedSecrets(t *testing.T) {
 	t.Parallel()
 	database, directory := "sqlite:"+filepath.Join(t.TempDir(), "a.db"), t.TempDir()
 	secret, hook := ledgerWithSecrets(t, database)
-	id, secrets := idOf(t, oneKey), []string{secret, hook}
+	on, id, secrets := &shell{t, database}, idOf(t, oneKey), []string{secret, hook}
 	for n := range 3 { // so few leave a page enough free space that nothing is moved there
 		secrets = append(secrets, withApp(t, database, fmt.Sprintf("%d@example.com", n)))
 	}
-	before := filepath.Join(directory, "before.db")
-	_, problem, code := operator(t, "backup", before, "--database", database)
-	require.Zero(t, code, problem)
-	text, err := os.ReadFile(before)
-	require.NoError(t, err)
-	for _, secret := range secrets {
-		require.True(t, bytes.Contains(text, []byte(secret)))
-	}
-	servedOn(t, database, "--secret-key", oneKey)
-	backup, export := filepath.Join(directory, "backup.db"), filepath.Join(directory, "export.ndjson")
-	out, problem, code := operator(t, "backup", backup, "--database", database)
-	require.Zero(t, code, problem)
-	require.Contains(t, out, "secrets sealed with the key whose ID is "+id)
-	_, problem, code = operator(t, "export", export, "--database", database)
-	require.Zero(t, code, problem)
-	for _, path := range []string{backup, export} {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+	has := func(path string, want bool) {
+		text := textOf(t, path)
 		for n, secret := range secrets {
-			require.False(t, bytes.Contains(text, []byte(secret)), "%s: secret %d is not even in the free space of a page", path, n)
+			require.Equal(t, want, strings.Contains(text, secret),
+				"%s: secret %d, which must not even be in the free space of a page", path, n)
 		}
 	}
-	for flags, says := range map[string]string{"": "which is not given: serve does not start without it", "--secret-key " + otherKey: "which is not given", "--secret-key " + oneKey: "which is given"} {
+	before, backup, export := directory+"/before.db", directory+"/backup.db", directory+"/export.ndjson"
+	on.must("backup " + before)
+	has(before, true)
+	servedOn(t, database, "--secret-key", oneKey)
+	require.Contains(t, on.must("backup "+backup), "secrets sealed with the key whose ID is "+id)
+	on.must("export " + export)
+	has(backup, false)
+	has(export, false)
+	for flags, says := range map[string]string{
+		"": "which is not given: serve does not start without it", " --secret-key " + otherKey: "which is not given",
+		" --secret-key " + oneKey: "which is given",
+	} {
 		restored := "sqlite:" + filepath.Join(t.TempDir(), "restored.db")
-		out, problem, code = operator(t, append([]string{"restore", backup, "--database", restored}, strings.Fields(flags)...)...)
-		require.Zero(t, code, problem)
-		require.Contains(t, out, "sealed with the key whose ID is "+id+", "+says)
+		require.Contains(t, (&shell{t, restored}).must("restore "+backup+flags),
+			"sealed with the key whose ID is "+id+", "+says)
 		require.Contains(t, refusedOn(t, restored), id)
 		servedOn(t, restored, "--secret-key", oneKey)
 	}
 	imported := pgtest.NeedDatabase(t)
-	_, problem, code = operator(t, "import", export, "--database", imported)
-	require.Zero(t, code, problem)
+	(&shell{t, imported}).must("import " + export)
 	l := ledgertest.Open(t, imported)
 	s, err := store.NewSealer(oneKey)
 	require.NoError(t, err)

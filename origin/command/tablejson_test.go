@@ -2,6 +2,8 @@ package command
 
 import (
 	"bufio"
+	"database/sql"
+	"encoding/csv"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ import (
 func TestTables(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.must("account create --account =cmd@example.org --points 7")
+	s.must("account create --account a@example.org --points 7")
 	s.must("key create --account you@example.org --name n --budget 5")
 	s.must("key create --account you@example.org --name m")
 
@@ -24,10 +26,10 @@ func TestTables(t *testing.T) {
 	require.Contains(t, list, "2 accounts")
 	require.Equal(t, 4, strings.Count(list, "\n"))
 	require.Len(t, s.rows("account list"), 2)
-	require.Equal(t, "'=cmd@example.org", s.rows("account list")[1][1])
 	objects := s.objects("account list")
 	require.Len(t, objects, 2)
-	require.Equal(t, map[string]any{"id": 2.0, "email": "=cmd@example.org", "plan": "free", "rate": 1.0, "points": 7.0, "overage": false, "used": 0.0,
+	require.Equal(t, map[string]any{"id": 2.0, "email": "a@example.org", "plan": "free", "rate": 1.0, "points": 7.0,
+		"overage": false, "used": 0.0,
 		"created": objects[1]["created"], "suspended": nil}, objects[1])
 	require.Equal(t, "unlimited", objects[0]["points"])
 	require.Contains(t, s.must("account list --search nowhere"), "0 accounts")
@@ -38,9 +40,61 @@ func TestTables(t *testing.T) {
 	require.Equal(t, []any{nil, 0.0}, []any{keys[0]["used"], keys[1]["used"]})
 	require.Nil(t, keys[0]["last_used"])
 	require.Len(t, s.objects("plan list"), 3)
+	require.Contains(t, s.must("plan list"), "enterprise")
 	require.Len(t, s.objects("account log --account you@example.org"), 3)
 	require.Contains(t, s.must("usage"), "total")
 	require.Empty(t, s.must("usage --to ndjson"))
+}
+
+// Emails and names that callers chose are escaped in every list, for spreadsheets and for
+// terminals.
+func TestListsEscapeNames(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	const email, name = `=hyperlink("http://x.example","a")@example.org`, `=hyperlink("http://x.example";"b")`
+	s.must("account create", "--email", email)
+	s.must("key create --account you@example.org", "--name", name)
+	require.Equal(t, "'"+email, s.rows("account list")[1][1])
+	require.Equal(t, "'"+name, s.rows("key list --account you@example.org")[0][1])
+	s.refused("key change --account you@example.org 1", "control", "--name", "a\u202eb")
+
+	db, err := sql.Open("sqlite", strings.TrimPrefix(s.database, "sqlite:"))
+	require.NoError(t, err)
+	defer db.Close()
+	for _, change := range []string{
+		`UPDATE keys SET name = char(27) || '[2J' || char(9) || 'x' || char(8238)`,
+		`UPDATE audit SET subject = char(27) || '[2J' || char(8238)`,
+		`UPDATE plans SET name = char(27) || ']0;x' || char(7) WHERE name = 'pro'`,
+	} {
+		_, err = db.ExecContext(t.Context(), change)
+		require.NoError(t, err)
+	}
+	for _, list := range []string{"key list --account you@example.org", "account log --account you@example.org",
+		"plan list"} {
+		for _, form := range []string{"table", "csv"} {
+			text := s.must(list + " --to " + form)
+			require.Contains(t, text, "\uFFFD")
+			require.NotContains(t, text, "\x1b")
+			require.NotContains(t, text, "\u202e")
+		}
+	}
+}
+
+func FuzzPrintCSV(f *testing.F) {
+	for _, text := range []string{"=1", "\x1b[2J", "a\tb", "\u202e", "\xff", ";;=", "\r\n=", "'"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var out strings.Builder
+		require.NoError(t, (&tableFlag{To: "csv"}).print(&out, []string{"a", "b"}, [][]any{{text, int64(-1)}}))
+		records, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+		require.NoError(t, err)
+		require.Len(t, records, 2)
+		require.Equal(t, "-1", records[1][1], "a number is not escaped")
+		for _, cell := range strings.FieldsFunc(records[1][0], func(r rune) bool { return r == ';' || r == ',' }) {
+			require.False(t, strings.ContainsAny(cell[:1], "=+-@\t\r\n\x00"), "%q", cell)
+		}
+	})
 }
 
 // objects returns the objects of a list.

@@ -10,36 +10,59 @@ import (
 
 const project = "github.com/addrspec/addrspec/"
 
-// dependencies lists the project's packages that other ones link, without the
-// project's name.
-func dependencies(t *testing.T, packages ...string) (list []string) {
+// goList runs go list and returns its lines without the project's name.
+func goList(t *testing.T, args ...string) []string {
 	t.Helper()
-	args := []string{"list", "-deps"}
-	for _, name := range packages {
-		args = append(args, project+name)
-	}
-	out, err := exec.Command("go", args...).Output()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
 	require.NoError(t, err)
-	for _, dep := range strings.Fields(string(out)) {
-		if name, ours := strings.CutPrefix(dep, project); ours {
-			list = append(list, name)
-		}
-	}
-	return list
+	return strings.Split(strings.TrimSpace(strings.ReplaceAll(string(out), project, "")), "\n")
 }
 
-// partsOfOrigin lists all packages of the origin but its performance table, a program
-// of its own, which measures core beside the module.
-func partsOfOrigin(t *testing.T) (list []string) {
+// linked returns what each package of the origin links.
+func linked(t *testing.T) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", project+"origin/...").Output()
-	require.NoError(t, err)
-	for _, path := range strings.Fields(string(out)) {
-		if name := strings.TrimPrefix(path, project); name != "origin/rig/bench" {
-			list = append(list, name)
+	links := map[string][]string{}
+	for _, line := range goList(t, "-f", `{{.ImportPath}} {{join .Deps " "}}`, project+"origin/...") {
+		words := strings.Fields(line)
+		links[words[0]] = words[1:]
+	}
+	return links
+}
+
+// below reports whether a package is one of parts, or below it.
+func below(name string, parts ...string) bool {
+	for _, part := range parts {
+		if name == part || strings.HasPrefix(name, part+"/") {
+			return true
 		}
 	}
-	return list
+	return false
+}
+
+// Each part knows only what is below it.
+func TestWalls(t *testing.T) {
+	t.Parallel()
+	links := linked(t)
+	require.Contains(t, links["origin"], "origin/ledger")
+	for _, wall := range []struct{ parts, not, why string }{
+		{"origin/api origin/mx origin/ledger", "origin/dashboard origin/identity origin/webhook",
+			"the dashboard is a client of the rest"},
+		{"origin/identity origin/webhook", "origin/dashboard", "the dashboard is a client of the rest"},
+		{"origin", "origin/rig wasm/moduletest lists/feed/feedtest", "the product links no helper of the tests"},
+		{"origin/rig/origintest",
+			"origin",
+			"the tests of every part can use origintest"},
+		{"origin/api origin/check/client origin/identity origin/ledger origin/mx origin/signuphook origin/webhook",
+			"origin/ledger/store/sqlite origin/ledger/store/postgres",
+			"only programs that open a database link its driver, which takes long to compile and to link"},
+	} {
+		for _, part := range strings.Fields(wall.parts) {
+			require.NotEmpty(t, links[part], part)
+			for _, name := range links[part] {
+				require.False(t, below(name, strings.Fields(wall.not)...), "%s links %s: %s", part, name, wall.why)
+			}
+		}
+	}
 }
 
 // The origin's results come from the module alone. A program that also linked
@@ -48,44 +71,18 @@ func partsOfOrigin(t *testing.T) (list []string) {
 // of the origin can look anything up in them.
 func TestOriginDoesNotImportCore(t *testing.T) {
 	t.Parallel()
-	list := dependencies(t, partsOfOrigin(t)...)
-	require.Contains(t, list, "wasm/host")
-	require.NotContains(t, list, "core")
-	require.NotContains(t, list, "origin/rig/bench")
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, project+"origin/...").Output()
-	require.NoError(t, err)
-	require.Contains(t, string(out), project+"lists/feed ")
-	for _, line := range strings.Split(string(out), "\n") {
-		if !strings.HasPrefix(line, project+"origin/rig/bench ") {
-			require.NotContains(t, strings.Fields(line), project+"lists", line)
-		}
+	links := linked(t)
+	delete(links, "origin/rig/bench") // a program of its own, which measures core beside the module
+	require.Contains(t, links["origin"], "wasm/host")
+	for part, names := range links {
+		require.NotContains(t, names, "core", part)
+		require.NotContains(t, names, "origin/rig/bench", part)
 	}
-}
-
-// The product links no helper of the tests.
-func TestProductDoesNotImportTestPackages(t *testing.T) {
-	t.Parallel()
-	list := dependencies(t, "origin")
-	require.Contains(t, list, "origin/ledger")
-	for _, name := range []string{"origin/rig/origintest", "origin/rig/ledgertest", "origin/rig/storetest", "origin/rig/passkeytest", "origin/rig/contract", "origin/rig/contract/description", "origin/rig/mxtest", "origin/rig/pgtest", "wasm/moduletest", "lists/feed/feedtest"} {
-		require.NotContains(t, list, name)
-	}
-}
-
-// The tests of every part of the origin can use origintest, which imports no part.
-func TestOrigintestImportsNoOtherPart(t *testing.T) {
-	t.Parallel()
-	for _, name := range dependencies(t, "origin/rig/origintest") {
-		require.False(t, name != "origin/rig/origintest" && strings.HasPrefix(name, "origin/"), name)
-	}
-}
-
-// Only programs that open a database link its driver, which takes long to compile and
-// to link.
-func TestPartsLinkNoDriver(t *testing.T) {
-	for _, part := range []string{"origin/api", "origin/check", "origin/check/client", "origin/identity", "origin/ledger", "origin/mx", "origin/rig/origintest", "origin/signuphook", "origin/webhook"} {
-		for _, name := range dependencies(t, part) {
-			require.NotContains(t, name, "origin/ledger/store/", part)
+	imports := goList(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, project+"origin/...")
+	require.Contains(t, strings.Join(imports, " "), " lists/feed ")
+	for _, line := range imports {
+		if !strings.HasPrefix(line, "origin/rig/bench ") {
+			require.NotContains(t, strings.Fields(line), "lists", line)
 		}
 	}
 }
@@ -93,36 +90,25 @@ func TestPartsLinkNoDriver(t *testing.T) {
 // A list is checked without an account: what checks it, and its tests, link neither the
 // API nor the ledger.
 func TestChecksLinkNoService(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-test", project+"origin/check/...", project+"origin/mcp").Output()
-	require.NoError(t, err)
-	list := strings.Fields(string(out))
-	require.Contains(t, list, project+"origin/check/client")
-	for _, path := range list {
-		for _, part := range []string{"api", "ledger", "identity", "dashboard", "signuphook", "webhook"} {
-			require.False(t, path == project+"origin/"+part || strings.HasPrefix(path, project+"origin/"+part+"/"), path)
-		}
-	}
-}
-
-// The dashboard is a client of the rest: the API, the resolver and the ledger know
-// nothing of it, nor of who signs in.
-func TestThinOriginKnowsNoDashboard(t *testing.T) {
 	t.Parallel()
-	for _, part := range []string{"origin/api", "origin/mx", "origin/ledger"} {
-		for _, name := range []string{"origin/dashboard", "origin/identity", "origin/webhook", "origin/identity/openid"} {
-			require.NotContains(t, dependencies(t, part), name, part)
-		}
+	list := goList(t, "-deps", "-test", project+"origin/check/...", project+"origin/mcp")
+	require.Contains(t, list, "origin/check/client")
+	for _, name := range list {
+		require.False(t, below(name, "origin/api", "origin/ledger", "origin/identity", "origin/dashboard",
+			"origin/signuphook", "origin/webhook"), name)
 	}
-	require.NotContains(t, dependencies(t, "origin/identity"), "origin/dashboard")
-	require.NotContains(t, dependencies(t, "origin/webhook"), "origin/dashboard")
 }
 
 // The rooms of the ledger know only those below: what owners change never touches a view, and
 // what is decided touches no writer.
 func TestRoomsOfTheLedger(t *testing.T) {
 	t.Parallel()
-	rooms := []string{"origin/ledger/store", "origin/ledger/book", "origin/ledger/state", "origin/ledger/commit"}
+	rooms, links := []string{"origin/ledger/store", "origin/ledger/book", "origin/ledger/state",
+		"origin/ledger/commit"}, linked(t)
 	for n, room := range rooms {
-		require.ElementsMatch(t, rooms[:n+1], dependencies(t, room))
+		for _, name := range links[room] {
+			require.False(t, below(name, "origin") && !below(name, rooms[:n]...), "%s links %s", room, name)
+		}
+		require.Subset(t, links[room], rooms[:n])
 	}
 }

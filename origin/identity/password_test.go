@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/alexedwards/argon2id"
 	"github.com/stretchr/testify/require"
@@ -93,5 +94,20 @@ func TestSignUp(t *testing.T) {
 		require.ErrorAs(t, err, new(*InputError))
 		_, err = f.ledger.AccountByEmail(ctx, "third@example.com")
 		require.ErrorIs(t, err, book.ErrNoAccount)
+	})
+}
+
+// While all slots hash, others wait for two seconds and are then refused.
+func TestHashesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &Identity{hashing: make(chan struct{}, hashesAtOnce)}
+		for range hashesAtOnce {
+			i.hashing <- struct{}{}
+		}
+		_, err := i.hash(t.Context(), "correct horse battery", "")
+		require.ErrorIs(t, err, ErrBusy)
+		<-i.hashing
+		_, err = i.hash(t.Context(), "correct horse battery", "")
+		require.NoError(t, err)
 	})
 }

@@ -78,3 +78,31 @@ func TestFilesFit(t *testing.T) {
 	few.fitFiles(400, slog.New(slog.NewTextHandler(&log, nil)))
 	require.Equal(t, [2]int{10, 4}, [2]int{few.MaxConnections, few.DNSConcurrency})
 }
+
+func TestRedactedDatabaseURL(t *testing.T) {
+	t.Parallel()
+	flag := DatabaseFlag{Database: "postgres://me:hunter2@db/x?password=hunter2&sslpassword=hunter2"}
+	require.NotContains(t, flag.Redacted(), "hunter2")
+	require.Contains(t, flag.Redacted(), "db/x")
+	flag = DatabaseFlag{Database: "postgres://me:hunter2@db:not a port/x"}
+	require.NotContains(t, flag.Redacted(), "hunter2")
+}
+
+// Lists of two weeks get advice, of half a year an error.
+func TestCheckListsAge(t *testing.T) {
+	t.Parallel()
+	read := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
+	for age, want := range map[int][2]bool{13: {true, true}, 14: {false, true}, 179: {false, true}, 180: {false, false}} {
+		now := read.AddDate(0, 0, age)
+		_, aging := CheckListsAge("2026.11.20-1a2b3c4d", AgingLists, now)
+		_, stale := CheckListsAge("2026.11.20-1a2b3c4d", StaleLists, now)
+		require.Equal(t, want, [2]bool{aging == nil, stale == nil}, age)
+	}
+	_, err := CheckListsAge("2026.11.20-1a2b3c4d", AgingLists, read.AddDate(1, 0, 0))
+	for _, says := range []string{"365 days old", "addrspec lists update", "./build.sh lists --latest"} {
+		require.ErrorContains(t, err, says)
+	}
+	_, err = CheckListsAge("0", AgingLists, read)
+	require.Error(t, err)
+	require.Equal(t, "1 day", Days(25*time.Hour))
+}

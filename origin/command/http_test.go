@@ -1,0 +1,278 @@
+package command
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+)
+
+// Malformed and odd requests, whether net/http refuses them before a handler runs
+// or not, get a response in shape A whose sentence names the reason.
+func TestMalformedHTTP(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t))
+	const end = "Host: x\r\n\r\n"
+	for request, c := range map[string]struct {
+		status  int
+		message string
+	}{
+		"GET /v1/a%ZZ HTTP/1.1\r\n" + end:                    {400, "percent sign"},
+		"GET /v1/email/a%ZZ@mail.example HTTP/1.1\r\n" + end: {400, "not written %25"},
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n":       {400, "request line"},
+		"GET v1/email HTTP/1.1\r\n" + end:                    {400, "request line"},
+		"GET / HTTP/2.0\r\n" + end:                           {505, "use HTTP/1.1"},
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                   {404, "no such path"},
+		"OPTIONS * HTTP/1.1\r\n" + end:                       {404, "no such path"},
+		"CONNECT x:443 HTTP/1.1\r\n" + end:                   {404, "no such path"},
+		"GET / HTTP/1.1\r\n\r\n":                             {400, "a header is malformed"},
+		"GET / HTTP/1.1\r\nHost: y\r\n" + end:                {400, "header"},
+		"GET / HTTP/1.1\r\nX: \x00\r\n" + end:                {400, "header"},
+		"GET / HTTP/1.1\r\n X: y\r\n" + end:                  {400, "a header"},
+
+		"GET / HTTP/1.1\r\n" + strings.Repeat("X:\r\n", 100) + end:                     {431, "100 lines"},
+		"GET /" + strings.Repeat("x", 80<<10) + " HTTP/1.1\r\n" + end:                  {431, "over 32 KiB"},
+		"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n" + end:                {501, "is not known"},
+		"POST /v1/emails HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n" + end: {400, "a header is malformed"},
+		"POST /v1/emails HTTP/1.1\r\nExpect: x\r\nContent-Length: 3\r\n" + end + "abc": {417, "100-continue"},
+		"GET /v1/email/x HTTP/1.0\r\nExpect: x\r\n" + end:                              {417, "100-continue"},
+	} {
+		response, body := origintest.Exchange(t, s.hostPort, request, hung)
+		require.Equal(t, c.status, response.StatusCode, "%.60q: %s", request, body)
+		require.Equal(t, "application/json", response.Header.Get("Content-Type"))
+		require.Equal(t, "no-store", response.Header.Get("Cache-Control"))
+		require.NotEmpty(t, response.Header.Get("X-Request-Id"))
+		require.Contains(t, body, fmt.Sprintf(`{"status":%d,"error":"`, c.status))
+		require.Contains(t, body, c.message)
+	}
+	s.requireHealthy(t)
+}
+
+// requestHeader returns the header of a request with a key.
+func requestHeader(method, target, key, headers string) string {
+	return method + " " + target + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\n" + headers + "\r\n"
+}
+
+// A request that breaks off does not keep its connection open and is not charged. A client
+// that still reads learns where its body broke off, and that both directions must be open.
+func TestHalfSentRequests(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
+	key := s.newKey(t)
+	header, chunked := requestHeader("POST", "/v1/emails", key, "Content-Length: 100\r\n"),
+		requestHeader("POST", "/v1/emails", key, "Transfer-Encoding: chunked\r\n")
+	for half, says := range map[string]string{
+		"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-K":            "",
+		header + strings.Repeat(" ", 50):                            "The body broke off after 50 bytes",
+		chunked + "64\r\n" + strings.Repeat(" ", 50):                "The body broke off after 50 bytes",
+		chunked + "2\r\n{}\r\nzz\r\n":                               "coding is malformed after 2 bytes",
+		requestHeader("GET", "/v1/email/a@silent.example", key, ""): "Keep both directions open",
+	} {
+		conn := origintest.Dial(t, s.hostPort, hung).Send(half)
+		require.NoError(t, conn.CloseWrite())
+		text, err := io.ReadAll(conn)
+		require.NoError(t, err, "the connection stays open")
+		require.Contains(t, string(text), says)
+	}
+	require.Zero(t, s.used(t), "points charged")
+	s.requireHealthy(t)
+}
+
+// A client that closes or resets the connection before the response is not charged
+// and is not counted as an error of the service: log and metrics have status 499. Its points
+// are available again before the lookup could have timed out.
+func TestDisconnectIsStatus499(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "1m", "--batch-timeout", "1m")
+	key, _ := s.limitedKey(t, 1)
+	const slow = `{"emails":["a@silent.example"]}`
+	disconnected := 0
+	for _, request := range []string{
+		requestHeader("POST", "/v1/emails", key, "Content-Length: 100\r\n") + `{"emails":["a@mail`,
+		requestHeader("GET", "/v1/email/a@silent.example", key, ""),
+		requestHeader("POST", "/v1/emails", key, fmt.Sprintf("Content-Length: %d\r\n", len(slow))) + slow,
+	} {
+		for _, disconnect := range []func(*net.TCPConn) error{(*net.TCPConn).Close,
+			func(c *net.TCPConn) error { c.SetLinger(0); return c.Close() }} {
+			conn := origintest.Dial(t, s.hostPort, hung).Send(request)
+			s.awaitMetric(t, "addrspec_ledger_under_way", 1)
+			require.NoError(t, disconnect(conn.TCPConn))
+			disconnected++
+			require.Eventually(t, func() bool {
+				return strings.Count(s.log.String(), `"status":499`) == disconnected
+			}, hung, 5*time.Millisecond, s.log)
+		}
+	}
+	require.Zero(t, s.used(t), "points charged")
+	s.requireStatus(t, http.StatusOK, "/v1/email/a@[192.0.2.1]", key, "") // the only point
+	require.NotContains(t, s.log.String(), `"level":"ERROR"`)
+	s.requireStatus(t, http.StatusOK, "/metrics", "", `addrspec_requests_total{route="single",status="499"} 2`)
+	s.requireStatus(t, http.StatusOK, "/metrics", "", `addrspec_requests_total{route="batch",status="499"} 4`)
+}
+
+// Addresses and keys appear in responses to their own callers only: not in the
+// log, the metrics, the database or an error.
+func TestAddressesAndKeysAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-7f3a"
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
+	key := s.newKey(t)
+	for _, address := range []string{canary + "@mail.example", canary + "@servfail.example", canary + "@silent.example",
+		canary + "..x@mail.example", canary + "%00@mail.example", "x@" + canary + ".example", canary} {
+		response, _ := s.send(t, http.MethodGet, "/v1/email/"+address, key, "", nil)
+		require.NotEmpty(t, response.Header.Get("X-Request-Id"))
+	}
+	for n, body := range []string{`{"emails":["` + canary + `@mail.example","` + canary + `@servfail.example"]}`,
+		`{"emails":"` + canary + `"}`, `{"` + canary, canary} {
+		_, text := s.send(t, http.MethodPost, "/v1/emails", key, body, http.Header{"Idempotency-Key": {canary}})
+		if n > 0 {
+			require.NotContains(t, text, canary, "the error contains the input")
+		}
+	}
+	_, metrics := s.send(t, http.MethodGet, "/metrics", "", "", nil)
+	require.Contains(t, metrics, "addrspec_requests_total")
+	log := s.wholeLog(t)
+	for _, secret := range []string{canary, key, key[:12]} {
+		require.NotContains(t, log, secret, "the log")
+		require.NotContains(t, metrics, secret, "the metrics")
+	}
+	for _, secret := range []string{canary, key} {
+		requireInNoFile(t, filepath.Dir(strings.TrimPrefix(s.database, "sqlite:")), secret)
+	}
+}
+
+// requireInNoFile checks every file of the database's directory, including its log.
+func requireInNoFile(t *testing.T, dir, secret string) {
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		require.NoError(t, err)
+		require.NotContains(t, string(content), secret, file.Name())
+	}
+}
+
+// lock locks the service's database for writing until release is called.
+func (s *instance) lock(t *testing.T) (release func()) {
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(s.database, "sqlite:")+"?_pragma=busy_timeout(20000)")
+	require.NoError(t, err)
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	return func() {
+		require.NoError(t, conn.Close())
+		require.NoError(t, db.Close())
+	}
+}
+
+// launchPiped starts a service whose log goes to a pipe.
+func launchPiped(t *testing.T, args ...string) (p *process, reader *os.File) {
+	reader, out, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { reader.Close() })
+	p = launch(t, func(cmd *exec.Cmd) { cmd.Stderr = out }, args...)
+	require.NoError(t, out.Close())
+	return p, reader
+}
+
+// A stalled reader of the log blocks no request and no stop.
+func TestStalledLogBlocksNoRequest(t *testing.T) {
+	t.Parallel()
+	p, _ := launchPiped(t, "--grace", "1s")
+	key := p.newKey(t) // the lines of requests without an account are limited
+	for n := 0; p.metric(t, "addrspec_log_dropped_lines_total") == 0; n++ {
+		require.Less(t, n, 100, "the memory for lines is not bounded")
+		var clients sync.WaitGroup
+		for range 16 {
+			clients.Go(func() {
+				for range 50 {
+					_, _, _ = p.get(key, "/v1/usage")
+				}
+			})
+		}
+		clients.Wait()
+	}
+	p.requireHealthy(t)
+	require.NoError(t, p.Terminate(hung))
+}
+
+// A service continues after the reader of its log has closed.
+func TestClosedLogDoesNotEndService(t *testing.T) {
+	t.Parallel()
+	p, reader := launchPiped(t)
+	require.NoError(t, reader.Close())
+	require.Eventually(t, func() bool {
+		return p.metric(t, "addrspec_log_dropped_lines_total") > 0
+	}, hung, 10*time.Millisecond)
+	p.requireHealthy(t)
+	require.NoError(t, p.Terminate(hung))
+}
+
+// Clients that send forms slowly keep nobody from a page or from the API, and those
+// of one network nobody from sending a form. Further forms get a clear response, and
+// the slow ones end soon.
+func TestSlowFormsBlockNoPage(t *testing.T) {
+	t.Parallel()
+	const dashboardForms = 256 // the documented bound of forms that arrive at a time
+	s := start(t, "--dns", contract.Serve(t), "--trusted-proxy", "127.0.0.0/8")
+	key, n := s.newKey(t), 0
+	slow := func(from string) *origintest.TestConn {
+		n++
+		conn := origintest.Dial(t, s.hostPort, hung)
+		return conn.Send("POST /sign-in HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n" +
+			"X-Forwarded-For: " + fmt.Sprintf(from, n%256) +
+			"\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\n")
+	}
+	post := func(from string) int {
+		response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", http.Header{"X-Forwarded-For": {from}})
+		return response.StatusCode
+	}
+	// await waits until a form from an address gets a status. Meanwhile it sends more slow ones,
+	// in place of those that have ended on a slow machine.
+	await := func(slowOnes, from string, want int) {
+		require.Eventually(t, func() bool {
+			for range 8 {
+				slow(slowOnes)
+			}
+			return post(from) == want
+		}, hung, 10*time.Millisecond)
+	}
+	for range dashboardForms {
+		slow("192.0.2.%d")
+	}
+	await("192.0.2.%d", "192.0.2.7", http.StatusTooManyRequests)
+	for _, other := range []string{"192.0.3.7", "2001:db8::7"} {
+		require.Equal(t, http.StatusForbidden, post(other), "no form token, but a slot")
+	}
+	for range dashboardForms {
+		slow("10.1.%d.7")
+	}
+	await("10.1.%d.7", "192.0.4.7", http.StatusServiceUnavailable)
+	for range 3 {
+		response, page := s.send(t, http.MethodGet, "/sign-in", "", "", http.Header{"Accept": {"text/html"}})
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		require.Contains(t, page, "</html>")
+		s.requireStatus(t, http.StatusOK, "/v1/email/jane@mail.example", key, "")
+	}
+	response, body := slow("10.1.%d.7").Response()
+	for response.StatusCode != http.StatusRequestTimeout { // it got no slot
+		response, body = slow("10.1.%d.7").Response()
+	}
+	require.Contains(t, body, "did not arrive within 3 seconds")
+	require.Eventually(t, func() bool { return post("192.0.4.7") == http.StatusForbidden }, hung, 10*time.Millisecond)
+}

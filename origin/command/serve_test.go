@@ -1,0 +1,424 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/service"
+)
+
+// refused runs a command line that must be refused before a database is opened,
+// and returns its error.
+func refused(t *testing.T, args ...string) (message string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), hung)
+	defer cancel()
+	file := filepath.Join(t.TempDir(), "a.db")
+	out, err, code := runOn(ctx, strings.NewReader(""), append(args, "--database", "sqlite:"+file)...)
+	require.Equal(t, 2, code, "%v: %s", args, err)
+	require.Empty(t, out)
+	require.NoFileExists(t, file, "%v: the database was opened", args)
+	return err
+}
+
+func TestServeRefusesSettings(t *testing.T) {
+	t.Parallel()
+	for args, message := range map[string]string{
+		"--dns-timeout=-5s":              "--dns-timeout -5s: must be from 10ms to 5m0s",
+		"--dns-timeout 5":                "--dns-timeout: expected duration",
+		"--dns-timeout 1h":               "--dns-timeout 1h0m0s: must be from 10ms",
+		"--dns-concurrency=-1":           "--dns-concurrency -1: must be from 1 to",
+		"--batch-timeout=-1s":            "--batch-timeout -1s: must be from 10ms",
+		"--grace 500ms":                  "--grace 500ms: must be from 1s",
+		"--max-connections=-1":           "--max-connections -1: must be from 1 to",
+		"--body-memory 1MiB":             "--body-memory 1.0 MiB: must be at least 20 MiB",
+		"--body-memory much":             "write it like 64MiB",
+		"--edge-secret hunter2":          "--edge-secret has 7 characters: must be at least 16 random ones",
+		"--edge-secret 0123456789abcdeé": "printable ASCII",
+
+		"--edge-secret 0123456789abcde\t":                                  "white space at its start or end",
+		"--edge-secret 0123456789abcdef,":                                  "--edge-secret, the second of two, has 0 characters",
+		"--edge-secret hunter2,0123456789abcdef":                           "--edge-secret, the first of two, has 7 characters",
+		"--edge-secret 0123456789abcdef,0123456789abcdef":                  "has the same secret twice",
+		"--edge-secret 0123456789abcdef,1123456789abcdef,2123456789abcdef": "has 3 secrets: must be one, or two",
+
+		"--listen 8080":            "--listen 8080: must be HOST:PORT",
+		"--listen 127.0.0.1:":      "--listen 127.0.0.1:: must be HOST:PORT",
+		"--listen 127.0.0.1:http_": "--listen 127.0.0.1:http_: must be HOST:PORT",
+		"--listen 127.0.0.1:65536": "--listen 127.0.0.1:65536: must be HOST:PORT",
+		"--operator-listen 9090":   "--operator-listen 9090: must be HOST:PORT",
+
+		"--openid-name Company":                                     "need --openid-issuer",
+		"--openid-issuer https://id.example":                        "needs --openid-client-id",
+		"--openid-issuer http://id.example --openid-client-id a":    "must be an https URL without query",
+		"--openid-issuer https://id.example?a --openid-client-id a": "must be an https URL without query",
+		"--openid-issuer id.example --openid-client-id a":           "must be an https URL without query",
+
+		"--listen 127.0.0.1:18080 --operator-listen 127.0.0.1:18080": "--operator-listen 127.0.0.1:18080 conflicts with --listen 127.0.0.1:18080: choose another port",
+		"--listen 0.0.0.0:18080 --operator-listen 127.0.0.1:18080":   "conflicts with --listen",
+		"--listen 127.0.0.1:18080 --operator-listen :18080":          "conflicts with --listen",
+	} {
+		err := refused(t, append([]string{"serve"}, strings.Split(args, " ")...)...)
+		require.Contains(t, err, message, args)
+		require.NotContains(t, err, "hunter2", "the secret is printed")
+		require.NotContains(t, err, "0123456789", "the secret is printed")
+	}
+	require.Contains(t, refused(t, "doctor", "--dns-timeout", "0s"), "--dns-timeout 0s: must be from 10ms")
+	err := refused(t, "serve", "--dns-timeout", "0s", "--grace", "0s", "--max-connections", "0", "--edge-secret", "x")
+	for _, flag := range []string{"--dns-timeout", "--grace", "--max-connections", "--edge-secret"} {
+		require.Equal(t, 1, strings.Count(err, flag+" "), "one error lists every wrong setting: %s", err)
+	}
+}
+
+func TestServeStartUpErrors(t *testing.T) {
+	t.Parallel()
+	taken := start(t, "--dns", contract.Serve(t)).hostPort
+	none, notModule := filepath.Join(t.TempDir(), "none"), fileOf(t, "not.wasm", "\x00asm\x01\x00\x00\x00")
+	for args, message := range map[string]string{
+		"--listen " + taken:                        "in use",
+		"--listen 127.0.0.1:x":                     "--listen 127.0.0.1:x",
+		"--database sqlite:" + notModule + "/a.db": notModule,
+		"--database mysql://x":                     "sqlite:",
+		"--module " + none:                         none,
+		"--module " + notModule:                    "not a module of addrspec",
+		"--lists " + none:                          none,
+		"--lists " + notModule:                     "lists",
+		"--dns nowhere":                            "host:port",
+		"--plans " + none:                          none,
+		"--security-txt " + none:                   none,
+		"--nonsense":                               "--help",
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), hung)
+		flags := append([]string{"--dns", "127.0.0.1:1"}, strings.Fields(args)...)
+		all := origintest.ServeArgs(t, origintest.NewDatabase(t), flags...)
+		_, err, code := runOn(ctx, strings.NewReader(""), all...)
+		cancel()
+		require.NotZero(t, code, args)
+		require.Contains(t, err, message, args)
+	}
+}
+
+var operatorAddress = regexp.MustCompile(`"operator_address":"([^"]+)"`)
+
+// startApart starts a service with an operator's listener, and returns both sides of it.
+func startApart(t *testing.T, args ...string) (public, operators *instance) {
+	public = start(t, append([]string{"--operator-listen", "127.0.0.1:0"}, args...)...)
+	at := operatorAddress.FindStringSubmatch(public.wholeLog(t))
+	require.NotNil(t, at)
+	return public, &instance{hostPort: at[1], log: public.log}
+}
+
+// The operator's listener has the operator's paths, which the public listener then lacks. Its
+// connections are limited separately.
+func TestOperatorListener(t *testing.T) {
+	t.Parallel()
+	public, operators := startApart(t, "--dns", contract.Serve(t))
+	together := start(t, "--dns", contract.Serve(t))
+	for path, want := range map[string][3]int{
+		"/healthz":            {200, 200, 200},
+		"/readyz":             {404, 200, 200},
+		"/metrics":            {404, 200, 200},
+		"/openapi.json":       {200, 404, 200},
+		"/v1/email/a@b.c":     {401, 404, 401},
+		"/v1/edge/admit":      {404, 404, 404},
+		"//metrics":           {404, 404, 404},
+		"/v1/email/../readyz": {401, 404, 401},
+	} {
+		for n, s := range []*instance{public, operators, together} {
+			s.requireStatus(t, want[n], path, "", "")
+		}
+	}
+	response, _ := public.send(t, http.MethodPost, "/metrics", "", "", nil)
+	require.Equal(t, http.StatusNotFound, response.StatusCode, "the response does not reveal that the path exists")
+	response, _ = operators.send(t, http.MethodDelete, "/metrics", "", "", nil)
+	require.Equal(t, http.StatusMethodNotAllowed, response.StatusCode)
+	operators.requireStatus(t, http.StatusNotFound, "/v1/emails", "", "it has GET /metrics")
+
+	var ended atomic.Int64
+	for range 4 * service.OperatorConnections {
+		conn, err := net.Dial("tcp", operators.hostPort)
+		require.NoError(t, err)
+		defer conn.Close()
+		io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		go func() { io.Copy(io.Discard, conn); ended.Add(1) }()
+	}
+	// Without the limit all would stay open for the minute of the idle timeout.
+	require.Eventually(t, func() bool { return ended.Load() >= 3*service.OperatorConnections }, hung, 10*time.Millisecond)
+	public.requireHealthy(t)
+}
+
+// silentZone starts a resolver that does not reply about silent.example.
+func silentZone(t *testing.T) *mxtest.Server {
+	server := mxtest.New(t, contract.Zone)
+	server.Respond("silent.example", mxtest.Silent)
+	return server
+}
+
+// A stop ends serve with 0 after each request in progress got its response: a batch what is
+// finished of it, a single its result. Meanwhile /readyz on the operator's listener is 503.
+func TestStopEndsRequests(t *testing.T) {
+	t.Parallel()
+	server := silentZone(t)
+	public, operators := startApart(t, "--dns", server.Addr, "--dns-timeout", "1m", "--batch-timeout", "1m",
+		"--grace", "30s")
+	key := public.newKey(t)
+	public.requireStatus(t, http.StatusOK, "/v1/email/b@mail.example", key, "") // later its domain is in the cache
+	hits := operators.metric(t, "addrspec_mx_cache_hits_total")
+	batch, single := make(chan envelope), make(chan int)
+	go func() {
+		_, e, _ := public.post(key, []string{"a@silent.example", "b@mail.example"})
+		batch <- e
+	}()
+	require.Eventually(t, func() bool {
+		return server.Asked("silent.example") > 0 && operators.metric(t, "addrspec_mx_cache_hits_total") > hits
+	}, hung, time.Millisecond)
+	go func() {
+		status, _, _ := public.get(key, "/v1/email/c@silent.example")
+		single <- status
+	}()
+	operators.awaitMetric(t, "addrspec_ledger_under_way", 2)
+	operators.requireStatus(t, http.StatusOK, "/readyz", "", "")
+	public.stop()
+	e := <-batch
+	require.True(t, e.Success && e.Partial)
+	require.Equal(t, 1, e.Points)
+	operators.awaitStatus(t, http.StatusServiceUnavailable, "/readyz", "", "")
+	server.Respond("silent.example", mxtest.Answer)
+	require.Equal(t, http.StatusOK, <-single)
+	public.requireStopped(t)
+	_, _, err := operators.get("", "/healthz")
+	require.Error(t, err)
+	require.EqualValues(t, 3, public.used(t))
+}
+
+// A single request that would take longer than the grace gets 503 and is free. A connection on
+// which no request has begun is no failure, although http.Server.Shutdown waits longer for it.
+// After --batch-timeout a batch has what is finished.
+func TestStopCancelsSlowRequests(t *testing.T) {
+	t.Parallel()
+	server := silentZone(t)
+	s := start(t, "--dns", server.Addr, "--dns-timeout", "1m", "--batch-timeout", "2s", "--grace", "1s")
+	unused, err := net.Dial("tcp", s.hostPort)
+	require.NoError(t, err)
+	defer unused.Close()
+	key := s.newKey(t)
+	status, e, err := s.post(key, []string{"a@silent.example", "b@mail.example", "d"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, []int{2, 2}, []int{e.Total, e.Points})
+	single := make(chan int)
+	go func() {
+		status, _, _ := s.get(key, "/v1/email/a@silent.example")
+		single <- status
+	}()
+	s.awaitMetric(t, "addrspec_ledger_under_way", 1)
+	s.stop()
+	require.Equal(t, http.StatusServiceUnavailable, <-single)
+	s.requireStopped(t)
+	require.EqualValues(t, 2, s.used(t))
+}
+
+// knownZone has a domain of --dns-with-mx, one with MX and one without.
+const knownZone = `
+gmail.com.    300 IN MX  10 mx.gmail.com.
+mail.example. 300 IN MX  10 mx.mail.example.
+web.example.  300 IN TXT "no mail"
+`
+
+// deny replies that there is no such name.
+func deny(w dns.ResponseWriter, m *dns.Msg) {
+	m.Rcode, m.Answer = dns.RcodeNameError, nil
+	mxtest.Answer(w, m)
+}
+
+// With --dns-strict, lookups at a resolver that denies everything fail, and /readyz is 503
+// until it recovers. Without, the log and a metric report it, and responses do not change.
+func TestLyingResolver(t *testing.T) {
+	t.Parallel()
+	server := mxtest.New(t, knownZone)
+	server.RespondAll(deny)
+	strict, lenient := start(t, "--dns", server.Addr, "--dns-strict"), start(t, "--dns", server.Addr)
+	key, other := strict.newKey(t), lenient.newKey(t)
+	strict.awaitStatus(t, http.StatusServiceUnavailable, "/readyz", "", "--dns-strict")
+	strict.requireHealthy(t)
+	strict.requireStatus(t, http.StatusServiceUnavailable, "/v1/email/a@gmail.com", key, "REQUEST_CANCELLED")
+	lenient.awaitLog(t, server.Addr+" denies the MX records of every domain of --dns-with-mx")
+	require.Equal(t, 1.0, lenient.metric(t, "addrspec_mx_resolvers_lying"))
+	lenient.requireStatus(t, http.StatusOK, "/v1/email/a@mail.example", other, `"mx":false`)
+	lenient.requireStatus(t, http.StatusOK, "/readyz", "", "ready")
+	server.RespondAll(mxtest.Answer)
+	strict.awaitStatus(t, http.StatusOK, "/readyz", "", "ready")
+	strict.awaitStatus(t, http.StatusOK, "/v1/email/a@gmail.com", key, `"mx":true`) // a failure is cached for 2 s
+}
+
+// A silent resolver does not delay the start; the log and a metric report it.
+func TestStartDoesNotWaitForResolver(t *testing.T) {
+	t.Parallel()
+	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	s := start(t, "--dns", silent.LocalAddr().String())
+	s.requireStatus(t, http.StatusOK, "/readyz", "", "")
+	require.Zero(t, s.metric(t, "addrspec_mx_resolver_answered"))
+	s.awaitLog(t, "MX lookups will fail")
+	responds := start(t, "--dns", contract.Serve(t))
+	responds.awaitStatus(t, http.StatusOK, "/metrics", "", "\naddrspec_mx_resolver_answered 1\n")
+}
+
+// banner starts the service in a process, and returns what it prints until last
+// appears, or until it ends.
+func banner(t *testing.T, database, last string, args ...string) (out string, code int) {
+	t.Helper()
+	var stdout, log origintest.Log
+	cmd := program(origintest.ServeArgs(t, database, append([]string{"--dns", "127.0.0.1:1"}, args...)...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, &log
+	require.NoError(t, cmd.Start())
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	require.Eventually(t, func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return stdout.Contains(last)
+		}
+	}, hung, 10*time.Millisecond, "%s%s", stdout.String(), log.String())
+	_ = cmd.Process.Signal(os.Interrupt)
+	<-ended
+	return stdout.String() + log.String(), cmd.ProcessState.ExitCode()
+}
+
+// Without --demo an empty ledger gets the two commands to begin, which work as they
+// are printed; with accounts it gets neither. A start that compiles the module says so.
+func TestStartOfAnEmptyLedger(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "odd name", "a.db")
+	out, code := banner(t, database, "key create", "--cache-dir", t.TempDir())
+	require.Zero(t, code, out)
+	require.Contains(t, out, "compiling the module for this machine")
+	require.Contains(t, out, "compiled the module")
+	require.Contains(t, out, "There is no account yet.")
+	commands := regexp.MustCompile(`(?m)^  \S+ ((?:account|key) create .*)$`).FindAllStringSubmatch(out, -1)
+	require.Len(t, commands, 2)
+	for _, command := range commands {
+		require.Contains(t, command[1], "'"+database+"'", "quoted for a shell")
+		args := strings.Fields(strings.ReplaceAll(command[1], "'"+database+"'", "DATABASE"))
+		args[len(args)-1] = database
+		_, problem, code := operator(t, args...)
+		require.Zero(t, code, problem)
+	}
+	out, code = banner(t, database, "listens on")
+	require.Zero(t, code, out)
+	require.NotContains(t, out, "There is no account yet.")
+	out, code = banner(t, database, "never", "--demo")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "--demo needs an empty ledger")
+}
+
+// The first start of a demo prints a key, its limits and a link; the second says
+// how to get another key, and the account's limits are those printed.
+func TestStartOfADemo(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	out, code := banner(t, database, "/link/", "--demo")
+	require.Zero(t, code, out)
+	require.Regexp(t, `\(50 requests/s, 100,?000 points a month\)`, out)
+	require.Regexp(t, `X-API-Key: ask_[0-9A-Za-z]{38}'`, out)
+	l, err := ledger.Open(t.Context(), database, ledger.Existing())
+	require.NoError(t, err)
+	a, err := l.AccountByEmail(t.Context(), demoEmail)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	require.Equal(t, "50 100000 false", fmt.Sprint(int64(a.Rate), int64(a.Points), a.Overage))
+	out, code = banner(t, database, "/link/", "--demo")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "key create --account "+demoEmail)
+	require.NotContains(t, out, "ask_")
+}
+
+// A URL with a password or parameters is not printed: a command with it redacted
+// would not work.
+func TestDatabaseForAShell(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"sqlite:data/it's.db":                       `'sqlite:data/it'\''s.db'`,
+		"postgres://u@db.example/x":                 "postgres://u@db.example/x",
+		"postgres://u:hidden@db.example/x":          `"$ADDRSPEC_DATABASE"`,
+		"postgres://u@db.example/x?password=hidden": `"$ADDRSPEC_DATABASE"`,
+	} {
+		require.Equal(t, want, forShell(&service.DatabaseFlag{Database: url}))
+	}
+}
+
+// A process has one thread more than processors, unless the environment says how many.
+func TestThreads(t *testing.T) {
+	const threads = "go_sched_gomaxprocs_threads"
+	t.Setenv("GOMAXPROCS", "")
+	runtime.SetDefaultGOMAXPROCS()
+	require.EqualValues(t, runtime.GOMAXPROCS(0)+1, launch(t, nil).metric(t, threads))
+	t.Setenv("GOMAXPROCS", "7")
+	require.EqualValues(t, 7, launch(t, nil).metric(t, threads))
+}
+
+// A process that may open few files has fewer connections and lookups, so that none
+// fails for want of a file: with more connections than files, and all lookups waiting
+// for a silent resolver, other requests are served.
+func TestFewOpenFiles(t *testing.T) {
+	t.Parallel()
+	const files = 128
+	server := mxtest.New(t, knownZone)
+	s := launch(t, func(cmd *exec.Cmd) {
+		limited := fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, files)
+		cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", limited}, cmd.Args...)
+	}, "--dns", server.Addr, "--dns-timeout", "1m", "--batch-timeout", "1m")
+	key := s.newKey(t)
+	s.requireStatus(t, http.StatusOK, "/v1/email/a@mail.example", key, `"mx":true`)
+	first, _, _ := strings.Cut(s.wholeLog(t), "\n")
+	require.Contains(t, first, "may open few files")
+	require.Contains(t, first, "LimitNOFILE=")
+	fits := regexp.MustCompile(`"open_files":128,.*"max_connections":(\d+),`).FindStringSubmatch(first)
+	require.NotNil(t, fits, first)
+	var most int
+	_, err := fmt.Sscan(fits[1], &most)
+	require.NoError(t, err)
+	require.Less(t, most, files)
+
+	server.RespondAll(mxtest.Silent)
+	for range 8 { // more than one account's share
+		go s.get(key, "/v1/email/a@silent.example")
+	}
+	require.Eventually(t, func() bool { return server.Asked("silent.example") > 0 }, hung, time.Millisecond)
+	for range files {
+		conn, err := net.Dial("tcp", s.hostPort)
+		require.NoError(t, err)
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "GET /healthz HTTP/1.1\r\n")
+	}
+	require.Eventually(t, func() bool {
+		return s.metric(t, "addrspec_connections_shed_total") >= float64(files-most)
+	}, hung, 20*time.Millisecond)
+	require.LessOrEqual(t, s.metric(t, "addrspec_connections"), float64(most))
+	s.requireStatus(t, http.StatusOK, "/v1/email/a@mail.example", key, `"mx":true`)
+	server.RespondAll(mxtest.Answer)
+	s.requireStatus(t, http.StatusOK, "/v1/email/a@web.example", key, `"mx":false`)
+	require.NotContains(t, s.wholeLog(t), "too many open files")
+}
