@@ -99,18 +99,23 @@ func statement(name string, args ...any) store.Statement {
 	return store.Statement{Name: name, Args: args}
 }
 
-func (i *Identity) write(ctx context.Context, c change) error {
-	now, err := i.ledger.Now(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range append(c.then, c.needs) {
+// setTimes replaces the arguments of the type after.
+func setTimes(now time.Time, list ...store.Statement) {
+	for _, s := range list {
 		for n, arg := range s.Args {
 			if d, ok := arg.(after); ok {
 				s.Args[n] = now.Add(time.Duration(d)).UnixNano()
 			}
 		}
 	}
+}
+
+func (i *Identity) write(ctx context.Context, c change) error {
+	now, err := i.ledger.Now(ctx)
+	if err != nil {
+		return err
+	}
+	setTimes(now, c.needs)
 	var current User
 	var found bool
 	var refusal error
@@ -133,7 +138,8 @@ func (i *Identity) write(ctx context.Context, c change) error {
 			}
 			return append(reads, needs)
 		},
-		Decide: func(time.Time) (statements, error) {
+		Decide: func(now time.Time) (statements, error) {
+			setTimes(now, c.then...) // after the locks
 			switch {
 			case c.as != nil && c.as.handle != "" && !bytes.Equal(c.as.proof(), current.proof()):
 				refusal = ErrChanged

@@ -98,7 +98,7 @@ func (i *Identity) match(ctx context.Context, password, hash string) error {
 func (i *Identity) CheckPassword(ctx context.Context, email, password string, from Caller) (u User, err error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	err = i.query(ctx, i.readUser(&u, 0, email))
-	if err == nil {
+	if err == nil || errors.Is(err, store.ErrData) { // PostgreSQL rejects U+0000, which no user has
 		err = i.guess(ctx, Passwords, from, email, u.knows(from))
 	}
 	if err == nil {

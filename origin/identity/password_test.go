@@ -90,6 +90,8 @@ func TestSignUp(t *testing.T) {
 		require.ErrorIs(t, err, book.ErrAccountExists)
 		_, err = f.CheckPassword(ctx, "new@example.com", "another password", Caller{})
 		require.ErrorIs(t, err, ErrWrongPassword, "not overwritten")
+		_, err = f.CheckPassword(ctx, "new\x00\xff@example.com", "a\x00\xff long password", Caller{})
+		require.ErrorIs(t, err, ErrWrongPassword, "what no database stores")
 		_, err = f.SignUp(ctx, "third@example.com", "short")
 		require.ErrorAs(t, err, new(*InputError))
 		_, err = f.ledger.AccountByEmail(ctx, "third@example.com")
