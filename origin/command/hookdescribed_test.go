@@ -3,12 +3,10 @@ package command
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/contract"
@@ -36,7 +34,7 @@ func TestHookDescription(t *testing.T) {
 		{"auth", "msg_5", email, 400, ""},
 		{"signup", "msg_1", email, 415, "Content-Type: text/plain"},
 		{"signup", "msg_1", strings.Repeat(" ", 300<<10), 413, ""},
-		{"signup", "msg_1", email, 401, "webhook-signature: v1,x"},
+		{"signup", "msg_1", email, 401, "Webhook-Signature: v1,x"},
 		{"signup", "msg_1", email, 200, ""},
 		{"signup", "msg_2", `{"email":"jane..doe@mail.example"}`, 200, ""},
 	} {
@@ -57,12 +55,9 @@ func TestHookDescription(t *testing.T) {
 // hookRequest returns a signed call. header replaces one of the usual ones.
 func hookRequest(t *testing.T, hook, id, body, header string) origintest.Request {
 	t.Helper()
-	signer, err := standardwebhooks.NewWebhook(hookSecret)
-	require.NoError(t, err)
-	now := time.Now()
-	signature, err := signer.Sign(id, now, []byte(body))
-	require.NoError(t, err)
-	lines := withHeader(header, "Content-Type: application/json", "webhook-id: "+id,
-		"webhook-timestamp: "+strconv.FormatInt(now.Unix(), 10), "webhook-signature: "+signature)
-	return origintest.Request{Method: http.MethodPost, Target: "/v1/hooks/" + hook, Body: body, Header: lines}
+	var lines []string
+	for name, values := range signed(t, hookSecret, id, time.Now(), body) {
+		lines = append(lines, name+": "+values[0])
+	}
+	return origintest.Request{Method: http.MethodPost, Target: "/v1/hooks/" + hook, Body: body, Header: withHeader(header, lines...)}
 }

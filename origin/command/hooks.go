@@ -32,10 +32,9 @@ type hooksCheckCmd struct {
 
 // Help is shown by --help.
 func (*hooksCheckCmd) Help() string {
-	return `The secrets and policies are read, too, so run it with the service's environment. A
-hook with the settings from before policies, "deny", "flag" and "gibberish_score", gets a
-line with the policy to write in their place. With an address, the line of each hook is
-the body that it returns. The exit code is 0 also if the response is deny.
+	return `The secrets and policies are read, too, so run it with the service's environment. With
+an address, the line of each hook is the body that it returns. The exit code is 0 also if
+the response is deny.
 origin/deploy/hooks.md explains the file.`
 }
 
@@ -63,9 +62,6 @@ func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
 	}
 	for _, h := range hooks {
 		fmt.Fprintf(std.out, "/v1/hooks/%s: ok, %s; %s pays\n", h.Name, h.Summary(), h.Account)
-		if advice := h.Advice(); advice != "" {
-			fmt.Fprintf(std.out, "/v1/hooks/%s: %s\n", h.Name, advice)
-		}
 	}
 	return nil
 }

@@ -89,9 +89,6 @@ func (s *Service) loadHooks(ctx context.Context) error {
 		return err
 	}
 	for _, h := range set.Hooks() {
-		if advice := h.Advice(); advice != "" {
-			s.log.Warn("the sign-up hook "+h.Name+" has no policy yet: "+advice, "hooks_file", s.Hooks)
-		}
 		if _, err := s.ledger.AccountByEmail(ctx, h.Account); err != nil {
 			s.log.Warn("the account that pays for the sign-up hook "+h.Name+" cannot be found; its calls are decided by on_error",
 				"error", err.Error())

@@ -9,129 +9,241 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/time/rate"
 
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// Bounds of the file.
+// Bounds of the file, of the files that it names, and of its hooks. A policy's file may be
+// longer than any policy, so that the module says what is too long. A caller waits for the
+// response, Supabase for 5 s in all, so the default leaves time for the charge.
 const (
-	maxFile  = 1 << 20 // bytes
-	maxHooks = 100
+	maxFile         = 1 << 20 // bytes
+	maxDocument     = 4 << 20
+	maxSecretText   = 4 << 10
+	maxHooks        = 100
+	defaultTimeout  = 3 * time.Second
+	shortestTimeout = 100 * time.Millisecond
+	longestTimeout  = 30 * time.Second
+	defaultRate     = 20 // requests a second with a valid signature
+	maxRate         = 10_000
 )
 
-// A Set is the hooks of one file. It does not change.
-type Set struct {
-	hooks  []*Hook
-	byName map[string]*Hook
-}
-
-// Hooks returns the hooks in the order of the file.
-func (s *Set) Hooks() []*Hook { return s.hooks }
-
-// Find returns the hook with a name, or nil.
-func (s *Set) Find(name string) *Hook {
-	if s == nil {
-		return nil
-	}
-	return s.byName[name]
-}
-
-// document is the file as JSON.
-type document struct {
-	Hooks []entry `json:"hooks"`
+// entry is a hook as JSON.
+type entry struct {
+	Name       string                       `json:"name"`
+	Format     string                       `json:"format"`
+	Account    string                       `json:"account"`
+	SecretFile string                       `json:"secret_file"`
+	SecretEnv  string                       `json:"secret_env"`
+	Policy     jsontext.Value               `json:"policy"`
+	NoEmail    *Decision                    `json:"no_email"`
+	OnError    Decision                     `json:"on_error"`
+	Timeout    *string                      `json:"timeout"`
+	Rate       *int                         `json:"rate"`
+	Language   string                       `json:"language"`
+	Messages   map[string]map[Reason]string `json:"messages"`
 }
 
 // Load reads a file of hooks, their secrets and policies, which engine checks. Paths in
 // the file are relative to its directory. No error has a secret.
 func Load(ctx context.Context, engine *host.Engine, path string) (*Set, error) {
-	file, err := os.Open(path)
+	text, err := readFile(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = errors.New("it is over 1 MiB")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("hooks of %s: %w", path, err)
-	}
-	set, err := parse(text, filepath.Dir(path))
-	if err == nil {
-		err = set.compile(ctx, engine)
-	}
+	set, err := parse(ctx, engine, []byte(text), filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("hooks of %s: %w", path, err)
 	}
 	return set, nil
+}
+
+// readFile reads a regular file: to open a pipe might never end.
+func readFile(path string, most int64) (string, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s is over %s", path, humanize.IBytes(uint64(most)))
+	}
+	return string(text), err
 }
 
 // parse reads the text of a file in a directory.
-func parse(text []byte, directory string) (*Set, error) {
-	var d document
-	if err := json.Unmarshal(text, &d, json.RejectUnknownMembers(true)); err != nil {
+func parse(ctx context.Context, engine *host.Engine, text []byte, directory string) (*Set, error) {
+	var document struct {
+		Hooks []entry `json:"hooks"`
+	}
+	if err := json.Unmarshal(text, &document, json.RejectUnknownMembers(true)); err != nil {
 		return nil, located(text, err)
 	}
-	if len(d.Hooks) == 0 || len(d.Hooks) > maxHooks {
-		return nil, fmt.Errorf(`"hooks" must be an array of 1 to %d hooks, and has %d`, maxHooks, len(d.Hooks))
+	if len(document.Hooks) == 0 || len(document.Hooks) > maxHooks {
+		return nil, fmt.Errorf(`"hooks" must be an array of 1 to %d hooks, and has %d`, maxHooks, len(document.Hooks))
 	}
-	set := &Set{byName: map[string]*Hook{}}
-	for n := range d.Hooks {
-		h, err := d.Hooks[n].hook(directory)
-		if err == nil && set.byName[h.Name] != nil {
+	set := &Set{}
+	for n, e := range document.Hooks {
+		h, err := e.hook(ctx, engine, directory)
+		if err == nil && set.Find(h.Name) != nil {
 			err = errors.New("an earlier hook has this name too")
 		}
 		if err != nil {
-			return nil, placed(n, d.Hooks[n].Name, err)
+			return nil, fmt.Errorf("hook %d (%.70q): %w", n+1, e.Name, err)
 		}
-		set.hooks, set.byName[h.Name] = append(set.hooks, h), h
+		set.hooks = append(set.hooks, h)
 	}
 	return set, nil
-}
-
-// compile has the module check the policies.
-func (s *Set) compile(ctx context.Context, engine *host.Engine) error {
-	for n, h := range s.hooks {
-		if err := h.policy.compile(ctx, engine); err != nil {
-			return placed(n, h.Name, err)
-		}
-	}
-	return nil
-}
-
-// placed says which hook an error is about.
-func placed(n int, name string, err error) error {
-	return fmt.Errorf("hook %d%s: %w", n+1, quoted(name), err)
-}
-
-// quoted returns a name for an error, shortened.
-func quoted(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%.70q)", name)
 }
 
 // located says on which line of the file an error is and what is expected there.
 func located(text []byte, err error) error {
+	line := func(offset int64) int {
+		return 1 + bytes.Count(text[:min(max(offset, 0), int64(len(text)))], []byte("\n"))
+	}
 	var syntax *jsontext.SyntacticError
 	var semantic *json.SemanticError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Errorf("line %d is not valid JSON: %w", lineOf(text, syntax.ByteOffset), cmp.Or(syntax.Err, err))
+		return fmt.Errorf("line %d is not valid JSON: %w", line(syntax.ByteOffset), cmp.Or(syntax.Err, err))
 	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
 		return fmt.Errorf("line %d: %q is not a member that a hook has; the members are in origin/deploy/hooks.md",
-			lineOf(text, semantic.ByteOffset), semantic.JSONPointer.LastToken())
+			line(semantic.ByteOffset), semantic.JSONPointer.LastToken())
 	case errors.As(err, &semantic):
 		return fmt.Errorf("line %d: %q has the wrong type or value (%s in the file); see origin/deploy/hooks.md",
-			lineOf(text, semantic.ByteOffset), semantic.JSONPointer.LastToken(), semantic.JSONKind)
+			line(semantic.ByteOffset), semantic.JSONPointer.LastToken(), semantic.JSONKind)
 	}
 	return err
 }
 
-func lineOf(text []byte, offset int64) int {
-	return 1 + bytes.Count(text[:min(max(offset, 0), int64(len(text)))], []byte("\n"))
+// validName matches the names of hooks. A name is a part of a path, a label of metrics and the
+// name of a key.
+var validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$`)
+
+// hook checks the entry, and reads the files that it names.
+func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string) (*Hook, error) {
+	if !validName.MatchString(e.Name) {
+		return nil, errors.New(`"name" must be 1 to 50 of a-z, 0-9 and -, without - at its start or end; ` +
+			`it is the end of the path /v1/hooks/NAME`)
+	}
+	h := &Hook{Name: e.Name, Account: e.Account, OnError: e.OnError, Timeout: defaultTimeout,
+		noEmail: Allow, format: formats[e.Format]}
+	if e.NoEmail != nil {
+		h.noEmail = *e.NoEmail
+	}
+	perSecond := defaultRate
+	if e.Rate != nil {
+		perSecond = *e.Rate
+	}
+	h.limit = rate.NewLimiter(rate.Limit(perSecond), 2*perSecond)
+	var late error
+	if e.Timeout != nil {
+		h.Timeout, late = time.ParseDuration(*e.Timeout)
+	}
+	payer, domain, _ := strings.Cut(e.Account, "@")
+	switch {
+	case h.format == nil:
+		return nil, fmt.Errorf(`"format" is %.40q: it must be "generic" or "supabase"`, e.Format)
+	case payer == "" || domain == "":
+		return nil, errors.New(`"account" must be the email of the account that pays`)
+	case h.noEmail != Allow && h.noEmail != Review && h.noEmail != Deny:
+		return nil, fmt.Errorf(`"no_email" is %.40q: it must be "allow", "review" or "deny", `+
+			`the decision about a user without an address`, string(h.noEmail))
+	case h.OnError != Allow && h.OnError != Deny:
+		return nil, fmt.Errorf(`"on_error" is %.40q: it must be "allow" or "deny", the decision `+
+			`if an address cannot be checked: no points, no database, no DNS`, string(h.OnError))
+	case late != nil || h.Timeout < shortestTimeout || h.Timeout > longestTimeout:
+		return nil, fmt.Errorf(`"timeout" is %.40q: it must be from %s to %s, such as "3s"`,
+			*e.Timeout, shortestTimeout, longestTimeout)
+	case perSecond < 1 || perSecond > maxRate:
+		return nil, fmt.Errorf(`"rate" is %d: it must be from 1 to %d requests a second`, perSecond, maxRate)
+	}
+	var err error
+	h.verifier, err = e.readSecrets(directory)
+	if err == nil {
+		err = e.readPolicy(ctx, engine, directory, h)
+	}
+	if err == nil {
+		h.messages, err = readMessages(cmp.Or(e.Language, "en"), e.Messages)
+	}
+	return h, err
+}
+
+// beside returns the path of a file that the file in directory names.
+func beside(directory, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(directory, path)
+}
+
+// readSecrets reads the secrets from the file or the environment variable.
+func (e *entry) readSecrets(directory string) (verifier, error) {
+	if (e.SecretFile == "") == (e.SecretEnv == "") {
+		return nil, errors.New(`needs either "secret_file", the path of a file with the secret, ` +
+			`or "secret_env", the name of an environment variable with it`)
+	}
+	source := "the environment variable " + e.SecretEnv
+	text, found := os.LookupEnv(e.SecretEnv)
+	var err error
+	switch {
+	case e.SecretFile != "":
+		source = beside(directory, e.SecretFile)
+		text, err = readFile(source, maxSecretText)
+		if err != nil {
+			return nil, fmt.Errorf(`"secret_file": %w`, err)
+		}
+	case !found:
+		return nil, fmt.Errorf(`"secret_env": %s is not set`, source)
+	}
+	v, err := parseSecrets(text)
+	if err != nil {
+		return nil, fmt.Errorf("the secret in %s %w", source, err)
+	}
+	return v, nil
+}
+
+// readPolicy takes the document, or reads the file that has it, and has the module check it.
+func (e *entry) readPolicy(ctx context.Context, engine *host.Engine, directory string, h *Hook) (err error) {
+	document, source := string(e.Policy), `"policy"`
+	switch e.Policy.Kind() {
+	case '{':
+	case '"':
+		var path string
+		err = json.Unmarshal(e.Policy, &path)
+		if err == nil {
+			path = beside(directory, path)
+			document, err = readFile(path, maxDocument)
+			source += " " + path
+		}
+		if err != nil {
+			return fmt.Errorf(`"policy": %w`, err)
+		}
+	case 0:
+		return errors.New(`"policy" is missing; a usual choice is ` +
+			`"policy": {"block": {"reasons": ["disposable"]}, "review": {"reasons": ["no_mx", "typo"]}}`)
+	default:
+		return errors.New(`"policy" must be an object, the policy, or a string, the path of a file with it`)
+	}
+	h.policy, err = engine.NewPolicy(ctx, document)
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	return json.Unmarshal([]byte(document), &h.rules)
 }

@@ -27,7 +27,7 @@ func testDirectory(t testing.TB) string {
 // nil leaves a member out.
 func hookText(own map[string]any) string {
 	h := map[string]any{"name": "signup", "format": "generic", "account": "shop@example.org", "secret_file": "secret",
-		"deny": []string{"invalid", "disposable", "no_mx"}, "on_error": "deny"}
+		"policy": map[string]any{"block": map[string]any{"reasons": []string{"disposable", "no_mx"}}}, "on_error": "deny"}
 	maps.Copy(h, own)
 	maps.DeleteFunc(h, func(_ string, v any) bool { return v == nil })
 	text, _ := json.Marshal(map[string]any{"hooks": []any{h}}) // strings and numbers: cannot fail
@@ -37,9 +37,8 @@ func hookText(own map[string]any) string {
 // testHook returns the usual hook with the members of own.
 func testHook(t testing.TB, own map[string]any) *Hook {
 	t.Helper()
-	set, err := parse([]byte(hookText(own)), testDirectory(t))
+	set, err := parse(context.Background(), testEngine(t), []byte(hookText(own)), testDirectory(t))
 	require.NoError(t, err)
-	require.NoError(t, set.compile(context.Background(), testEngine(t)))
 	return set.Hooks()[0]
 }
 
@@ -51,60 +50,59 @@ func TestParseErrors(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		return name
 	}
-	own := func(member string, value any) string { return hookText(map[string]any{member: value}) }
-	for text, want := range map[string]string{
-		"":                                   "line 1 is not valid JSON",
-		"{\n\"hooks\": [\n{]}":               "line 3 is not valid JSON",
-		"[]":                                 "line 1",
-		"{}":                                 `"hooks" must be an array of 1 to 100 hooks, and has 0`,
-		`{"hooks": []}`:                      "1 to 100",
-		`{"hooks": [{"name": 5}]}`:           `"name" has the wrong type`,
-		"{\"hooks\": [{\n\"nmae\": \"x\"}]}": `line 2: "nmae" is not a member`,
-		`{"hooks": [{"name": "a", "name": "b"}]}`:                   "duplicate",
-		`{"hooks": [], "hook": []}`:                                 `"hook" is not a member`,
-		own("name", "../admit"):                                     "1 to 50 of a-z",
-		own("name", "Ünicode"):                                      "1 to 50 of a-z",
-		own("name", strings.Repeat("a", 51)):                        "1 to 50 of a-z",
-		own("name", nil):                                            "1 to 50 of a-z",
-		own("format", "auth0"):                                      `must be "generic" or "supabase"`,
-		own("account", nil):                                         `"account" must be the email`,
-		own("account", "not an email"):                              `"account" must be the email`,
-		own("on_error", nil):                                        `must be "allow" or "deny"`,
-		own("on_error", "open"):                                     `must be "allow" or "deny"`,
-		own("deny", []string{"spam"}):                               `"spam" is not a reason of "deny" and "flag"`,
-		own("deny", []string{"unchecked"}):                          "is not a reason",
-		own("deny", []string{"typo", "typo"}):                       `"typo" is twice in "deny" and "flag"`,
-		own("flag", []string{"invalid"}):                            `"invalid" is twice in "deny" and "flag"`,
-		own("deny", []string{}):                                     "decides nothing",
-		own("gibberish_score", 0.5):                                 `add "gibberish"`,
-		own("gibberish_score", 2):                                   "from 0 to below 1",
-		own("timeout", "1m"):                                        "from 100ms to 30s",
-		own("timeout", 3):                                           `"timeout" has the wrong type`,
-		own("rate", 0):                                              "from 1 to 10000",
-		own("rate", 1.5):                                            `"rate" has the wrong type`,
-		own("language", "no language"):                              "is not a language tag",
-		own("messages", map[string]any{"x y": map[string]string{}}): "is not a language tag",
-		own("messages", map[string]any{"de": map[string]string{"spam": "x"}}):                      "is not a reason",
-		own("messages", map[string]any{"de": map[string]string{"typo": " "}}):                      "1 to 500 bytes",
-		own("messages", map[string]any{"de": map[string]string{"typo": "a\nb"}}):                   "no control characters",
-		own("messages", map[string]any{"de": map[string]string{"typo": strings.Repeat("x", 501)}}): "1 to 500 bytes",
-		own("secret_file", nil):                                                           "needs either",
-		own("secret_env", "X"):                                                            "needs either",
-		own("secret_file", "missing"):                                                     "no such file",
-		own("secret_file", "."):                                                           "is a directory",
-		own("secret_file", write("empty", "\n")):                                          "has 0 secrets",
-		own("secret_file", write("plain", "hunter2hunter2")):                              "does not begin with whsec_",
-		own("secret_file", write("cut", "whsec_AAA")):                                     "is not base64",
-		own("secret_file", write("long", strings.Repeat("x", 5000))):                      "over 4 KiB",
-		own("secret_file", write("three", strings.Repeat(testSecret+",", 3))):             "has 3 secrets",
-		hookText(map[string]any{"secret_file": nil, "secret_env": "HOOK_SECRET_OF_TEST"}): "has 5 bytes: it must have 24 to 256",
-		hookText(map[string]any{"secret_file": nil, "secret_env": "HOOK_SECRET_NOT_SET"}): "is not set",
-		strings.Replace(hookText(nil), "]}", "]}", 1)[:len(hookText(nil))-2] + "," + hookText(nil)[len(`{"hooks":[`):]: "an earlier hook has this name too",
+	two := hookText(nil)
+	two = two[:len(two)-len("]}")] + "," + two[len(`{"hooks":[`):]
+	type own = map[string]any
+	type texts = map[string]string
+	message := func(text string) own { return own{"messages": map[string]texts{"de": {"typo": text}}} }
+	file := func(name, text string) own { return own{"secret_file": write(name, text)} }
+	for want, list := range map[string][]any{
+		"line 1 is not valid JSON": {""},
+		"line 3 is not valid JSON": {"{\n\"hooks\": [\n{]}"},
+		"line 1":                   {"[]"},
+		`"hooks" must be an array of 1 to 100 hooks, and has 0`: {"{}", `{"hooks": []}`},
+		`line 2: "nmae" is not a member`:                        {"{\"hooks\": [{\n\"nmae\": \"x\"}]}"},
+		`"hook" is not a member`:                                {`{"hooks": [], "hook": []}`},
+		`"deny" is not a member that a hook has`:                {own{"deny": []string{"typo"}}},
+		"duplicate":                                             {`{"hooks": [{"name": "a", "name": "b"}]}`},
+		"an earlier hook has this name too":                     {two},
+		`"name" has the wrong type`:                             {own{"name": 5}},
+		`"timeout" has the wrong type`:                          {own{"timeout": 3}},
+		`"rate" has the wrong type`:                             {own{"rate": 1.5}},
+		"1 to 50 of a-z": {own{"name": "../admit"}, own{"name": "Ünicode"}, own{"name": strings.Repeat("a", 51)},
+			own{"name": "a-"}, own{"name": nil}},
+		`must be "generic" or "supabase"`:     {own{"format": "auth0"}},
+		`"account" must be the email`:         {own{"account": nil}, own{"account": "not an email"}},
+		`must be "allow" or "deny"`:           {own{"on_error": nil}, own{"on_error": "open"}},
+		`"policy" is missing`:                 {own{"policy": nil}},
+		`"no_email" is "flag"`:                {own{"no_email": "flag"}},
+		"from 100ms to 30s":                   {own{"timeout": "1m"}, own{"timeout": "soon"}},
+		"from 1 to 10000":                     {own{"rate": 0}},
+		"is not a language tag":               {own{"language": "no language"}, own{"messages": map[string]texts{"x y": {}}}},
+		"is not a reason":                     {own{"messages": map[string]texts{"de": {"spam": "x"}}}},
+		"1 to 500 bytes":                      {message(" "), message(strings.Repeat("x", 501))},
+		"no control characters":               {message("a\nb")},
+		"needs either":                        {own{"secret_file": nil}, own{"secret_env": "X"}},
+		"no such file":                        {own{"secret_file": "missing"}},
+		"is not a regular file":               {own{"secret_file": "."}},
+		"has 0 secrets":                       {file("empty", "\n")},
+		"does not begin with whsec_":          {file("plain", "hunter2hunter2")},
+		"is not base64":                       {file("cut", "whsec_AAA")},
+		"over 4.0 KiB":                        {file("long", strings.Repeat("x", 5000))},
+		"has 3 secrets":                       {file("three", strings.Repeat(testSecret+",", 3))},
+		"has 5 bytes: it must have 24 to 256": {own{"secret_file": nil, "secret_env": "HOOK_SECRET_OF_TEST"}},
+		"HOOK_SECRET_NOT_SET is not set":      {own{"secret_file": nil, "secret_env": "HOOK_SECRET_NOT_SET"}},
 	} {
-		_, err := parse([]byte(text), dir)
-		require.ErrorContains(t, err, want, text)
-		for _, secret := range []string{"hunter2", "c2hvcnQ", testSecret} {
-			require.NotContains(t, err.Error(), secret)
+		for _, wrong := range list {
+			text, whole := wrong.(string)
+			if !whole {
+				text = hookText(wrong.(own))
+			}
+			_, err := parse(t.Context(), testEngine(t), []byte(text), dir)
+			require.ErrorContains(t, err, want, text)
+			for _, secret := range []string{"hunter2", "c2hvcnQ", testSecret} {
+				require.NotContains(t, err.Error(), secret)
+			}
 		}
 	}
 }
@@ -117,7 +115,7 @@ func TestLoadErrors(t *testing.T) {
 	large := filepath.Join(dir, "large.json")
 	require.NoError(t, os.WriteFile(large, make([]byte, maxFile+1), 0o600))
 	_, err = Load(t.Context(), testEngine(t), large)
-	require.ErrorContains(t, err, "over 1 MiB")
+	require.ErrorContains(t, err, "over 1.0 MiB")
 }
 
 // A secret may be written as Supabase or as Standard Webhooks writes it, and two with
@@ -140,16 +138,12 @@ func TestParseSecrets(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	dir, engine := testDirectory(f), testEngine(f) // now: an input has 10 s, and the module may have to be compiled
 	f.Add([]byte(hookText(nil)))
-	f.Add([]byte(hookText(map[string]any{"messages": map[string]any{"de": map[string]string{"typo": "x"}}, "gibberish_score": 0.5})))
-	f.Add([]byte(hookText(map[string]any{"deny": nil, "policy": map[string]any{"block": map[string]any{"domains": []string{"a.example"}, "reasons": []string{"gibberish>=0.8"}}}, "no_email": "deny"})))
+	f.Add([]byte(hookText(map[string]any{"messages": map[string]any{"de": map[string]string{"typo": "x"}}})))
+	f.Add([]byte(hookText(map[string]any{"policy": map[string]any{"block": map[string]any{"domains": []string{"a.example"}, "reasons": []string{"gibberish>=0.8"}}}, "no_email": "deny"})))
 	f.Add([]byte("{\"hooks\": [{\n\"nmae\": \"x\"}]}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		set, err := parse(text, dir)
+		set, err := parse(context.Background(), engine, text, dir)
 		if err != nil {
-			require.NotContains(t, err.Error(), testSecret)
-			return
-		}
-		if err := set.compile(context.Background(), engine); err != nil {
 			require.NotContains(t, err.Error(), testSecret)
 			return
 		}

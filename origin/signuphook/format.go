@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/text/language"
@@ -83,13 +82,15 @@ type genericResponse struct {
 func (generic) read(body []byte, id string) (Call, string) {
 	var r genericRequest
 	if !decode(body, &r) || r.Email == nil {
-		return Call{}, `The body must be a JSON object such as {"email": "jane@example.org", "language": "en"}, with each member once.`
+		return Call{}, `The body must be a JSON object such as {"email": "jane@example.org", "language": "en"}, ` +
+			`with each member once.`
 	}
 	return Call{ID: id, Email: *r.Email, language: r.Language}, ""
 }
 
 func (generic) response(v *Verdict, message string) []byte {
-	return encode(genericResponse{v.Decision(), v.reasons(Deny), v.reasons(Review), orNull(message), orNull(v.Suggestion)})
+	return encode(genericResponse{v.Decision(), v.reasons(Deny), v.reasons(Review),
+		orNull(message), orNull(v.Suggestion)})
 }
 
 func orNull(s string) *string {
@@ -136,10 +137,11 @@ type supabaseDenial struct {
 func (supabase) read(body []byte, id string) (Call, string) {
 	var r supabaseRequest
 	if !decode(body, &r) || r.User == nil || r.Metadata.Name != beforeUserCreated {
-		return Call{}, `The body is not that of the Supabase Auth hook "Before User Created": select this hook in Supabase, or another format for it in the file of --hooks.`
+		return Call{}, `The body is not that of the Supabase Auth hook "Before User Created": ` +
+			`select this hook in Supabase, or another format for it in the file of --hooks.`
 	}
 	c := Call{ID: id, Email: r.User.Email}
-	if validID(r.Metadata.UUID) {
+	if validID.MatchString(r.Metadata.UUID) {
 		c.ID = r.Metadata.UUID
 	}
 	// The two names that client code uses; users write this object themselves.
@@ -170,7 +172,7 @@ var defaultMessages = map[Reason]string{
 	"no_mx":        "This email address may not receive mail. Please check its domain.",
 	"no_mail":      "This email address cannot receive mail. Please check its domain.",
 	"typo":         "This email address may be mistyped. Please check its domain.",
-	gibberish:      "Please use your usual email address.",
+	"gibberish":    "Please use your usual email address.",
 	"relay":        "Please use your own email address, not a forwarding one.",
 	"role":         "Please use a personal email address.",
 	"public":       "Please use the email address of your organization.",
@@ -187,9 +189,8 @@ var defaultMessages = map[Reason]string{
 
 // Bounds of messages.
 const (
-	maxLanguages = 100
-	maxMessage   = 500 // bytes
-	maxLanguage  = 256 // bytes of what a request asks for
+	maxMessage  = 500 // bytes
+	maxLanguage = 256 // bytes of what a request asks for
 )
 
 // messages are the messages of a hook by language. x/text/language finds the language
@@ -199,55 +200,34 @@ type messages struct {
 	matcher language.Matcher
 }
 
-// readMessages reads the messages. Languages are sorted, so that which one fits best
+// readMessages checks the messages. A message must not be empty: Supabase ignores an error
+// without one, and would allow the sign-up. Languages are sorted, so that which one fits best
 // does not change from start to start.
-func (e *entry) readMessages(h *Hook, _ string) error {
-	if len(e.Messages) > maxLanguages {
-		return fmt.Errorf(`"messages" has %d languages: it may have %d`, len(e.Messages), maxLanguages)
-	}
-	first := e.Language
-	if first == "" {
-		first = "en"
-	}
-	names := []string{first}
-	for name := range e.Messages {
-		if name != first {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names[1:])
-	return h.addLanguages(names, e.Messages)
-}
-
-func (h *Hook) addLanguages(names []string, given map[string]map[Reason]string) error {
-	h.messages = &messages{}
+func readMessages(first string, given map[string]map[Reason]string) (m messages, err error) {
+	names := slices.Sorted(maps.Keys(given))
+	names = append([]string{first}, slices.DeleteFunc(names, func(name string) bool { return name == first })...)
 	var tags []language.Tag
 	for _, name := range names {
 		tag, err := language.Parse(name)
 		if err != nil {
-			return fmt.Errorf(`%.40q in "messages" or "language" is not a language tag, such as "en" or "pt-BR"`, name)
+			return m, fmt.Errorf(`%.40q in "messages" or "language" is not a language tag, `+
+				`such as "en" or "pt-BR"`, name)
 		}
-		if err := checkMessages(name, given[name]); err != nil {
-			return err
+		for reason, text := range given[name] {
+			if defaultMessages[reason] == "" {
+				return m, fmt.Errorf(`"messages", %q: %.40q is not a reason with a message; these are %v`,
+					name, string(reason), slices.Sorted(maps.Keys(defaultMessages)))
+			}
+			if strings.TrimSpace(text) == "" || len(text) > maxMessage ||
+				strings.ContainsFunc(text, unicode.IsControl) {
+				return m, fmt.Errorf(`"messages", %q, %q must have 1 to %d bytes and no control characters`,
+					name, reason, maxMessage)
+			}
 		}
-		tags, h.messages.texts = append(tags, tag), append(h.messages.texts, given[name])
+		tags, m.texts = append(tags, tag), append(m.texts, given[name])
 	}
-	h.messages.matcher = language.NewMatcher(tags)
-	return nil
-}
-
-// checkMessages refuses what a person could not read. A message must not be empty:
-// Supabase ignores an error without one, and would allow the sign-up.
-func checkMessages(name string, texts map[Reason]string) error {
-	for reason, text := range texts {
-		if defaultMessages[reason] == "" {
-			return fmt.Errorf(`"messages", %q: %.40q is not a reason with a message; these are %v`, name, string(reason), slices.Sorted(maps.Keys(defaultMessages)))
-		}
-		if strings.TrimSpace(text) == "" || len(text) > maxMessage || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-			return fmt.Errorf(`"messages", %q, %q must have 1 to %d bytes and no control characters`, name, reason, maxMessage)
-		}
-	}
-	return nil
+	m.matcher = language.NewMatcher(tags)
+	return m, nil
 }
 
 // message returns the message of a reason that denies, in the language that

@@ -47,6 +47,15 @@ func TestSupabaseID(t *testing.T) {
 	}
 }
 
+// Supabase gets an error for a denial, and an empty object for all else.
+func TestSupabaseResponse(t *testing.T) {
+	h := testHook(t, map[string]any{"format": "supabase"})
+	for decision, want := range map[Decision]string{Allow: `{}`, Review: `{}`,
+		Deny: `{"error":{"http_code":403,"message":"Please use a permanent email address."}}`} {
+		require.Equal(t, want, string(h.Response(Verdict{decision: decision, reason: "disposable"}, Call{})))
+	}
+}
+
 // The message is in the language that fits best, else in the hook's, else in English.
 func TestMessages(t *testing.T) {
 	h := testHook(t, map[string]any{"language": "fr", "messages": map[string]any{

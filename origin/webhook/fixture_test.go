@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,6 +58,19 @@ func newFixture(t *testing.T, url string, options ...ledger.Option) *fixture {
 	f.ledger = f.open()
 	f.Sender = New(f.ledger.Store(), f.fast())
 	return f
+}
+
+// A clock is the database's in a test that moves it, in nanoseconds.
+type clock struct{ atomic.Int64 }
+
+func newClock(at time.Time) *clock {
+	c := new(clock)
+	c.Store(at.UnixNano())
+	return c
+}
+
+func (c *clock) option() ledger.Option {
+	return ledger.WithClock(func() time.Time { return time.Unix(0, c.Load()) })
 }
 
 func (f *fixture) open() *ledger.Ledger {
@@ -136,37 +150,34 @@ type customer struct {
 	key, secret string
 }
 
-// use charges points. It tries again if the machine is too busy to commit in time:
-// then nothing is charged, or it is given back.
+// use charges points, as a request does. It tries again if the machine is too busy to commit
+// in time: then nothing is charged, or it is given back.
 func (c *customer) use(points int64) {
 	c.Helper()
-	err := c.tryUse(points)
-	for deadline := time.Now().Add(patience); isStall(err) && time.Now().Before(deadline); {
-		err = c.tryUse(points)
+	charge := func() error {
+		r, d, err := c.ledger.Begin(c.ctx, c.key, "")
+		if err != nil {
+			return err
+		}
+		require.Equal(c, ledger.Good, d.Kind)
+		defer r.End()
+		d, err = r.Claim(points, nil)
+		if err != nil {
+			return err
+		}
+		require.Equal(c, ledger.Good, d.Kind)
+		_, err = r.Charge(ledger.Charge{Points: points, Found: book.Found{Valid: points}})
+		return err
+	}
+	err := charge()
+	for end := time.Now().Add(patience); isStall(err) && time.Now().Before(end); {
+		err = charge()
 	}
 	require.NoError(c, err)
 }
 
 func isStall(err error) bool {
 	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, ledger.ErrUndecided)
-}
-
-// tryUse charges points, as a request does.
-func (c *customer) tryUse(points int64) error {
-	c.Helper()
-	r, d, err := c.ledger.Begin(c.ctx, c.key, "")
-	if err != nil {
-		return err
-	}
-	require.Equal(c, ledger.Good, d.Kind)
-	defer r.End()
-	d, err = r.Claim(points, nil)
-	if err != nil {
-		return err
-	}
-	require.Equal(c, ledger.Good, d.Kind)
-	_, err = r.Charge(ledger.Charge{Points: points, Found: book.Found{Valid: points}})
-	return err
 }
 
 // list returns the customer's deliveries, the newest first.
@@ -198,11 +209,10 @@ const patience = 2 * time.Minute
 // A receiver is an HTTPS server that keeps the messages it gets.
 type receiver struct {
 	*httptest.Server
-	mu       sync.Mutex
-	got      []request
-	under    map[string]int // requests in progress, by path
-	most     map[string]int
-	all, top int
+	mu    sync.Mutex
+	got   []request
+	under map[string]int // requests in progress, by path
+	most  int
 
 	// respond writes the response to a message; nil is 204. It runs without the lock.
 	respond http.HandlerFunc
@@ -216,7 +226,7 @@ type request struct {
 }
 
 func newReceiver(t *testing.T) *receiver {
-	r := &receiver{under: map[string]int{}, most: map[string]int{}}
+	r := &receiver{under: map[string]int{}}
 	r.Server = httptest.NewUnstartedServer(r)
 	r.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
 	r.StartTLS()
@@ -232,8 +242,9 @@ func (r *receiver) roots() *x509.CertPool {
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
-	r.enter(request{q.URL.Path, q.Header.Clone(), body})
-	defer r.leave(q.URL.Path)
+	path := q.URL.Path
+	r.count(path, 1, request{path, q.Header.Clone(), body})
+	defer r.count(path, -1)
 	if r.respond == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -241,20 +252,13 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.respond(w, q)
 }
 
-func (r *receiver) enter(q request) {
+// count counts a request that begins, or one that ends.
+func (r *receiver) count(path string, n int, got ...request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.got = append(r.got, q)
-	r.all++
-	r.under[q.path]++
-	r.top, r.most[q.path] = max(r.top, r.all), max(r.most[q.path], r.under[q.path])
-}
-
-func (r *receiver) leave(path string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all--
-	r.under[path]--
+	r.got = append(r.got, got...)
+	r.under[path] += n
+	r.most = max(r.most, r.under[path])
 }
 
 func (r *receiver) requests() []request {
@@ -263,15 +267,11 @@ func (r *receiver) requests() []request {
 	return append([]request(nil), r.got...)
 }
 
-// peak returns the most requests that were in progress at a time, of all and of the
-// busiest path.
-func (r *receiver) peak() (all, path int) {
+// peak returns the most requests that were in progress at a time at one path.
+func (r *receiver) peak() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range r.most {
-		path = max(path, n)
-	}
-	return r.top, path
+	return r.most
 }
 
 // awaitRequests waits for n requests.

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -43,13 +44,6 @@ func rawReceiver(t *testing.T, config *tls.Config, handle func(net.Conn)) (url s
 	return "https://" + l.Addr().String() + "/"
 }
 
-// readRequest reads a message with its body.
-func readRequest(conn net.Conn) {
-	if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-		_, _ = io.Copy(io.Discard, r.Body)
-	}
-}
-
 // drip writes text for as long as the client reads, slowly if pause is set, and
 // returns how much it wrote.
 func drip(conn net.Conn, text string, pause time.Duration) (written int64) {
@@ -67,60 +61,57 @@ func drip(conn net.Conn, text string, pause time.Duration) (written int64) {
 func TestHostileReceivers(t *testing.T) {
 	var body atomic.Int64
 	kilobyte := strings.Repeat("x", 1024)
-	const soon = 300 * time.Millisecond // of attempts that get no response anyhow
+	const (
+		ok, none  = "HTTP/1.1 200 OK\r\n", "Content-Length: 0\r\n\r\n"
+		early     = "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"
+		switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"
+		soon      = 300 * time.Millisecond // of attempts that get no response anyhow
+	)
 	silent := func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
-	cases := map[string]struct {
+	speaks := func(text string, then func(net.Conn)) func(net.Conn) {
+		return func(conn net.Conn) { _, _ = io.WriteString(conn, text); then(conn) }
+	}
+	responds := func(text string, then func(net.Conn)) func(net.Conn) {
+		return func(conn net.Conn) {
+			if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				_, _ = io.Copy(io.Discard, r.Body)
+			}
+			speaks(text, then)(conn)
+		}
+	}
+	ends := func(net.Conn) {}
+	dripping := func(conn net.Conn) { drip(conn, "a", 10*time.Millisecond) }
+	endless := func(text string, written *atomic.Int64) func(net.Conn) {
+		return func(conn net.Conn) {
+			if n := drip(conn, text, 0); written != nil {
+				written.Add(n)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
 		plain   bool // no TLS
 		handle  func(net.Conn)
 		words   string
 		timeout time.Duration // 0 is patience
 	}{
-		"never begins TLS":    {true, silent, "no response in time", soon},
-		"never responds":      {false, silent, "no response in time", soon},
-		"closes at once":      {true, func(net.Conn) {}, "the connection failed", 0},
-		"does not speak TLS":  {true, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); silent(c) }, "does not use TLS", 0},
-		"does not speak HTTP": {false, func(c net.Conn) { readRequest(c); _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, "not HTTP", 0},
-		"header drips": {false, func(c net.Conn) {
-			readRequest(c)
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n")
-			drip(c, "a", 10*time.Millisecond)
-		}, "no response in time", soon},
-		"header has no end": {false, func(c net.Conn) {
-			readRequest(c)
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nA: ")
-			drip(c, kilobyte, 0)
-		}, "the connection failed", 0},
-		"1xx without end": {false, func(c net.Conn) { readRequest(c); drip(c, "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", 0) }, "the connection failed", 0},
-		"body drips": {false, func(c net.Conn) {
-			readRequest(c)
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
-			drip(c, "x", 10*time.Millisecond)
-		}, "HTTP 200", 2 * time.Second},
-		"body has no end": {false, func(c net.Conn) {
-			readRequest(c)
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
-			body.Add(drip(c, kilobyte, 0))
-		}, "HTTP 200", 0},
-		"switches protocols": {false, func(c net.Conn) {
-			readRequest(c)
-			_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
-			silent(c)
-		}, "HTTP 101", 0},
-		"status out of range": {false, func(c net.Conn) {
-			readRequest(c)
-			_, _ = io.WriteString(c, "HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n")
-		}, "HTTP 999", 0},
-		"controls in a status": {false, func(c net.Conn) {
-			readRequest(c)
-			_, _ = io.WriteString(c, "HTTP/1.1 500 \x1b[31m<b>\r\nContent-Length: 0\r\n\r\n")
-		}, "HTTP 500", 0},
-	}
-	for name, c := range cases {
+		"never begins TLS":     {true, silent, "no response in time", soon},
+		"never responds":       {false, silent, "no response in time", soon},
+		"closes at once":       {true, ends, "the connection failed", 0},
+		"does not speak TLS":   {true, speaks(ok+none, silent), "does not use TLS", 0},
+		"does not speak HTTP":  {false, responds("220 mail.example ESMTP\r\n", ends), "not HTTP", 0},
+		"header drips":         {false, responds(ok, dripping), "no response in time", soon},
+		"header has no end":    {false, responds(ok+"A: ", endless(kilobyte, nil)), "the connection failed", 0},
+		"1xx without end":      {false, responds("", endless(early, nil)), "the connection failed", 0},
+		"body drips":           {false, responds(ok+"\r\n", dripping), "HTTP 200", 2 * time.Second},
+		"body has no end":      {false, responds(ok+"\r\n", endless(kilobyte, &body)), "HTTP 200", 0},
+		"switches protocols":   {false, responds(switching, silent), "HTTP 101", 0},
+		"status out of range":  {false, responds("HTTP/1.1 999 Odd\r\n"+none, ends), "HTTP 999", 0},
+		"controls in a status": {false, responds("HTTP/1.1 500 \x1b[31m<b>\r\n"+none, ends), "HTTP 500", 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, sqlite(t))
 			a := f.account("customer", 10)
-			setDefault(&c.timeout, patience)
 			config := f.receiver.TLS.Clone()
 			config.NextProtos = nil
 			if c.plain {
@@ -128,7 +119,7 @@ func TestHostileReceivers(t *testing.T) {
 			}
 			_, err := f.Set(f.ctx, a.id, rawReceiver(t, config, c.handle))
 			require.NoError(t, err)
-			s := f.replica(func(o *Options) { o.Timeout = c.timeout }).Sender
+			s := f.replica(func(o *Options) { o.Timeout = cmp.Or(c.timeout, patience) }).Sender
 			d, err := s.Test(f.ctx, a.id)
 			require.NoError(t, err)
 			require.Contains(t, d.Status, c.words)
@@ -251,7 +242,7 @@ func TestSpecialAddresses(t *testing.T) {
 	for _, text := range special {
 		ip := netip.MustParseAddr(text)
 		resolver, asked := nameServer(t, func(int) string { return text })
-		client := newClient(newGuard(nil), &Local{Resolver: resolver}, time.Minute)
+		client := newClient(newGuard(nil), &Local{Resolver: resolver}, patience)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://hooks.example.com/", nil)
 		require.NoError(t, err)

@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -16,7 +18,10 @@ import (
 // Errors of an owner's requests.
 var (
 	ErrNone     = errors.New("the account has no webhook; set a URL first")
-	ErrDisabled = errors.New("the webhook is disabled because its receiver responded with HTTP 410 (Gone); set the URL again to enable it")
+	ErrDisabled = errors.New("the webhook is disabled because its receiver responded with HTTP 410 (Gone); " +
+		"set the URL again to enable it")
+	// ErrTooSoon is wrapped by Test's error if it must wait. The error says how long.
+	ErrTooSoon = errors.New("another test message is not sent yet")
 )
 
 // A Webhook is where an account gets messages. Its secret is shown only when it is
@@ -30,8 +35,8 @@ type Webhook struct {
 
 // Get returns an account's webhook, or ErrNone.
 func (s *Sender) Get(ctx context.Context, account int64) (Webhook, error) {
-	h := hook{account: account}
-	if err := s.query(ctx, "read_webhook", []any{account}, h.scan); err != nil {
+	var h hook
+	if err := s.query(ctx, "read_webhook", h.scan, account); err != nil {
 		return Webhook{}, err
 	}
 	if h.url == "" {
@@ -42,198 +47,155 @@ func (s *Sender) Get(ctx context.Context, account int64) (Webhook, error) {
 
 // Set makes address the URL of an account's webhook and returns its new secret,
 // since every URL has a secret of its own. Messages that wait are sent to it. The
-// error wraps ErrURL if the URL is not accepted, and is ledger.ErrNoAccount if
+// error wraps ErrURL if the URL is not accepted, and is book.ErrNoAccount if
 // there is no such account.
 func (s *Sender) Set(ctx context.Context, account int64, address string) (secret string, err error) {
-	if address, err = acceptURL(address, s.guard); err != nil {
+	address, err = acceptURL(address, s.guard)
+	if err != nil {
 		return "", err
 	}
 	secret = newSecret()
-	err = s.change(ctx, account, func(_ *hook, now time.Time) ([]store.Statement, error) {
-		put := store.Statement{Name: "put_webhook", Args: []any{account, address, s.seal(account, secret), now.UnixNano()}}
-		return append([]store.Statement{put}, book.Audit(ctx, account, now, "webhook.set", hostOf(address))...), nil
+	sealed := s.Sealer.Seal(store.SecretOfWebhook, account, secret)
+	return secret, s.changeOwn(ctx, account, "webhook.set", address, func(now int64) []store.Statement {
+		return []store.Statement{{Name: "put_webhook", Args: []any{account, address, sealed, now}}}
 	})
-	return shownIf(err, secret)
-}
-
-func (s *Sender) seal(account int64, secret string) string {
-	return s.Sealer.Seal(store.SecretOfWebhook, account, secret)
-}
-
-// hostOf returns the host of an accepted URL. The audit log shows no more: a path
-// may contain a secret.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Host
 }
 
 // Rotate returns a new secret. The previous one signs too for a day. Rotating
 // again within the day ends the oldest at once.
 func (s *Sender) Rotate(ctx context.Context, account int64) (secret string, err error) {
 	secret = newSecret()
-	err = s.change(ctx, account, func(h *hook, now time.Time) ([]store.Statement, error) {
-		if h.url == "" {
-			return nil, ErrNone
-		}
-		rotate := store.Statement{Name: "rotate_webhook", Args: []any{account, s.seal(account, secret), now.UnixNano()}}
-		return append([]store.Statement{rotate}, book.Audit(ctx, account, now, "webhook.rotate", hostOf(h.url))...), nil
+	sealed := s.Sealer.Seal(store.SecretOfWebhook, account, secret)
+	return secret, s.changeOwn(ctx, account, "webhook.rotate", "", func(now int64) []store.Statement {
+		return []store.Statement{{Name: "rotate_webhook", Args: []any{account, sealed, now}}}
 	})
-	return shownIf(err, secret)
-}
-
-// shownIf returns the secret only if it was stored.
-func shownIf(err error, secret string) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	return secret, nil
 }
 
 // Remove removes an account's webhook. Messages that wait are not sent.
 func (s *Sender) Remove(ctx context.Context, account int64) error {
+	return s.changeOwn(ctx, account, "webhook.remove", "", func(now int64) []store.Statement {
+		return []store.Statement{
+			{Name: "delete_webhook", Args: []any{account}},
+			{Name: "end_deliveries", Args: []any{account, now, "abandoned: the webhook was removed"}},
+		}
+	})
+}
+
+// changeOwn runs an owner's change, and records the action with the host of address, or of the
+// present URL if address is "". The audit log shows no more of it: a path may contain a secret.
+func (s *Sender) changeOwn(ctx context.Context, account int64, action, address string,
+	statements func(now int64) []store.Statement) error {
 	return s.change(ctx, account, func(h *hook, now time.Time) ([]store.Statement, error) {
-		if h.url == "" {
+		u, err := url.Parse(cmp.Or(address, h.url))
+		switch {
+		case !h.exists:
+			return nil, book.ErrNoAccount
+		case err != nil:
+			return nil, ErrURL
+		case u.Host == "":
 			return nil, ErrNone
 		}
-		list := []store.Statement{
-			{Name: "delete_webhook", Args: []any{account}},
-			{Name: "end_deliveries", Args: []any{account, now.UnixNano(), "abandoned: the webhook was removed"}},
-		}
-		return append(list, book.Audit(ctx, account, now, "webhook.remove", hostOf(h.url))...), nil
+		return append(statements(now.UnixNano()), book.Audit(ctx, account, now, action, u.Host)...), nil
 	})
 }
 
-// change runs an owner's change under the lock of the webhook's row. decide gets
-// an empty hook if there is no row. An error of decide is returned unwrapped.
-func (s *Sender) change(ctx context.Context, account int64, decide func(*hook, time.Time) ([]store.Statement, error)) error {
-	var h hook
-	exists := false
-	reads := func() []store.Statement {
-		h, exists = hook{account: account}, false
-		var month, used, limit int64
-		return []store.Statement{h.lock(), {Name: "read_account_points", Args: []any{account}, Scan: func(r store.Row) error {
-			exists = true
-			return r.Scan(&month, &used, &limit)
-		}}}
+// A Delivery is a message as its account's owner sees it.
+type Delivery struct {
+	ID        string    // the webhook-id
+	Percent   int       // 80 or 100; 0 is a test
+	Created   time.Time // when the threshold was noticed
+	Attempts  int
+	Next      time.Time // of the next attempt; zero if there is none
+	Done      bool      // delivered, failed or abandoned
+	Delivered bool
+	Status    string // in words, such as "delivered: HTTP 204"
+}
+
+// Deliveries returns an account's newest messages, at most limit.
+func (s *Sender) Deliveries(ctx context.Context, account int64, limit int) (list []Delivery, err error) {
+	err = s.query(ctx, "list_deliveries", func(r store.Row) error {
+		var d delivery
+		err := d.scan(r)
+		list = append(list, d.view())
+		return err
+	}, account, limit)
+	return list, err
+}
+
+func (d *delivery) view() Delivery {
+	v := Delivery{ID: d.id, Percent: int(d.percent), Created: timeOf(d.created), Attempts: int(d.attempts),
+		Done: d.ended != 0, Status: d.status}
+	v.Delivered = v.Done && strings.HasPrefix(d.status, "delivered")
+	if !v.Done && d.status != sending {
+		v.Next = timeOf(d.next)
 	}
-	return s.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
-		if !exists {
-			return nil, book.ErrNoAccount
-		}
-		return decide(&h, now)
-	})
+	switch {
+	case v.Status == "":
+		v.Status = "waiting to be sent"
+	case !v.Done && d.status != sending:
+		v.Status = d.status + "; it will be sent again"
+	}
+	return v
 }
 
-// testEvery is the least time between two tests of an account.
-const testEvery = 10 * time.Second
-
-// testMonth is the month of a test's row: one row, so one test at a time.
-const testMonth = 0
-
-// ErrTooSoon is wrapped by Test's error if it must wait. The error says how long.
-var ErrTooSoon = errors.New("another test message is not sent yet")
+const (
+	testEvery = 10 * time.Second // the least time between two tests of an account
+	testMonth = 0                // the month of a test's row: an account has one row, so one test at a time
+)
 
 // Test sends a test message now, once, and returns what became of it. It is like
 // other messages, with percent 0. It needs no Run, so the command line can test.
 // Whether the account may test is decided first, so that an account that may not
-// waits for nobody's receiver.
+// waits for nobody's receiver. The test waits for a slot for half of the attempt's
+// time at most.
 func (s *Sender) Test(ctx context.Context, account int64) (Delivery, error) {
-	a, err := s.claimTest(ctx, account)
-	if err != nil {
-		return Delivery{}, err
-	}
-	v, err := s.finish(ctx, a, s.sendTest(ctx, a))
-	if err != nil {
-		return Delivery{}, err
-	}
-	d := delivery{id: a.id, status: v.status, created: a.time.UnixNano(), attempts: v.attempts, ended: a.time.UnixNano()}
-	return d.view(), nil
-}
-
-// sendTest makes the attempt. It waits for a slot for half of the attempt's time
-// at most.
-func (s *Sender) sendTest(ctx context.Context, a *attempt) outcome {
-	wait, cancel := context.WithDeadline(ctx, a.began.Add(s.Timeout/2))
-	defer cancel()
-	if !s.slots.takeForTest(wait) {
-		return outcome{words: "not sent, because the service sends many other messages at the moment; try again in a few seconds"}
-	}
-	defer s.wake()
-	defer s.slots.releaseTest()
-	return s.send(ctx, a)
-}
-
-// A test is what decides on a test message.
-type test struct {
-	hook
-	month, used, limit int64
-	exists             bool
-	last               int64 // time of the last test
-	leases             int64 // end of the latest lease
-}
-
-func (t *test) reads() []store.Statement {
-	open := func(r store.Row) error {
-		var d delivery
-		err := r.Scan(&d.id, &d.month, &d.percent, &d.body, &d.created, &d.next, &d.attempts, &d.status)
-		if d.status == sending {
-			t.leases = max(t.leases, d.next)
-		}
-		return err
-	}
-	return []store.Statement{
-		t.lock(),
-		{Name: "read_account_points", Args: []any{t.account}, Scan: func(r store.Row) error { t.exists = true; return r.Scan(&t.month, &t.used, &t.limit) }},
-		{Name: "read_last_test", Args: []any{t.account}, Scan: func(r store.Row) error { return r.Scan(&t.last) }},
-		{Name: "read_open_deliveries", Args: []any{t.account}, Scan: open},
-	}
-}
-
-// refuse returns why no test can be sent at now.
-func (t *test) refuse(now time.Time) error {
-	next := time.Unix(0, t.last).Add(testEvery)
-	switch {
-	case !t.exists:
-		return book.ErrNoAccount
-	case t.url == "":
-		return ErrNone
-	case t.disabled != 0:
-		return ErrDisabled
-	case t.leases > now.UnixNano() && t.leases <= latestNext(now.UnixNano()):
-		return fmt.Errorf("%w: a message is being sent; try again in half a minute", ErrTooSoon)
-	case next.After(now) && next.Sub(now) <= testEvery: // a later one is from a wrong clock
-		return fmt.Errorf("%w: try again in %s", ErrTooSoon, english.Plural(int(next.Sub(now)/time.Second)+1, "second", ""))
-	}
-	return nil
-}
-
-// claimTest stores a test message, claimed.
-func (s *Sender) claimTest(ctx context.Context, account int64) (*attempt, error) {
-	var t test
-	a := &attempt{began: time.Now(), id: newID(), number: 1}
-	reads := func() []store.Statement { t = test{hook: hook{account: account}}; return t.reads() }
-	err := s.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
-		if err := t.refuse(now); err != nil {
+	a := &attempt{began: time.Now()}
+	err := s.change(ctx, account, func(h *hook, now time.Time) ([]store.Statement, error) {
+		if err := h.refuseTest(now); err != nil {
 			return nil, err
 		}
-		a.hook, a.time, a.body = t.hook, now, t.message(now)
-		put := store.Statement{Name: "put_test", Args: []any{account, testMonth, a.id, a.body, now.UnixNano(), s.leaseEnd(now), sending}}
-		return []store.Statement{put}, nil
+		a.hook, a.at = h, now
+		a.delivery = delivery{id: newID(), attempts: 1, created: now.UnixNano(), body: h.points.message(now, 0)}
+		put := []any{account, testMonth, a.id, a.body, a.delivery.created, s.leaseEnd(now), sending}
+		return []store.Statement{{Name: "put_test", Args: put}}, nil
 	})
 	if err != nil {
-		return nil, err
+		return Delivery{}, err
 	}
-	return a, nil
+	o := outcome{words: "not sent, because the service sends many other tests at the moment; " +
+		"try again in a few seconds"}
+	select {
+	case s.tests <- struct{}{}:
+		o = s.send(ctx, a)
+		<-s.tests
+	case <-time.After(time.Until(a.began.Add(s.Timeout / 2))):
+	case <-ctx.Done():
+	}
+	v, err := s.finish(ctx, a, o)
+	if err != nil {
+		return Delivery{}, err
+	}
+	a.status, a.attempts, a.ended = v.status, v.attempts, a.at.UnixNano()
+	return a.view(), nil
 }
 
-// message returns the body of a test. The row has the points of an earlier month
-// until the account's first charge of this one.
-func (t *test) message(now time.Time) string {
-	if t.month != monthOf(now) {
-		t.used = 0
+// refuseTest returns why no test can be sent at now.
+func (h *hook) refuseTest(now time.Time) error {
+	switch {
+	case !h.exists:
+		return book.ErrNoAccount
+	case h.url == "":
+		return ErrNone
+	case h.disabled != 0:
+		return ErrDisabled
 	}
-	return newMessage(now, t.account, 0, t.used, t.limit)
+	for _, d := range h.deliveries {
+		if d.ended == 0 && d.status == sending && d.next > now.UnixNano() {
+			return fmt.Errorf("%w: a message is being sent; try again in half a minute", ErrTooSoon)
+		}
+		if wait := timeOf(d.created).Add(testEvery).Sub(now); d.month == testMonth && wait > 0 {
+			return fmt.Errorf("%w: try again in %s", ErrTooSoon, english.Plural(int(wait/time.Second)+1, "second", ""))
+		}
+	}
+	return nil
 }

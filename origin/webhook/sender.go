@@ -1,28 +1,7 @@
-// Package webhook sends an account one message when its points used this month
-// reach 80 % of its limit, and one at 100 %, to a URL that the account gives.
-// Messages follow Standard Webhooks 1.0.0 (standardwebhooks.com).
-//
-// Every replica runs a [Sender] on the ledger's database. Each scans for accounts
-// over a threshold and stores a delivery, whose primary key is account, month and
-// threshold, so there is one message for each. To send it, a replica claims it
-// with a lease: no other replica sends to this account before the attempt has
-// ended or the lease has. A replica that dies leaves a lease that ends, and
-// another repeats the attempt. Delivery is therefore at least once: a receiver may
-// get a message again, with the same webhook-id.
-//
-//	sender.go    a replica's sender, its loop and its transactions
-//	delivery.go  accounts over a threshold get a delivery; its body and signatures
-//	attempt.go   one replica at a time sends to an account: claim, attempt, result
-//	target.go    which URLs are accepted; the HTTP client: public addresses only
-//	owner.go     what an account's owner can do
-//
-// The package does not notice a threshold that was crossed less than a scan's
-// interval before the month ended: the points have been refilled by then. An
-// account gets a threshold's message once a month, even if its limit is raised
-// later.
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"log/slog"
@@ -52,23 +31,22 @@ type Options struct {
 
 // Local lets a test send to servers of its own.
 type Local struct {
-	Networks []netip.Prefix // allowed although they are not public
+	Networks []netip.Prefix // of IPv4, allowed although they are not public
 	Roots    *x509.CertPool // in place of the system's
 	Resolver *net.Resolver  // in place of the system's
 }
 
-const (
-	defaultEvery   = 30 * time.Second
-	defaultTimeout = 10 * time.Second
-	defaultLease   = 20 * time.Second
-	defaultGrace   = 5 * time.Second
-)
+// defaultRetries are the waits after the first attempt and each further one, as
+// Standard Webhooks recommends: 8 attempts in about 32 hours.
+var defaultRetries = []time.Duration{
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour}
 
-// Bounds of the attempts that one replica makes at the same time. An account has
-// one at a time, on all replicas together.
+// Bounds of the attempts that a process makes at the same time. An account has one at a time,
+// on all replicas together. Tests have slots of their own, so that no receiver of a test keeps
+// a message from being sent.
 const (
 	maxAttempts = 8
-	maxTests    = 2 // of these, for tests of owners
+	maxTests    = 2
 )
 
 // A Sender is one replica's webhooks. It is safe for concurrent use.
@@ -79,9 +57,7 @@ type Sender struct {
 	guard   *ssrf.Guardian
 	client  *http.Client
 
-	slots slots
-	freed chan struct{}  // receives after an attempt
-	under sync.WaitGroup // attempts that Run has begun
+	slots, tests chan struct{} // have an element for each attempt in progress
 
 	sent, failed, abandoned atomic.Int64
 }
@@ -89,30 +65,19 @@ type Sender struct {
 // New returns a Sender on the ledger's database. It sends nothing by itself until
 // Run is called.
 func New(s store.Store, o Options) *Sender {
-	w := &Sender{Options: o.withDefaults(), store: s, slots: slots{changed: make(chan struct{})}, freed: make(chan struct{}, 1)}
-	w.guard = newGuard(o.Local)
-	w.client = newClient(w.guard, o.Local, w.Timeout)
-	return w
-}
-
-func (o Options) withDefaults() Options {
-	setDefault(&o.Every, defaultEvery)
-	setDefault(&o.Timeout, defaultTimeout)
-	setDefault(&o.Lease, defaultLease)
-	setDefault(&o.Grace, defaultGrace)
+	o.Every = cmp.Or(o.Every, 30*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.Lease = cmp.Or(o.Lease, 20*time.Second)
+	o.Grace = cmp.Or(o.Grace, 5*time.Second)
 	if o.Retries == nil {
 		o.Retries = defaultRetries
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return o
-}
-
-func setDefault(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
-	}
+	guard := newGuard(o.Local)
+	return &Sender{Options: o, store: s, guard: guard, client: newClient(guard, o.Local, o.Timeout),
+		slots: make(chan struct{}, maxAttempts), tests: make(chan struct{}, maxTests)}
 }
 
 // Stats count what a Sender has done, tests of owners included.
@@ -127,218 +92,72 @@ func (s *Sender) Stats() Stats {
 	return Stats{Sent: s.sent.Load(), Failed: s.failed.Load(), Abandoned: s.abandoned.Load()}
 }
 
-// duePerScan is how often, in the time between two scans, Run looks for deliveries
-// that are due, so that the first retry is not much later than planned.
-const duePerScan = 6
+// A hook is an account's webhook in the database, with what belongs to it.
+type hook struct {
+	account, rotated, disabled, created int64
+	url, secret, previous               string // url is "" if the account has none
 
-// maxDue bounds the rows of one look.
-const maxDue = 256
-
-// Run scans and sends until ctx ends. Then it begins nothing more, lets attempts
-// in progress finish within the grace, cancels the rest, and returns.
-func (s *Sender) Run(ctx context.Context) {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	scanAt, cleanAt := time.Now(), time.Now()
-	for ctx.Err() == nil {
-		if now := time.Now(); !now.Before(scanAt) {
-			s.warn(ctx, s.scan(ctx))
-			scanAt = now.Add(s.Every)
-		}
-		if now := time.Now(); !now.Before(cleanAt) {
-			s.warn(ctx, s.clean(ctx))
-			cleanAt = now.Add(cleanEvery)
-		}
-		s.warn(ctx, s.sendDue(ctx, work))
-		s.pause(ctx)
-	}
-	defer time.AfterFunc(s.Grace, cancel).Stop()
-	s.under.Wait()
+	exists     bool // the account
+	points     points
+	deliveries []delivery // those that are not done, and the last test
 }
 
-// pause waits until there may be something to send.
-func (s *Sender) pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-s.freed:
-	case <-time.After(s.Every / duePerScan):
-	}
+func (h *hook) scan(r store.Row) error {
+	return r.Scan(&h.url, &h.secret, &h.previous, &h.rotated, &h.disabled, &h.created)
 }
 
-// warn logs an error of the database, unless it is due to the stop.
-func (s *Sender) warn(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("webhooks wait for the database", "error", err.Error())
-	}
+// A delivery is a row of the table deliveries.
+type delivery struct {
+	id, body, status                               string
+	month, percent, created, next, attempts, ended int64
 }
 
-// sendDue begins attempts for the accounts with a delivery that is due, as far as
-// there are free slots.
-func (s *Sender) sendDue(ctx, work context.Context) error {
-	if s.slots.full() {
-		return nil
-	}
-	accounts, err := s.due(ctx)
-	if err != nil {
-		return err
-	}
-	for _, account := range accounts {
-		if !s.slots.take() {
-			return nil
-		}
-		s.under.Go(func() { s.attempt(work, account) })
-	}
-	s.slots.allBegun()
-	return nil
+// sending is the status of a delivery while an attempt runs. Its lease ends at the
+// time of the next attempt.
+const sending = "being sent"
+
+func (d *delivery) scan(r store.Row) error {
+	return r.Scan(&d.id, &d.month, &d.percent, &d.body, &d.created, &d.next, &d.attempts, &d.ended, &d.status)
 }
 
-// attempt makes one attempt for an account, if it can be claimed, and frees the
-// slot.
-func (s *Sender) attempt(work context.Context, account int64) {
-	tried, err := s.try(work, account)
-	s.slots.release()
-	s.warn(work, err)
-	if tried {
-		s.wake()
-	}
-}
-
-// wake ends a pause of Run.
-func (s *Sender) wake() {
-	select {
-	case s.freed <- struct{}{}:
-	default:
-	}
-}
-
-// slots are the attempts in progress. Messages come first: a test begins when no
-// message waits for a slot.
-type slots struct {
-	mu      sync.Mutex
-	taken   int
-	tests   int           // of these
-	behind  bool          // messages may wait for a slot
-	changed chan struct{} // closed when a test may begin
-}
-
-// full reports whether no message can be sent now.
-func (s *slots) full() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.behind = s.behind || s.taken == maxAttempts
-	return s.taken == maxAttempts
-}
-
-// take takes a slot for a message, if one is free.
-func (s *slots) take() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.behind = s.taken == maxAttempts
-	if s.behind {
-		return false
-	}
-	s.taken++
-	return true
-}
-
-// allBegun lets tests begin, since no message waits.
-func (s *slots) allBegun() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.behind = false
-	s.letTestsTry()
-}
-
-func (s *slots) release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.taken--
-	s.letTestsTry()
-}
-
-// letTestsTry wakes the tests that wait. The caller must hold mu.
-func (s *slots) letTestsTry() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// takeForTest waits for a slot for a test until ctx ends, and reports whether it
-// has one.
-func (s *slots) takeForTest(ctx context.Context) bool {
-	for {
-		taken, changed := s.tryForTest()
-		if taken {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return false
+// change locks the row of an account's webhook, reads it, and runs the statements that decide
+// returns. Under the lock, statements see what other replicas have committed. There may be no
+// row. An error of decide is returned unwrapped.
+func (s *Sender) change(ctx context.Context, account int64,
+	decide func(*hook, time.Time) ([]store.Statement, error)) error {
+	var h *hook
+	reads := func() []store.Statement {
+		h = &hook{account: account}
+		return []store.Statement{
+			{Name: "lock_webhook", Args: []any{account}, Scan: h.scan},
+			{Name: "read_account_points", Args: []any{account}, Scan: func(r store.Row) error {
+				h.exists = true
+				return h.points.scan(r)
+			}},
+			{Name: "read_deliveries", Args: []any{account}, Scan: func(r store.Row) error {
+				var d delivery
+				err := d.scan(r)
+				h.deliveries = append(h.deliveries, d)
+				return err
+			}},
 		}
 	}
-}
-
-func (s *slots) tryForTest() (taken bool, changed <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken = s.taken < maxAttempts && s.tests < maxTests && !s.behind
-	if taken {
-		s.taken++
-		s.tests++
-	}
-	return taken, s.changed
-}
-
-func (s *slots) releaseTest() {
-	s.mu.Lock()
-	s.tests--
-	s.mu.Unlock()
-	s.release()
-}
-
-func (s *Sender) try(work context.Context, account int64) (tried bool, err error) {
-	a, err := s.claim(work, account)
-	if a == nil || err != nil {
-		return false, err
-	}
-	o := outcome{words: "the process that made the last attempt ended"}
-	if !a.spent {
-		o = s.send(work, a)
-	}
-	_, err = s.finish(work, a, o)
-	return true, err
-}
-
-// due returns the accounts with a delivery that is due, each once.
-func (s *Sender) due(ctx context.Context) (accounts []int64, err error) {
-	now, err := s.now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	seen := map[int64]bool{}
-	err = s.query(ctx, "list_due", []any{now.UnixNano(), maxDue, latestNext(now.UnixNano())}, func(r store.Row) error {
-		var account int64
-		err := r.Scan(&account)
-		if !seen[account] {
-			seen[account] = true
-			accounts = append(accounts, account)
-		}
-		return err
-	})
-	return accounts, err
+	return s.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) { return decide(h, now) })
 }
 
 // transact runs a transaction, one at a time in this process: on PostgreSQL
 // several would take connections that requests need. An error of decide is
 // returned unwrapped.
-func (s *Sender) transact(ctx context.Context, reads func() []store.Statement, decide func(time.Time) ([]store.Statement, error)) error {
+func (s *Sender) transact(ctx context.Context, reads func() []store.Statement,
+	decide func(time.Time) ([]store.Statement, error)) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	var refusal error
-	err := s.store.Transact(ctx, store.Transaction{Reads: reads, Decide: func(now time.Time) (list []store.Statement, err error) {
+	keep := func(now time.Time) (list []store.Statement, err error) {
 		list, refusal = decide(now)
 		return list, refusal
-	}})
+	}
+	err := s.store.Transact(ctx, store.Transaction{Reads: reads, Decide: keep})
 	if refusal != nil {
 		return refusal
 	}
@@ -346,7 +165,7 @@ func (s *Sender) transact(ctx context.Context, reads func() []store.Statement, d
 }
 
 // query runs a read-only statement.
-func (s *Sender) query(ctx context.Context, name string, args []any, scan func(store.Row) error) error {
+func (s *Sender) query(ctx context.Context, name string, scan func(store.Row) error, args ...any) error {
 	return unavailable(s.store.Query(ctx, store.Statement{Name: name, Args: args, Scan: scan}))
 }
 

@@ -14,7 +14,6 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -39,7 +38,7 @@ func TestThresholds(t *testing.T) {
 			require.True(t, d.Delivered)
 			require.Equal(t, "delivered: HTTP 204", d.Status)
 		}
-		require.Eventually(t, func() bool { return f.Stats() == Stats{Sent: 2} }, 2*time.Minute, time.Millisecond) // counted after the row is written
+		require.Eventually(t, func() bool { return f.Stats() == Stats{Sent: 2} }, patience, time.Millisecond) // counted after the row is written
 	})
 }
 
@@ -75,19 +74,20 @@ func requireMessage(t *testing.T, c *customer, r request, want string) {
 // month has its own.
 func TestMonthsAndLimits(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		var now atomic.Pointer[time.Time]
-		set := func(at time.Time) { now.Store(&at) }
-		set(time.Date(2026, 12, 31, 12, 0, 0, 0, time.UTC))
-		f := newFixture(t, url, ledger.WithClock(func() time.Time { return *now.Load() }))
+		now := newClock(time.Date(2026, 12, 31, 12, 0, 0, 0, time.UTC))
+		f := newFixture(t, url, now.option())
 		c := f.account("customer", 100)
 		f.account("none", 0)
 		f.account("unlimited", book.Unlimited).use(64)
 		c.use(85)
 		require.NoError(t, f.scan(f.ctx))
 		require.Len(t, c.list(), 1)
-		require.Contains(t, f.body(c, 80), `"month":"2026-12","refill":"2027-01-01T00:00:00Z"`)
+		a, err := f.claim(f.ctx, c.id)
+		require.NoError(t, err)
+		require.EqualValues(t, 80, a.percent)
+		require.Contains(t, a.body, `"month":"2026-12","refill":"2027-01-01T00:00:00Z"`)
 
-		set(time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC))
+		now.Add(int64(24 * time.Hour))
 		require.NoError(t, f.scan(f.ctx))
 		require.Len(t, c.list(), 1, "the points were refilled")
 		january := &customer{fixture: f.replica(nil), id: c.id, key: c.key} // f's ledger has measured the time itself since its start
@@ -103,97 +103,51 @@ func TestMonthsAndLimits(t *testing.T) {
 	})
 }
 
-// body claims the account's first delivery and returns its body.
-func (f *fixture) body(c *customer, percent int64) string {
-	f.Helper()
-	a, err := f.claim(f.ctx, c.id)
-	require.NoError(f, err)
-	require.Equal(f, percent, a.percent)
-	return a.body
-}
-
-// A message that was claimed or repeated while the clock was a year ahead is due once the
-// clock was set right; so is a test.
-func TestWrongClockDelaysNothing(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		start := time.Now()
-		ahead := start.AddDate(1, 0, 0)
-		var now atomic.Pointer[time.Time]
-		now.Store(&ahead)
-		f := newFixture(t, url, ledger.WithClock(func() time.Time { return *now.Load() }))
-		c := f.account("customer", 10)
-		_, err := f.Test(f.ctx, c.id)
-		require.NoError(t, err)
-		c.use(8)
-		require.NoError(t, f.scan(f.ctx))
-		first, err := f.claim(f.ctx, c.id)
-		require.NoError(t, err)
-		again, err := f.claim(f.ctx, c.id)
-		require.NoError(t, err)
-		require.Nil(t, again, "it is being sent")
-
-		now.Store(&start)
-		accounts, err := f.due(f.ctx)
-		require.NoError(t, err)
-		require.Equal(t, []int64{c.id}, accounts)
-		_, err = f.Test(f.ctx, c.id)
-		require.NoError(t, err)
-		again, err = f.claim(f.ctx, c.id)
-		require.NoError(t, err)
-		require.NotNil(t, again)
-		require.Equal(t, first.id, again.id)
-		require.Equal(t, []string{"new"}, (&hook{secret: "new", previous: "old", rotated: ahead.UnixNano()}).secrets(start))
-	})
-}
-
-// A message that fails is sent again with the same ID until it is accepted.
+// A message that fails is sent again with the same ID until it is accepted, or after the last
+// attempt abandoned.
 func TestRetries(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url)
-		var n atomic.Int64
-		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader([]int{500, 429, 200}[n.Add(1)-1])
-		}
-		c := f.account("customer", 10)
-		c.use(8)
-		f.run()
-		d := c.await(1)[0]
-		require.Equal(t, "delivered: HTTP 200", d.Status)
-		require.Equal(t, 3, d.Attempts)
-		requests := f.awaitRequests(3)
-		require.Len(t, requests, 3)
-		for _, r := range requests {
-			requireMessage(t, c, r, `{"account":1,"percent":80,"used":8,"limit":10}`)
-			require.Equal(t, d.ID, r.header.Get("webhook-id"))
-		}
-		require.Eventually(t, func() bool { return f.Stats() == Stats{Sent: 1, Failed: 2} }, 2*time.Minute, time.Millisecond) // counted after the row is written
-	})
-}
-
-// After the last attempt a message is abandoned.
-func TestAbandoned(t *testing.T) {
-	f := newFixture(t, sqlite(t))
-	f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
-	c := f.account("customer", 10)
-	c.use(8)
-	f.run()
-	d := c.await(1)[0]
-	require.Equal(t, "abandoned after 3 attempts: HTTP 500", d.Status)
-	require.False(t, d.Delivered)
-	require.Zero(t, d.Next)
-	f.awaitScans()
-	require.Len(t, f.receiver.requests(), 3)
-	require.Eventually(t, func() bool { return f.Stats() == Stats{Failed: 3, Abandoned: 1} }, 2*time.Minute, time.Millisecond) // counted after the row is written
+	for want, statuses := range map[string][]int{
+		"delivered: HTTP 200":                  {500, 429, 200},
+		"abandoned after 3 attempts: HTTP 500": {500, 500, 500},
+	} {
+		pgtest.EachDatabase(t, func(t *testing.T, url string) {
+			f := newFixture(t, url)
+			var n atomic.Int64
+			f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(statuses[n.Add(1)-1]) }
+			c := f.account("customer", 10)
+			c.use(8)
+			f.run()
+			d := c.await(1)[0]
+			require.Equal(t, want, d.Status)
+			require.Equal(t, 3, d.Attempts)
+			require.Zero(t, d.Next)
+			f.awaitScans()
+			requests := f.receiver.requests()
+			require.Len(t, requests, 3)
+			for _, r := range requests {
+				requireMessage(t, c, r, `{"account":1,"percent":80,"used":8,"limit":10}`)
+				require.Equal(t, d.ID, r.header.Get("webhook-id"))
+			}
+			stats := Stats{Failed: 3, Abandoned: 1}
+			if d.Delivered {
+				stats = Stats{Sent: 1, Failed: 2}
+			}
+			counted := func() bool { return f.Stats() == stats } // after the row is written
+			require.Eventually(t, counted, patience, time.Millisecond)
+		})
+	}
 }
 
 // The waits are those that the documents give, with at most a fifth more, and at
-// least what the receiver asks for.
+// least what the receiver asks for, which is bounded.
 func TestSchedule(t *testing.T) {
-	s := New(nil, Options{})
+	f := newFixture(t, sqlite(t))
+	f.Retries = defaultRetries
 	var total time.Duration
 	for i, least := range defaultRetries {
 		for range 100 {
-			v := s.judge(&attempt{number: int64(i + 1), percent: 80}, outcome{words: "HTTP 500", status: 500})
+			a := &attempt{delivery: delivery{attempts: int64(i + 1), percent: 80}}
+			v := f.judge(a, outcome{words: "HTTP 500", status: 500})
 			require.False(t, v.done)
 			require.GreaterOrEqual(t, v.wait, least)
 			require.LessOrEqual(t, v.wait, least+least/5)
@@ -201,12 +155,24 @@ func TestSchedule(t *testing.T) {
 		total += least
 	}
 	require.Equal(t, 31*time.Hour+35*time.Minute+5*time.Second, total)
-	last := &attempt{number: int64(len(defaultRetries) + 1), percent: 80}
-	require.True(t, s.judge(last, outcome{status: 500}).done)
-	patient := s.judge(&attempt{number: 1, percent: 80}, outcome{status: 429, retryAfter: time.Hour})
-	require.GreaterOrEqual(t, patient.wait, time.Hour)
-	require.Equal(t, maxRetryAfter, retryAfter(http.Header{"Retry-After": {"2000000000"}}))
-	require.Zero(t, retryAfter(http.Header{"Retry-After": {"-1"}}))
+	last := &attempt{delivery: delivery{attempts: int64(len(defaultRetries) + 1), percent: 80}}
+	require.True(t, f.judge(last, outcome{status: 500}).done)
+
+	c := f.account("customer", 10)
+	c.use(8)
+	require.NoError(t, f.scan(f.ctx))
+	a, err := f.claim(f.ctx, c.id)
+	require.NoError(t, err)
+	for asked, wait := range map[string]time.Duration{
+		"3600": time.Hour, "2000000000": maxRetryAfter, "-1": 0, "Sun, 29 Nov 2026 00:00:00 GMT": 0} {
+		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", asked)
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		o := f.send(f.ctx, a)
+		require.Equal(t, wait, o.retryAfter, asked)
+		require.GreaterOrEqual(t, f.judge(a, o).wait, wait)
+	}
 }
 
 // A receiver that responds with 410 gets nothing more until its owner sets a URL again.
@@ -264,18 +230,15 @@ func TestLogIsClean(t *testing.T) {
 // Deliveries are kept for three months, so an old one cannot be made twice.
 func TestOldDeliveriesAreDeleted(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		var now atomic.Pointer[time.Time]
-		set := func(at time.Time) { now.Store(&at) }
-		start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-		set(start)
-		f := newFixture(t, url, ledger.WithClock(func() time.Time { return *now.Load() }))
+		now := newClock(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+		f := newFixture(t, url, now.option())
 		c := f.account("customer", 10)
 		c.use(10)
 		require.NoError(t, f.scan(f.ctx))
-		set(start.Add(keepDeliveries))
+		now.Add(int64(keepDeliveries))
 		require.NoError(t, f.clean(f.ctx))
 		require.Len(t, c.list(), 2)
-		set(start.Add(keepDeliveries + time.Second))
+		now.Add(1)
 		require.NoError(t, f.clean(f.ctx))
 		require.Empty(t, c.list())
 	})

@@ -26,7 +26,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -35,6 +34,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/addrspec/addrspec/origin/outgoing"
 )
 
 // Concurrency is how many batches are in flight at most.
@@ -97,11 +98,11 @@ func New(c Config) (*Client, error) {
 	if c.RunID == "" {
 		c.RunID = rand.Text()
 	}
-	if c.transport == nil {
-		c.transport = newTransport()
-	}
 	client := &Client{base: base, key: c.Key, agent: c.Agent, runID: c.RunID, once: c.Handler != nil, oneRun: c.OneRun, pacer: newPacer(),
-		http: newHTTP(c.transport), slots: semaphore.NewWeighted(Concurrency)}
+		http: outgoing.New(outgoing.Options{Timeout: attemptTimeout, Idle: Concurrency}), slots: semaphore.NewWeighted(Concurrency)}
+	if c.transport != nil {
+		client.http.Transport = c.transport
+	}
 	client.left.Store(unlimitedPoints)
 	return client, nil
 }
@@ -154,29 +155,8 @@ const maxKey = 256 // bytes; a key of the service has 42
 
 func notVisible(r rune) bool { return r <= ' ' || r > '~' }
 
-const (
-	dialTimeout = 10 * time.Second
-	// attemptTimeout limits one attempt. A batch works up to 10 s by default.
-	attemptTimeout = 90 * time.Second
-	// maxResponseHeader is the largest header of a response in bytes.
-	maxResponseHeader = 64 << 10
-)
-
-// newTransport returns a transport with keep-alive connections of HTTP/1.1, and
-// the proxy of the environment (HTTPS_PROXY, NO_PROXY).
-func newTransport() *http.Transport {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
-		TLSHandshakeTimeout:    dialTimeout,
-		MaxIdleConnsPerHost:    Concurrency,
-		IdleConnTimeout:        time.Minute,
-		MaxResponseHeaderBytes: maxResponseHeader,
-		Protocols:              protocols,
-	}
-}
+// attemptTimeout limits one attempt. A batch works up to 10 s by default.
+const attemptTimeout = 90 * time.Second
 
 // inProcess sends requests to a handler in this process.
 type inProcess struct{ http.Handler }
@@ -209,13 +189,3 @@ func (w *Recorder) WriteHeader(status int) { w.Status = status }
 
 // Write keeps p.
 func (w *Recorder) Write(p []byte) (int, error) { return w.Body.Write(p) }
-
-// newHTTP returns a client that follows no redirect: the key would be sent to
-// whatever place the response names.
-func newHTTP(transport http.RoundTripper) *http.Client {
-	return &http.Client{
-		Transport:     transport,
-		Timeout:       attemptTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}

@@ -1,5 +1,5 @@
--- The queries of package webhook. lock_webhook and delete_deliveries are in
--- sqlite/queries.sql and postgres/queries.sql.
+-- The queries of package webhook. lock_webhook is in sqlite/queries.sql and
+-- postgres/queries.sql.
 
 -- The webhook of an account. A transaction that changes a webhook or claims a
 -- delivery locks the webhook's row first, so replicas take turns.
@@ -7,7 +7,7 @@
 SELECT url, secret, previous, rotated_ns, disabled_ns, created_ns FROM webhooks WHERE account = $1;
 
 -- name: read_account_points
-SELECT a.month, a.used, coalesce(a.points, p.points)
+SELECT a.id, a.month, a.used, coalesce(a.points, p.points)
   FROM accounts a JOIN plans p ON p.name = a.plan
  WHERE a.id = $1;
 
@@ -35,19 +35,19 @@ UPDATE webhooks SET disabled_ns = $2 WHERE account = $1;
 DELETE FROM webhooks WHERE account = $1;
 
 -- Accounts whose points used in month $1 have reached a threshold for which there
--- is no delivery yet: up to $3 of them with an ID above $2. 80 % of the limit,
--- rounded up, is the limit less its fifth; a product could overflow.
+-- is no delivery yet, at most $2 of them. 80 % of the limit, rounded up, is the limit
+-- less its fifth; a product could overflow.
 -- name: list_thresholds
-SELECT a.id, a.used, coalesce(a.points, p.points)
+SELECT a.id, a.month, a.used, coalesce(a.points, p.points)
   FROM webhooks w
   JOIN accounts a ON a.id = w.account
   JOIN plans p ON p.name = a.plan
- WHERE w.disabled_ns = 0 AND w.account > $2 AND a.month = $1 AND coalesce(a.points, p.points) > 0
+ WHERE w.disabled_ns = 0 AND a.month = $1 AND coalesce(a.points, p.points) > 0
    AND (a.used >= coalesce(a.points, p.points) - coalesce(a.points, p.points) / 5
         AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.account = a.id AND d.month = $1 AND d.percent = 80)
         OR a.used >= coalesce(a.points, p.points)
         AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.account = a.id AND d.month = $1 AND d.percent = 100))
- ORDER BY a.id LIMIT $3;
+ ORDER BY a.id LIMIT $2;
 
 -- The primary key makes a message of an account, a month and a threshold unique.
 -- name: add_delivery
@@ -61,26 +61,22 @@ INSERT INTO deliveries (account, month, percent, id, body, created_ns, next_ns, 
    SET id = excluded.id, body = excluded.body, created_ns = excluded.created_ns, next_ns = excluded.next_ns,
        attempts = 1, done_ns = 0, status = excluded.status;
 
--- Accounts with a delivery that is due at $1, at most $2 rows. $3 is the latest time that
--- the next attempt can have.
+-- Accounts with a delivery that is due at $1, at most $2 of them.
 -- name: list_due
 SELECT d.account
   FROM deliveries d JOIN webhooks w ON w.account = d.account
- WHERE d.done_ns = 0 AND (d.next_ns <= $1 OR d.next_ns > $3) AND w.disabled_ns = 0
- ORDER BY d.next_ns LIMIT $2;
+ WHERE d.done_ns = 0 AND d.next_ns <= $1 AND w.disabled_ns = 0
+ GROUP BY d.account ORDER BY min(d.next_ns) LIMIT $2;
 
 -- $1 account, $2 how many. Newest first.
 -- name: list_deliveries
-SELECT id, month, percent, created_ns, next_ns, attempts, done_ns, status
+SELECT id, month, percent, body, created_ns, next_ns, attempts, done_ns, status
   FROM deliveries WHERE account = $1 ORDER BY created_ns DESC, percent DESC LIMIT $2;
 
--- The deliveries of an account that are not done; a test has month 0 and is first.
--- name: read_open_deliveries
-SELECT id, month, percent, body, created_ns, next_ns, attempts, status
-  FROM deliveries WHERE account = $1 AND done_ns = 0 ORDER BY month, percent;
-
--- name: read_last_test
-SELECT created_ns FROM deliveries WHERE account = $1 AND month = 0 AND percent = 0;
+-- The deliveries of an account that are not done, and the last test, which has month 0.
+-- name: read_deliveries
+SELECT id, month, percent, body, created_ns, next_ns, attempts, done_ns, status
+  FROM deliveries WHERE account = $1 AND (done_ns = 0 OR month = 0) ORDER BY month, percent;
 
 -- name: claim_delivery
 UPDATE deliveries SET next_ns = $2, attempts = $3, status = $4 WHERE id = $1 AND done_ns = 0;
@@ -93,5 +89,5 @@ UPDATE deliveries SET attempts = $3, next_ns = $4, done_ns = $5, status = $6
 -- name: end_deliveries
 UPDATE deliveries SET done_ns = $2, status = $3 WHERE account = $1 AND done_ns = 0;
 
--- name: list_old_deliveries
-SELECT id FROM deliveries WHERE created_ns < $1 LIMIT $2;
+-- name: delete_old_deliveries
+DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE created_ns < $1 LIMIT $2);

@@ -131,9 +131,6 @@ SELECT u.day, CASE WHEN u.key IN (SELECT w.value::bigint FROM jsonb_array_elemen
 -- name: lock_webhook
 SELECT url, secret, previous, rotated_ns, disabled_ns, created_ns FROM webhooks WHERE account = $1 FOR NO KEY UPDATE;
 
--- name: delete_deliveries
-DELETE FROM deliveries WHERE id IN (SELECT value FROM jsonb_array_elements_text($1::jsonb));
-
 -- Skips the buckets of other attempts, which may delete as well and would wait for this
 -- one's, see ../identity.sql.
 -- name: delete_old_attempts

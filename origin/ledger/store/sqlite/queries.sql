@@ -119,9 +119,6 @@ SELECT u.day, CASE WHEN u.key IN (SELECT CAST(w.value AS INTEGER) FROM json_each
 -- name: lock_webhook
 SELECT url, secret, previous, rotated_ns, disabled_ns, created_ns FROM webhooks WHERE account = $1;
 
--- name: delete_deliveries
-DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each($1));
-
 -- See ../identity.sql.
 -- name: delete_old_attempts
 DELETE FROM attempts WHERE subject IN (SELECT subject FROM attempts WHERE tat_ns <= $1 LIMIT 100);
