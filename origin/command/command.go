@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -104,7 +105,12 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(std.err, "addrspec:", err)
+	printed := make(chan struct{})
+	go func() { fmt.Fprintln(std.err, "addrspec:", err); close(printed) }()
+	select {
+	case <-printed:
+	case <-time.After(time.Second): // because a reader that has stalled must not keep the process
+	}
 	if own, ok := errors.AsType[exitError](err); ok {
 		return own.code
 	}
