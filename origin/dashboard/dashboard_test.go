@@ -83,7 +83,7 @@ func TestForgedPosts(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.get("/dashboard").status, "still signed in")
 }
 
-// A browser that keeps no cookie is not told to load the page again, which would not help.
+// A browser that keeps no cookie gets a page that says so: to load the page again would not help.
 func TestBrowserWithoutCookies(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b := s.browser(t)
