@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // A chartView is a chart of stacked bars, one for each day, laid out for the
@@ -71,7 +72,7 @@ func newChart(series []string, others bool, first book.Day, values [][]int64) ch
 	for i, row := range values {
 		day := (first + book.Day(i)).String()
 		d := chartDay{Day: day, Values: row, Total: sumOf(row)}
-		d.Label = formatDate(dayOf(day)) + ": " + count(d.Total, "point")
+		d.Label = words.Date(dayOf(day)) + ": " + words.Count(d.Total, "point")
 		below := int64(0)
 		for n, value := range row {
 			c.Series[n].Total += value

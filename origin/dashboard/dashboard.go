@@ -30,7 +30,7 @@
 package dashboard
 
 import (
-	"errors"
+	"embed"
 	"html/template"
 	"maps"
 	"net/http"
@@ -39,14 +39,12 @@ import (
 	"sync"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
-	"github.com/addrspec/addrspec/origin/identity"
 )
 
 // A Dashboard is the handler of the pages. It is safe for concurrent use.
 type Dashboard struct {
 	*server
-	passkeys *identity.Passkeys // nil if the public URL has no host name
-	docs     func() *docs.Site  // read when first shown
+	docs func() *docs.Site // read when first shown
 }
 
 // New returns a Dashboard.
@@ -55,17 +53,13 @@ func New(c Config) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	passkeys, err := c.Identity.Passkeys(c.PublicURL)
-	if err != nil && !errors.Is(err, identity.ErrNoPasskeys) {
-		return nil, err
-	}
-	d := &Dashboard{s, passkeys, sync.OnceValue(func() *docs.Site { return docs.New(c.PublicURL.String()) })}
+	d := &Dashboard{s, sync.OnceValue(func() *docs.Site { return docs.New(c.PublicURL.String()) })}
 	for path, r := range d.routes() {
 		form := int64(maxForm)
 		if strings.HasPrefix(path, policiesPath) {
 			form = maxDocument
 		}
-		if post := r.post; post != nil && r.access > public && !remaining[path] {
+		if post := r.post; post != nil && r.access > byPublic && !remaining[path] {
 			r.post = func(v *visit) (*outcome, error) {
 				if v.user.Suspended {
 					return nil, errSuspended
@@ -76,7 +70,7 @@ func New(c Config) (*Dashboard, error) {
 		d.add(path, r, form)
 	}
 	d.mux.HandleFunc("GET /assets/{release}/{name}", serveAsset)
-	d.mux.HandleFunc("POST "+checkPath, d.handler(route{access: signedIn}, 0, d.check))
+	d.mux.HandleFunc("POST "+checkPath, d.handler(signedIn("", "", nil, nil), 0, d.check))
 	d.mux.HandleFunc(checkPath, d.methodNotAllowed("POST"))
 	d.mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
 	return d, nil
@@ -85,22 +79,22 @@ func New(c Config) (*Dashboard, error) {
 // routes has the pages by path. A page and its file share a name.
 func (d *Dashboard) routes() map[string]route {
 	list := map[string]route{
-		"/{$}":         {offline, "Facts about an email address", "front", d.frontDoor, nil},
-		"/docs":        {offline, "Documentation", "docs", d.documentation, nil},
-		"/docs/{page}": {offline, "Documentation", "docs", d.documentation, nil},
+		"/{$}":         offline("Facts about an email address", "front", d.frontDoor, nil),
+		"/docs":        offline("Documentation", "docs", d.documentation, nil),
+		"/docs/{page}": offline("Documentation", "docs", d.documentation, nil),
 
-		"/sign-in":      {offline, "Sign in", "sign-in", d.signInPage, d.signIn},
-		"/sign-out":     {offline, "Sign out", "sign-out", nothing, d.signOut},
-		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
+		"/sign-in":      offline("Sign in", "sign-in", d.signInPage, d.signIn),
+		"/sign-out":     offline("Sign out", "sign-out", nothing, d.signOut),
+		"/link/{token}": public("Sign in", "link", d.linkPage, d.useLink),
 
-		policiesPath:                    {signedIn, "Policies", "policies", d.policies, d.createPolicy},
-		policiesPath + "/{name}":        {signedIn, "Policy", "policy", d.policyPage, d.changePolicy},
-		policiesPath + "/{name}/test":   {signedIn, "Policy", "policy", d.policyPage, d.testPolicy},
-		policiesPath + "/{name}/delete": {signedIn, "Delete a policy", "policy-delete", d.policyPage, d.deletePolicy},
-		"/dashboard/try":                {signedIn, "Try it", "try", d.tryPage, d.try},
-		"/dashboard/lists":              {signedIn, "Lists", "lists", d.lists, nil},
+		policiesPath:                    signedIn("Policies", "policies", d.policies, d.createPolicy),
+		policiesPath + "/{name}":        signedIn("Policy", "policy", d.policyPage, d.changePolicy),
+		policiesPath + "/{name}/test":   signedIn("Policy", "policy", d.policyPage, d.testPolicy),
+		policiesPath + "/{name}/delete": signedIn("Delete a policy", "policy-delete", d.policyPage, d.deletePolicy),
+		"/dashboard/try":                signedIn("Try it", "try", d.tryPage, d.try),
+		"/dashboard/lists":              signedIn("Lists", "lists", d.lists, nil),
 
-		"/confirm": {signedIn, "Confirm that it is you", "confirm", d.confirmPage, d.confirm},
+		"/confirm": signedIn("Confirm that it is you", "confirm", d.confirmPage, d.confirm),
 	}
 	for _, more := range []map[string]route{accountRoutes(), operatorRoutes(), d.settingsRoutes(), d.factorRoutes()} {
 		maps.Copy(list, more)
@@ -126,10 +120,14 @@ var remaining = map[string]bool{
 	provedPath:                                         true,
 }
 
-var templates = sync.OnceValue(func() map[string]*template.Template { return parseTemplates(pageFunctions) })
+//go:embed templates
+var templateFiles embed.FS
+
+var templates = sync.OnceValue(func() map[string]*template.Template { return parseTemplates(templateFiles, pageFunctions) })
 
 // pageFunctions are what the templates of single pages call.
 var pageFunctions = template.FuncMap{
+	"asset":       assetPath,
 	"starts":      docs.Policies,
 	"lookups":     func() []grace { return supposedLookups },
 	"barsPath":    barsPath,

@@ -47,7 +47,7 @@ func TestFirstSignIn(t *testing.T) {
 func TestPagesNeedASession(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	for path, route := range s.routes() {
-		if route.access <= public {
+		if route.access <= byPublic {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")

@@ -66,11 +66,11 @@ func TestSuspendedAccountChangesNothing(t *testing.T) {
 		before := audit()
 		refused := 0
 		for path, r := range s.routes() {
-			if r.access == public || r.access == offline || r.post == nil || remaining[path] {
+			if r.access == byPublic || r.access == byAll || r.post == nil || remaining[path] {
 				continue
 			}
 			got, code := b.post(fill.Replace(path), `{"name": "late", "url": "https://example.com", "do": "set", "email": "owner@example.com", "grace": "0s"}`)
-			if r.access == operator {
+			if r.access == byOperator {
 				require.Equal(t, http.StatusNotFound, got.status, path)
 				continue
 			}

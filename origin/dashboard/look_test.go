@@ -23,13 +23,6 @@ import (
 // numbers of an input.
 var notText = regexp.MustCompile(`(?s)<script.*?</script>|<pre.*?</pre>|<code.*?</code>|<[^>]*>`)
 
-func TestTryAgainIn(t *testing.T) {
-	for wait, want := range map[time.Duration]string{0: "1 second", time.Second: "1 second", 1500 * time.Millisecond: "2 seconds", 2 * time.Minute: "120 seconds",
-		121 * time.Second: "3 minutes", 2 * time.Hour: "120 minutes", 8 * time.Hour: "8 hours"} {
-		require.Equal(t, "Try again in "+want+".", tryAgainIn(wait))
-	}
-}
-
 // text returns the words of a page, and those of its labels.
 func (r reply) text() string {
 	labels := regexp.MustCompile(`(?:aria-label|placeholder)="([^"]*)"`).FindAllStringSubmatch(r.body, -1)

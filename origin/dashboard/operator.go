@@ -52,11 +52,11 @@ func operatorRoutes() map[string]route {
 		return plansView{plans, book.DefaultStored}, err
 	}
 	return map[string]route{
-		operatorPath:             {operator, "Operator", "operator", overview, nil},
-		accountsPath:             {operator, "Accounts", "operator-accounts", accounts, create},
-		accountsPath + "/{id}":   {operator, "Account", "operator-account", account, changeAccount},
-		plansPath:                {operator, "Plans", "operator-plans", plans, putPlan},
-		operatorPath + "/health": {operator, "Health", "operator-health", health, nil},
+		operatorPath:             operator("Operator", "operator", overview, nil),
+		accountsPath:             operator("Accounts", "operator-accounts", accounts, create),
+		accountsPath + "/{id}":   operator("Account", "operator-account", account, changeAccount),
+		plansPath:                operator("Plans", "operator-plans", plans, putPlan),
+		operatorPath + "/health": operator("Health", "operator-health", health, nil),
 	}
 }
 
@@ -296,13 +296,6 @@ func makeLink(v *visit, account int64) (*outcome, error) {
 		view.Link = link
 		return view, err
 	}, link)
-}
-
-// A Health is the state of one part of the service.
-type Health struct {
-	Part   string `json:"part"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"` // what is wrong and what to do, or a version
 }
 
 // healthView is the operator's page of health.

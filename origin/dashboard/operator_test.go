@@ -27,7 +27,7 @@ func TestOperatorPagesNeedTheRight(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b, o := s.signedIn(t, s.account.ID), s.operator(t)
 	for path, route := range s.routes() {
-		if route.access != operator {
+		if route.access != byOperator {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")

@@ -20,15 +20,15 @@ func accountRoutes() map[string]route {
 		return redirect("/dashboard/keys", "key-revoked"), v.Ledger.RevokeKey(v.r.Context(), v.user.Account, id)
 	}
 	return map[string]route{
-		"/dashboard":                  {signedIn, "Overview", "overview", overview, nil},
-		"/dashboard/keys":             {signedIn, "API keys", "keys", keysPage, createKey},
-		"/dashboard/keys/{id}":        {signedIn, "API key", "key", keyPage, changeKey},
-		"/dashboard/keys/{id}/rotate": {signedIn, "API key", "key", keyPage, rotateKey},
-		"/dashboard/keys/{id}/revoke": {signedIn, "Revoke a key", "key-revoke", keyPage, revoke},
-		"/dashboard/usage":            {signedIn, "Usage", "usage", usagePage, nil},
-		"/dashboard/usage.csv":        {signedIn, "Usage", "usage", usageCSV, nil},
-		"/dashboard/settings/webhook": {signedIn, "Webhook", "webhook", webhookPage, changeWebhook},
-		"/dashboard/settings/log":     {signedIn, "Audit log", "audit", auditPage, nil},
+		"/dashboard":                  signedIn("Overview", "overview", overview, nil),
+		"/dashboard/keys":             signedIn("API keys", "keys", keysPage, createKey),
+		"/dashboard/keys/{id}":        signedIn("API key", "key", keyPage, changeKey),
+		"/dashboard/keys/{id}/rotate": signedIn("API key", "key", keyPage, rotateKey),
+		"/dashboard/keys/{id}/revoke": signedIn("Revoke a key", "key-revoke", keyPage, revoke),
+		"/dashboard/usage":            signedIn("Usage", "usage", usagePage, nil),
+		"/dashboard/usage.csv":        signedIn("Usage", "usage", usageCSV, nil),
+		"/dashboard/settings/webhook": signedIn("Webhook", "webhook", webhookPage, changeWebhook),
+		"/dashboard/settings/log":     signedIn("Audit log", "audit", auditPage, nil),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -269,7 +270,7 @@ func (d *Dashboard) deletePolicy(v *visit) (*outcome, error) {
 		if n := len(page.Policy.Keys); n > 0 { // else one became so just now
 			names = "the key “" + page.Policy.Keys[0].Name + "”"
 			if n > 1 {
-				names += " and " + count(int64(n-1), "more key")
+				names += " and " + words.Count(int64(n-1), "more key")
 			}
 		}
 		return nil, &problem{status: http.StatusConflict, code: "POLICY_IN_USE", input: true,

@@ -1,14 +1,13 @@
 package dashboard
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
@@ -384,13 +383,12 @@ func TestDocumentsOfPoliciesAreReadInTurn(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
-	held := fill(s.limits.processors, "other")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	v := &visit{server: s.server, r: httptest.NewRequestWithContext(ctx, "POST", path, nil)}
-	require.ErrorIs(t, v.storePolicy("sign-up", "{}", 1), errBusy)
+	token, held := b.token(path), fill(s.limits.processors, "other")
+	done := make(chan int)
+	go func() { done <- b.forge(path, token, url.Values{"document": {"{}"}}, "", "").status }()
+	require.Eventually(t, func() bool { return s.limits.processors.Waiting() == 1 }, hung, time.Millisecond)
 	s.limits.processors.Free("other", held)
-	require.Equal(t, http.StatusOK, b.submit(path+"/test", url.Values{"email": {"a@b"}, "document": {"{}"}}).status)
+	require.Equal(t, http.StatusSeeOther, <-done)
 }
 
 // Large forms that arrive slowly keep nobody from sending a small one.

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/identity/openid"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -59,7 +61,8 @@ func problemOf(err error) *problem {
 	case errors.As(err, &input):
 		return inputProblem(input.Field, input.Sentence)
 	case errors.As(err, &tooMany):
-		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: "There were too many attempts. " + tryAgainIn(tooMany.Wait), input: true, wait: tooMany.Wait}
+		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", input: true, wait: tooMany.Wait,
+			sentence: "There were too many attempts. Try again in " + words.Wait(tooMany.Wait) + "."}
 	case errors.Is(err, book.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, book.ErrNoAccount), errors.Is(err, book.ErrNoPolicy):
 		return errNotFound
 	case errors.Is(err, book.ErrSuspended):
@@ -93,19 +96,34 @@ func (v *visit) refuse(err error) {
 		return
 	}
 	if p.wait > 0 {
-		v.w.Header().Set("Retry-After", strconv.Itoa(max(1, int((p.wait+time.Second-1)/time.Second))))
+		v.w.Header().Set("Retry-After", strconv.Itoa(words.WholeSeconds(p.wait)))
 	}
 	v.render(p.status, route{title: http.StatusText(p.status), file: "problem"}, struct{}{}, p)
 }
 
-// tryAgainIn rounds up to a unit of which there are few.
-func tryAgainIn(wait time.Duration) string {
-	unit, noun := time.Second, "second"
-	switch {
-	case wait > 2*time.Hour:
-		unit, noun = time.Hour, "hour"
-	case wait > 2*time.Minute:
-		unit, noun = time.Minute, "minute"
+// refusals are errors of sign-ins that people can mend on the same page.
+var refusals = []error{
+	identity.ErrWrongPassword, identity.ErrLinkUsed, identity.ErrChanged, identity.ErrWrongCode, identity.ErrChallenge, identity.ErrPasskey,
+	identity.ErrClonedKey, identity.ErrMorePasskey, identity.ErrMoreLinked, identity.ErrNoPasskeys,
+}
+
+// factorProblem returns the problem of an error of how people sign in, or nil.
+func factorProblem(err error) *problem {
+	for _, refusal := range refusals {
+		if errors.Is(err, refusal) {
+			return &problem{status: http.StatusUnprocessableEntity, code: "REFUSED", sentence: sentence(refusal), input: true}
+		}
 	}
-	return "Try again in " + count(max(1, int64((wait+unit-1)/unit)), noun) + "."
+	switch {
+	case errors.Is(err, identity.ErrNoPasskey), errors.Is(err, identity.ErrNoLinked):
+		return errNotFound
+	case errors.Is(err, openid.ErrUnavailable):
+		return &problem{status: http.StatusServiceUnavailable, code: "PROVIDER_UNAVAILABLE", wait: 5 * time.Second,
+			sentence: sentence(openid.ErrUnavailable) + " Sign in another way, or try again in a few seconds."}
+	case errors.Is(err, openid.ErrRefused):
+		return &problem{status: http.StatusForbidden, code: "PROVIDER_REFUSED", sentence: sentence(openid.ErrRefused) + " Try again, or sign in another way."}
+	case errors.Is(err, openid.ErrNotFresh):
+		return &problem{status: http.StatusForbidden, code: "PROVIDER_NOT_FRESH", sentence: sentence(openid.ErrNotFresh) + " Sign out there, and try again."}
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"bytes"
 	"context"
-	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -22,23 +21,21 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
-//go:embed templates
-var templateFiles embed.FS
-
 // parseTemplates returns a set for each page: the layout, the parts that pages share, and the page itself.
-func parseTemplates(further template.FuncMap) map[string]*template.Template {
+func parseTemplates(files fs.FS, further template.FuncMap) map[string]*template.Template {
 	shared := template.New("layout").Funcs(functions).Funcs(further)
-	shared = template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/parts/*.html"))
-	pages, err := fs.Glob(templateFiles, "templates/*.html")
+	shared = template.Must(shared.ParseFS(files, "templates/layout.html", "templates/parts/*.html"))
+	pages, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		panic(err)
 	}
 	sets := map[string]*template.Template{}
 	for _, file := range pages {
 		if name := strings.TrimSuffix(path.Base(file), ".html"); name != "layout" {
-			sets[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, file))
+			sets[name] = template.Must(template.Must(shared.Clone()).ParseFS(files, file))
 		}
 	}
 	return sets
@@ -147,14 +144,13 @@ func (v *visit) renderJSON(status int, body any) {
 
 // functions are what templates call, besides those of the pages.
 var functions = template.FuncMap{
-	"asset":     assetPath,
 	"number":    humanize.Comma,
-	"count":     func(n any, noun string) string { return count(reflect.Indirect(reflect.ValueOf(n)).Int(), noun) },
+	"count":     func(n any, noun string) string { return words.Count(reflect.Indirect(reflect.ValueOf(n)).Int(), noun) },
 	"size":      func(n int64) string { return humanize.IBytes(uint64(n)) },
-	"date":      func(t time.Time) template.HTML { return timeElement(t, time.DateOnly, dateForm) },
-	"dateOfDay": func(day string) template.HTML { return timeElement(dayOf(day), time.DateOnly, dateForm) },
-	"time":      func(t time.Time) template.HTML { return timeElement(t, time.RFC3339, dateForm+", 15:04 UTC") },
-	"day":       func(day string) string { return formatDate(dayOf(day)) }, // where no element can be
+	"date":      func(t time.Time) template.HTML { return timeElement(t, time.DateOnly, words.Date) },
+	"dateOfDay": func(day string) template.HTML { return timeElement(dayOf(day), time.DateOnly, words.Date) },
+	"time":      func(t time.Time) template.HTML { return timeElement(t, time.RFC3339, words.Time) },
+	"day":       func(day string) string { return words.Date(dayOf(day)) }, // where no element can be
 	"visible":   visible,
 	"limit": func(l book.Limit) string {
 		if l == book.Unlimited {
@@ -166,27 +162,17 @@ var functions = template.FuncMap{
 		if l == book.Unlimited {
 			return "unlimited " + english.PluralWord(0, noun, "")
 		}
-		return count(int64(l), noun)
+		return words.Count(int64(l), noun)
 	},
 }
 
-// count returns a number with its noun: 1 point, 2,000 points.
-func count(n int64, noun string) string { return english.Plural(int(n), noun, "") }
-
-// dateForm is the one form of dates, in pages and sentences.
-const dateForm = "2 Jan 2006"
-
-// formatDate returns a date in UTC.
-func formatDate(t time.Time) string { return t.UTC().Format(dateForm) }
-
 // timeElement returns an element that people and machines can read; the zero time
 // is empty.
-func timeElement(t time.Time, machine, form string) template.HTML {
+func timeElement(t time.Time, machine string, human func(time.Time) string) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	t = t.UTC()
-	return template.HTML(`<time datetime="` + t.Format(machine) + `">` + t.Format(form) + `</time>`)
+	return template.HTML(`<time datetime="` + t.UTC().Format(machine) + `">` + human(t) + `</time>`)
 }
 
 // dayOf returns the time of a day such as 2026-11-22, which ledger.Day.String made;
@@ -252,7 +238,7 @@ func visible(text string) string {
 	n := 0
 	for _, r := range text {
 		if n++; n > maxVisible {
-			return fmt.Sprintf("%s… (%s)", b.String(), count(int64(len(text)), "byte"))
+			return fmt.Sprintf("%s… (%s)", b.String(), words.Count(int64(len(text)), "byte"))
 		}
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
 			fmt.Fprintf(&b, "[U+%04X]", r)

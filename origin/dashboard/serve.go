@@ -51,12 +51,20 @@ type Config struct {
 	Refused func() map[int]int64
 }
 
+// A Health is the state of one part of the service.
+type Health struct {
+	Part   string `json:"part"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"` // what is wrong and what to do, or a version
+}
+
 // A server serves visits. It knows no page.
 type server struct {
 	Config
 	mux       *http.ServeMux
 	origins   *http.CrossOriginProtection
 	limits    limits
+	passkeys  *identity.Passkeys                   // nil if the public URL has no host name
 	templates func() map[string]*template.Template // by page
 	messages  map[string]string                    // what a page says after an action
 }
@@ -65,6 +73,11 @@ func newServer(c Config, templates func() map[string]*template.Template, message
 	s := &server{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), limits: newLimits(),
 		templates: templates, messages: messages}
 	s.mux.HandleFunc("/", s.notFound)
+	passkeys, err := c.Identity.Passkeys(c.PublicURL)
+	if err != nil && !errors.Is(err, identity.ErrNoPasskeys) {
+		return nil, err
+	}
+	s.passkeys = passkeys
 	return s, s.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host)
 }
 
@@ -78,10 +91,10 @@ func (s *server) link(path string) string { return s.PublicURL.JoinPath(path).St
 type access int
 
 const (
-	offline  access = iota // everybody, and the page needs no database
-	public                 // everybody
-	signedIn               // a complete session
-	operator               // a complete session of a user with operator rights
+	byAll      access = iota // and the page needs no database
+	byPublic                 // everybody
+	bySignedIn               // a complete session
+	byOperator               // a complete session of a user with operator rights
 )
 
 // A route is a page: its data for GET, and what a POST to the same path does.
@@ -89,8 +102,34 @@ type route struct {
 	access access
 	title  string
 	file   string // the template
-	get    func(*visit) (any, error)
-	post   func(*visit) (*outcome, error)
+	get    getter
+	post   poster
+}
+
+// A getter returns the data of a page.
+type getter func(*visit) (any, error)
+
+// A poster does what a form asks.
+type poster func(*visit) (*outcome, error)
+
+// offline returns a page for everybody that needs no database.
+func offline(title, file string, get getter, post poster) route {
+	return route{byAll, title, file, get, post}
+}
+
+// public returns a page for everybody.
+func public(title, file string, get getter, post poster) route {
+	return route{byPublic, title, file, get, post}
+}
+
+// signedIn returns a page for people with a complete session.
+func signedIn(title, file string, get getter, post poster) route {
+	return route{bySignedIn, title, file, get, post}
+}
+
+// operator returns a page for operators.
+func operator(title, file string, get getter, post poster) route {
+	return route{byOperator, title, file, get, post}
 }
 
 // add adds a route whose form has at most so many bytes.
@@ -177,7 +216,7 @@ func (s *server) handler(route route, form int64, serve func(*visit) error) http
 		defer cancel()
 		defer func() { v.release() }()
 		actor := book.Owner
-		if route.access == operator {
+		if route.access == byOperator {
 			actor = book.Operator
 		}
 		v.r = r.WithContext(book.WithActor(ctx, actor))

@@ -127,7 +127,7 @@ func TestPagesWithoutDatabase(t *testing.T) {
 		require.Equal(t, maxPages, s.limits.pages.Used())
 		pages := 0
 		for path, route := range s.routes() {
-			if route.access != offline {
+			if route.access != byAll {
 				continue
 			}
 			pages++

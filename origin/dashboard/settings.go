@@ -31,11 +31,11 @@ func (d *Dashboard) settingsRoutes() map[string]route {
 	}
 	deletePage := func(v *visit) (any, error) { return deleteView{v.user.Email}, v.confirmed() }
 	return map[string]route{
-		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
-		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
-		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, setName},
-		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, endSessions},
-		"/dashboard/settings/delete":   {signedIn, "Delete the account", "delete", deletePage, d.deleteAccount},
+		"/dashboard/settings":          signedIn("Settings", "settings", d.settings, nil),
+		"/dashboard/settings/password": signedIn("Set a password", "password", nothing, d.setPassword),
+		"/dashboard/settings/name":     signedIn("Your name", "settings", d.settings, setName),
+		"/dashboard/settings/sessions": signedIn("Sessions", "settings", d.settings, endSessions),
+		"/dashboard/settings/delete":   signedIn("Delete the account", "delete", deletePage, d.deleteAccount),
 	}
 }
 

@@ -1,18 +1,14 @@
 package dashboard
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
-	"net/http"
 	"strings"
-	"time"
 
 	"github.com/boombuler/barcode"    // the module that the OTP library uses for QR codes
 	"github.com/boombuler/barcode/qr" // ISO/IEC 18004
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/identity/openid"
 )
 
 // totpView is the page that sets up an authenticator app.
@@ -140,51 +136,24 @@ func darkRun(code barcode.Barcode, x, y, size int) (run int) {
 	return run
 }
 
-// refusals are errors of sign-ins that people can mend on the same page.
-var refusals = []error{
-	identity.ErrWrongPassword, identity.ErrLinkUsed, identity.ErrChanged, identity.ErrWrongCode, identity.ErrChallenge, identity.ErrPasskey,
-	identity.ErrClonedKey, identity.ErrMorePasskey, identity.ErrMoreLinked, identity.ErrNoPasskeys,
-}
-
-// factorProblem returns the problem of an error of how people sign in, or nil.
-func factorProblem(err error) *problem {
-	for _, refusal := range refusals {
-		if errors.Is(err, refusal) {
-			return &problem{status: http.StatusUnprocessableEntity, code: "REFUSED", sentence: sentence(refusal), input: true}
-		}
-	}
-	switch {
-	case errors.Is(err, identity.ErrNoPasskey), errors.Is(err, identity.ErrNoLinked):
-		return errNotFound
-	case errors.Is(err, openid.ErrUnavailable):
-		return &problem{status: http.StatusServiceUnavailable, code: "PROVIDER_UNAVAILABLE", wait: 5 * time.Second,
-			sentence: sentence(openid.ErrUnavailable) + " Sign in another way, or try again in a few seconds."}
-	case errors.Is(err, openid.ErrRefused):
-		return &problem{status: http.StatusForbidden, code: "PROVIDER_REFUSED", sentence: sentence(openid.ErrRefused) + " Try again, or sign in another way."}
-	case errors.Is(err, openid.ErrNotFresh):
-		return &problem{status: http.StatusForbidden, code: "PROVIDER_NOT_FRESH", sentence: sentence(openid.ErrNotFresh) + " Sign out there, and try again."}
-	}
-	return nil
-}
-
 // factorRoutes has the pages of how people sign in, beside password and link.
 func (d *Dashboard) factorRoutes() map[string]route {
 	list := map[string]route{
-		"/sign-in/code":    {signedIn, "Your second factor", "second-factor", d.codePage, d.giveCode},
-		"/sign-in/passkey": {offline, "Sign in with a passkey", "passkey", d.passkeyPage, d.signInWithPasskey},
-		"/confirm/passkey": {signedIn, "Confirm with a passkey", "passkey", d.passkeyPage, d.confirmWithPasskey},
+		"/sign-in/code":    signedIn("Your second factor", "second-factor", d.codePage, d.giveCode),
+		"/sign-in/passkey": offline("Sign in with a passkey", "passkey", d.passkeyPage, d.signInWithPasskey),
+		"/confirm/passkey": signedIn("Confirm with a passkey", "passkey", d.passkeyPage, d.confirmWithPasskey),
 
-		"/dashboard/settings/totp":        {signedIn, "Set up an authenticator app", "totp", d.totpPage, d.setTOTP},
-		"/dashboard/settings/totp/remove": {signedIn, "Remove the authenticator app", "totp-remove", nothing, d.removeTOTP},
-		recoveryPath:                      {signedIn, "Recovery codes", "recovery-codes", d.recoveryPage, d.renewRecovery},
+		"/dashboard/settings/totp":        signedIn("Set up an authenticator app", "totp", d.totpPage, d.setTOTP),
+		"/dashboard/settings/totp/remove": signedIn("Remove the authenticator app", "totp-remove", nothing, d.removeTOTP),
+		recoveryPath:                      signedIn("Recovery codes", "recovery-codes", d.recoveryPage, d.renewRecovery),
 
-		"/dashboard/settings/passkeys":                     {signedIn, "Add a passkey", "passkey-add", d.passkeyAddPage, d.addPasskey},
-		"/dashboard/settings/passkeys/{credential}/remove": {signedIn, "Remove a passkey", "passkey-remove", d.passkeyToRemove, d.removePasskey},
+		"/dashboard/settings/passkeys":                     signedIn("Add a passkey", "passkey-add", d.passkeyAddPage, d.addPasskey),
+		"/dashboard/settings/passkeys/{credential}/remove": signedIn("Remove a passkey", "passkey-remove", d.passkeyToRemove, d.removePasskey),
 
-		provedPath: {signedIn, "The account is yours", "proved", d.provedPage, d.revokeBefore},
+		provedPath: signedIn("The account is yours", "proved", d.provedPage, d.revokeBefore),
 	}
 	if d.SignUp {
-		list["/sign-up"] = route{offline, "Create an account", "sign-up", d.signUpPage, d.signUp}
+		list["/sign-up"] = offline("Create an account", "sign-up", d.signUpPage, d.signUp)
 	}
 	if d.OpenID != nil {
 		d.addOpenIDRoutes(list)
@@ -193,9 +162,9 @@ func (d *Dashboard) factorRoutes() map[string]route {
 }
 
 func (d *Dashboard) addOpenIDRoutes(list map[string]route) {
-	list["/sign-in/openid"] = route{public, "Sign in", "openid", d.signInWithOpenID, nil}
-	list["/sign-in/openid/callback"] = route{public, "Sign in", "openid", d.openIDCallback, nil}
-	list["/confirm/openid"] = route{signedIn, "Confirm that it is you", "openid", d.openIDPage, d.confirmWithOpenID}
-	list["/dashboard/settings/identities"] = route{signedIn, "Link an identity", "openid", d.openIDPage, d.linkIdentity}
-	list["/dashboard/settings/identities/remove"] = route{signedIn, "Settings", "settings", d.settings, d.unlinkIdentity}
+	list["/sign-in/openid"] = public("Sign in", "openid", d.signInWithOpenID, nil)
+	list["/sign-in/openid/callback"] = public("Sign in", "openid", d.openIDCallback, nil)
+	list["/confirm/openid"] = signedIn("Confirm that it is you", "openid", d.openIDPage, d.confirmWithOpenID)
+	list["/dashboard/settings/identities"] = signedIn("Link an identity", "openid", d.openIDPage, d.linkIdentity)
+	list["/dashboard/settings/identities/remove"] = signedIn("Settings", "settings", d.settings, d.unlinkIdentity)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/check/input"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -134,9 +135,9 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
 		return nil, &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
 			sentence: "The response of the API cannot be read, because of a fault in the service."}
 	}
-	view.Charged = "This cost " + count(batch.Points, "point") + "."
+	view.Charged = "This cost " + words.Count(batch.Points, "point") + "."
 	if missing := len(list) - len(view.Checked); missing > 0 {
-		view.Partial = "Time ran out with " + count(int64(missing), "address") + " left to check. " +
+		view.Partial = "Time ran out with " + words.Count(int64(missing), "address") + " left to check. " +
 			"What was not checked was not charged; check it again."
 	}
 	return view, nil
@@ -162,13 +163,14 @@ func problemOfResponse(w *client.Recorder, refill time.Time) *problem {
 	switch {
 	case w.Status == http.StatusPaymentRequired:
 		p.sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
-			count(detail.Required, "point"), humanize.Comma(detail.Remaining), formatDate(refill))
+			words.Count(detail.Required, "point"), humanize.Comma(detail.Remaining), words.Date(refill))
 	case w.Status == http.StatusTooManyRequests && p.wait == 0:
-		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+formatDate(refill)+"."
+		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+words.Date(refill)+"."
 	case w.Status == http.StatusTooManyRequests:
-		p.code, p.sentence = "RATE_LIMITED", "The account sends as many requests as it may at the moment. "+tryAgainIn(p.wait)+" Nothing was charged."
+		p.code = "RATE_LIMITED"
+		p.sentence = "The account sends as many requests as it may at the moment. Try again in " + words.Wait(p.wait) + ". Nothing was charged."
 	case w.Status == http.StatusServiceUnavailable:
-		p.sentence += " " + tryAgainIn(p.wait)
+		p.sentence += " Try again in " + words.Wait(p.wait) + "."
 	case p.sentence == "":
 		p.sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.Status)
 	}
@@ -308,27 +310,4 @@ func replaceDomain(list []string, from, to string) []string {
 		}
 	}
 	return replaced
-}
-
-// frontExample is a result that the front door shows, as the API gives it: it always looks
-// MX up, and the domain has an exchange.
-//
-//go:embed example.json
-var frontExample string
-
-// exampleAddress is the address of frontExample.
-const exampleAddress = "jane.doe+news@hotmial.com"
-
-// A frontView is the front door.
-type frontView struct {
-	Address    string          `json:"address"`
-	Result     json.RawMessage `json:"result"` // of Address
-	URL        string          `json:"url"`
-	Repository string          `json:"repository"`
-}
-
-// frontDoor shows what addrspec is. The check that it offers runs in the browser.
-func (d *Dashboard) frontDoor(*visit) (any, error) {
-	return frontView{exampleAddress, json.RawMessage(frontExample), d.link("/v1/email/" + exampleAddress),
-		"https://github.com/addrspec/addrspec"}, nil
 }

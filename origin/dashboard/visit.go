@@ -44,7 +44,7 @@ const knownTime = time.Second
 // enter takes a place and reads who makes the request. It refuses those who may not visit the route.
 func (v *visit) enter(route route) error {
 	network := v.callerNetwork(v.r)
-	if route.access == offline && v.r.Method != http.MethodPost {
+	if route.access == byAll && v.r.Method != http.MethodPost {
 		if err := v.hold(v.limits.offline, network, 1, errBusyNetwork); err != nil {
 			return err
 		}
@@ -62,13 +62,13 @@ func (v *visit) enter(route route) error {
 		return err
 	}
 	switch {
-	case route.access <= public:
+	case route.access <= byPublic:
 		return nil
 	case v.user == nil:
 		return errSignIn
 	case !v.session.Complete && route.file != "second-factor":
 		return errSecondFactor
-	case route.access == operator && !v.user.Operator:
+	case route.access == byOperator && !v.user.Operator:
 		return errNotFound
 	}
 	return nil
