@@ -56,9 +56,9 @@ func TestOperatorOverview(t *testing.T) {
 		o.getJSON(operatorPath, &view)
 		of := 100 * (s.account.ID + other)
 		require.Equal(t, []int64{of, of, 2 * of}, []int64{view.Chart.Days[0].Total, view.Chart.Days[29].Total, view.Chart.Total})
-		require.Equal(t, dayErrors{s.today.String(), of + 2, 2}, view.Days[1])
+		require.Equal(t, dayErrors{Day: s.today.String(), Requests: of + 2, Errors: 2}, view.Days[1])
 		require.Equal(t, []int64{other, s.account.ID}, []int64{view.Top[0].ID, view.Top[1].ID})
-		require.Equal(t, statusCount{409, "conflict", 2}, view.Refused[1])
+		require.Equal(t, statusCount{Status: 409, Why: "conflict", Count: 2}, view.Refused[1])
 
 		s.use(t, other, 2, s.today, 5)
 		s.work.Take()
@@ -94,7 +94,7 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		require.Equal(t, "pro", page.Account.Plan)
 		require.EqualValues(t, 5000, page.Account.Points)
 		require.EqualValues(t, 5, page.Account.Rate, "the plan's")
-		require.Equal(t, ownTerms{"", "5000", "no"}, page.Own)
+		require.Equal(t, ownTerms{Points: "5000", Overage: "no"}, page.Own)
 		for _, bad := range []url.Values{{"plan": {"none"}}, {"plan": {"pro"}, "overage": {"maybe"}}, {"plan": {"pro"}, "points": {"many"}}} {
 			bad.Set("do", "terms")
 			require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, bad).status, bad)

@@ -110,7 +110,7 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 	c.Engine, err = testEngine()
 	require.NoError(t, err)
 	c.Webhooks = webhook.New(l.Store(), webhook.Options{})
-	c.Health = func(context.Context) []Health { return []Health{{"database", true, "responds"}} }
+	c.Health = func(context.Context) []Health { return []Health{{Part: "database", OK: true, Detail: "responds"}} }
 	c.Refused = func() map[int]int64 { return map[int]int64{429: 1, 401: 1200, 499: 3, 409: 2} }
 	s.Dashboard, err = New(c)
 	require.NoError(t, err)

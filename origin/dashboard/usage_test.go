@@ -80,7 +80,7 @@ func TestUsagePage(t *testing.T) {
 		require.Equal(t, int64(120), view.Count)
 		require.Equal(t, int64(6600), view.Total.Points)
 		require.Len(t, view.Rows, usagePageRows)
-		require.Equal(t, usageKeyView{form, "<i>Form</i>", "revoked"}, view.Rows[0].Key)
+		require.Equal(t, usageKeyView{ID: form, Name: "<i>Form</i>", Status: "revoked"}, view.Rows[0].Key)
 		require.Equal(t, s.today.String(), view.Rows[0].Day)
 		seen := map[string]bool{}
 		for next := path; next != ""; next = view.Next {
