@@ -70,7 +70,7 @@ func New(c Config) (*Dashboard, error) {
 		d.add(path, r, form)
 	}
 	d.mux.HandleFunc("GET /assets/{release}/{name}", serveAsset)
-	d.mux.HandleFunc("POST "+checkPath, d.handler(signedIn("", "", nil, nil), 0, d.check))
+	d.mux.HandleFunc("POST "+checkPath, d.handler(signedIn("", "", nil, nil), 0, check))
 	d.mux.HandleFunc(checkPath, d.methodNotAllowed("POST"))
 	d.mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
 	return d, nil
@@ -82,21 +82,8 @@ func (d *Dashboard) routes() map[string]route {
 		"/{$}":         offline("Facts about an email address", "front", d.frontDoor, nil),
 		"/docs":        offline("Documentation", "docs", d.documentation, nil),
 		"/docs/{page}": offline("Documentation", "docs", d.documentation, nil),
-
-		"/sign-in":      offline("Sign in", "sign-in", d.signInPage, d.signIn),
-		"/sign-out":     offline("Sign out", "sign-out", nothing, d.signOut),
-		"/link/{token}": public("Sign in", "link", d.linkPage, d.useLink),
-
-		policiesPath:                    signedIn("Policies", "policies", d.policies, d.createPolicy),
-		policiesPath + "/{name}":        signedIn("Policy", "policy", d.policyPage, d.changePolicy),
-		policiesPath + "/{name}/test":   signedIn("Policy", "policy", d.policyPage, d.testPolicy),
-		policiesPath + "/{name}/delete": signedIn("Delete a policy", "policy-delete", d.policyPage, d.deletePolicy),
-		"/dashboard/try":                signedIn("Try it", "try", d.tryPage, d.try),
-		"/dashboard/lists":              signedIn("Lists", "lists", d.lists, nil),
-
-		"/confirm": signedIn("Confirm that it is you", "confirm", d.confirmPage, d.confirm),
 	}
-	for _, more := range []map[string]route{accountRoutes(), operatorRoutes(), d.settingsRoutes(), d.factorRoutes()} {
+	for _, more := range []map[string]route{accountRoutes(), operatorRoutes(), d.personRoutes()} {
 		maps.Copy(list, more)
 	}
 	return list

@@ -27,6 +27,14 @@ func accountRoutes() map[string]route {
 		"/dashboard/keys/{id}/revoke": signedIn("Revoke a key", "key-revoke", keyPage, revoke),
 		"/dashboard/usage":            signedIn("Usage", "usage", usagePage, nil),
 		"/dashboard/usage.csv":        signedIn("Usage", "usage", usageCSV, nil),
+		"/dashboard/try":              signedIn("Try it", "try", tryPage, try),
+		"/dashboard/lists":            signedIn("Lists", "lists", lists, nil),
+
+		policiesPath:                    signedIn("Policies", "policies", policies, createPolicy),
+		policiesPath + "/{name}":        signedIn("Policy", "policy", policyGet, changePolicy),
+		policiesPath + "/{name}/test":   signedIn("Policy", "policy", policyGet, testPolicy),
+		policiesPath + "/{name}/delete": signedIn("Delete a policy", "policy-delete", policyGet, deletePolicy),
+
 		"/dashboard/settings/webhook": signedIn("Webhook", "webhook", webhookPage, changeWebhook),
 		"/dashboard/settings/log":     signedIn("Audit log", "audit", auditPage, nil),
 	}

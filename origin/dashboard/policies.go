@@ -43,8 +43,8 @@ type keyName struct {
 	Test bool   `json:"test"`
 }
 
-func (d *Dashboard) policies(v *visit) (any, error) {
-	list, err := d.Ledger.Policies(v.r.Context(), v.user.Account)
+func policies(v *visit) (any, error) {
+	list, err := v.Ledger.Policies(v.r.Context(), v.user.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (v *visit) policyNames() (names []string, err error) {
 }
 
 // createPolicy creates a policy from a document and leads to its page.
-func (d *Dashboard) createPolicy(v *visit) (*outcome, error) {
+func createPolicy(v *visit) (*outcome, error) {
 	name := strings.TrimSpace(v.form.Get("name"))
 	if err := book.CheckPolicyName(name); err != nil {
 		return nil, inputProblem("name", sentence(err))
@@ -194,7 +194,7 @@ func (p *policyPage) Sections() []policySection {
 	}
 }
 
-func (d *Dashboard) policyPage(v *visit) (any, error) { return v.policyPage() }
+func policyGet(v *visit) (any, error) { return v.policyPage() }
 
 // policyPage returns the page of the account's policy with the name of the path.
 func (v *visit) policyPage() (*policyPage, error) {
@@ -216,7 +216,7 @@ func (v *visit) policyPage() (*policyPage, error) {
 // changePolicy replaces the document of a policy. Somebody who has begun with another
 // version than the stored one, as in a second tab, gets the page again, with what was
 // entered, and decides. A program may leave the version out, to replace any.
-func (d *Dashboard) changePolicy(v *visit) (*outcome, error) {
+func changePolicy(v *visit) (*outcome, error) {
 	page, err := v.policyPage()
 	if err != nil {
 		return nil, err
@@ -259,12 +259,12 @@ func (p *policyPage) refused(document string, err error) (*outcome, error) {
 }
 
 // deletePolicy deletes a policy that is no key's default.
-func (d *Dashboard) deletePolicy(v *visit) (*outcome, error) {
+func deletePolicy(v *visit) (*outcome, error) {
 	page, err := v.policyPage()
 	if err != nil {
 		return nil, err
 	}
-	err = d.Ledger.DeletePolicy(v.r.Context(), v.user.Account, page.Policy.Name)
+	err = v.Ledger.DeletePolicy(v.r.Context(), v.user.Account, page.Policy.Name)
 	if errors.Is(err, book.ErrPolicyInUse) {
 		names := "a key"
 		if n := len(page.Policy.Keys); n > 0 { // else one became so just now

@@ -40,7 +40,7 @@ var foundBySupposed = map[string]host.Found{"": 0, "mx": host.LookedUp | host.Ha
 // nothing and costs nothing. The document is the one that was given, as it is in a form that
 // is not saved, or else the stored one. Address and document are in the body of the request
 // and of the response only.
-func (d *Dashboard) testPolicy(v *visit) (*outcome, error) {
+func testPolicy(v *visit) (*outcome, error) {
 	page, err := v.policyPage()
 	if err != nil {
 		return nil, err

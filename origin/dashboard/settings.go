@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -11,8 +12,8 @@ import (
 
 func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// settingsRoutes has the pages of a person, beside those of factorRoutes.
-func (d *Dashboard) settingsRoutes() map[string]route {
+// personRoutes has the pages with which people sign in, and those of their settings.
+func (d *Dashboard) personRoutes() map[string]route {
 	setName := func(v *visit) (*outcome, error) {
 		name := strings.TrimSpace(v.form.Get("name"))
 		return redirect("/dashboard/settings", "name-set"), v.Identity.SetName(v.r.Context(), v.user.Account, name)
@@ -30,13 +31,20 @@ func (d *Dashboard) settingsRoutes() map[string]route {
 		return redirect("/dashboard/settings", "session-ended"), v.Identity.EndSession(ctx, v.user.Account, id)
 	}
 	deletePage := func(v *visit) (any, error) { return deleteView{v.user.Email}, v.confirmed() }
-	return map[string]route{
+	list := map[string]route{
+		"/sign-in":      offline("Sign in", "sign-in", d.signInPage, d.signIn),
+		"/sign-out":     offline("Sign out", "sign-out", nothing, d.signOut),
+		"/link/{token}": public("Sign in", "link", d.linkPage, d.useLink),
+		"/confirm":      signedIn("Confirm that it is you", "confirm", d.confirmPage, d.confirm),
+
 		"/dashboard/settings":          signedIn("Settings", "settings", d.settings, nil),
 		"/dashboard/settings/password": signedIn("Set a password", "password", nothing, d.setPassword),
 		"/dashboard/settings/name":     signedIn("Your name", "settings", d.settings, setName),
 		"/dashboard/settings/sessions": signedIn("Sessions", "settings", d.settings, endSessions),
 		"/dashboard/settings/delete":   signedIn("Delete the account", "delete", deletePage, d.deleteAccount),
 	}
+	maps.Copy(list, d.factorRoutes())
+	return list
 }
 
 // settingsView is the page Settings.

@@ -39,21 +39,21 @@ func (t *tryView) One() bool { return len(t.Checked) == 1 }
 // Emails returns the addresses of the form's field, one a line.
 func (t *tryView) Emails(f *frame) string { return strings.Join(f.Form["emails"], "\n") }
 
-func (d *Dashboard) tryPage(v *visit) (any, error) {
+func tryPage(v *visit) (any, error) {
 	points, err := v.points()
 	return &tryView{Points: points, Max: maxBatch}, err
 }
 
 // try checks the addresses of the form. They are in the body of the request and
 // of the response only, not in an address of a page, a log or the history.
-func (d *Dashboard) try(v *visit) (*outcome, error) {
+func try(v *visit) (*outcome, error) {
 	list, err := pastedAddresses(v.form["emails"])
 	if err != nil {
 		return nil, err
 	}
 	if from, to, ok := strings.Cut(v.form.Get("use"), " "); ok {
 		v.form["emails"] = replaceDomain(list, from, to)
-		data, err := d.tryPage(v)
+		data, err := tryPage(v)
 		return show(data), err
 	}
 	before, err := v.points()
@@ -227,7 +227,7 @@ const checkPath = "/dashboard/lists/check"
 
 // check serves checkPath. The token is in a header, and the body goes to the API unread, which has its own
 // bounds.
-func (d *Dashboard) check(v *visit) error {
+func check(v *visit) error {
 	if err := v.guard(); err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (d *Dashboard) check(v *visit) error {
 	}
 	r := v.r.WithContext(api.As(v.whole, v.user.Account))
 	r.URL = &url.URL{Path: "/v1/emails"}
-	d.API.ServeHTTP(v.w, r)
+	v.API.ServeHTTP(v.w, r)
 	return nil
 }
 
@@ -265,9 +265,9 @@ type listsView struct {
 	Names  string     `json:"-"` // of columns of addresses
 }
 
-func (d *Dashboard) lists(v *visit) (any, error) {
+func lists(v *visit) (any, error) {
 	points, err := v.points()
-	return listsView{points, maxBatch, d.PublicURL.String(), d.link("/v1/emails"), input.AddressNames}, err
+	return listsView{points, maxBatch, v.PublicURL.String(), v.link("/v1/emails"), input.AddressNames}, err
 }
 
 // pastedAddresses returns the distinct addresses of a text, in its order: one a
