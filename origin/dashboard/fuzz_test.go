@@ -65,7 +65,7 @@ func FuzzCallerAddress(f *testing.F) {
 
 // Whatever a document is and wherever its flaw is, a few lines of bounded length show it.
 func FuzzFlawOf(f *testing.F) {
-	f.Add(disposible, 50, "block.reasons[1]", "x")
+	f.Add(`{"block": {"reasons": ["disposible"]}}`, 50, "block.reasons[1]", "x")
 	f.Add("\xff\r\n", -1, "line 1, column 1", "x")
 	f.Add(strings.Repeat("ä", 500), 1<<30, "the document", "it has more than x")
 	f.Fuzz(func(t *testing.T, document string, offset int, place, problem string) {

@@ -126,7 +126,7 @@ func TestSealedSecrets(t *testing.T) {
 	v := &visit{server: &server{Config: Config{PublicURL: &url.URL{}}}, w: w, token: "token"}
 	_, err := v.showOnce(redirect("/page", ""), nil, all...)
 	require.NoError(t, err)
-	now, sealed := time.Now(), onceCookieOf(t, reply{header: w.Header()}).Value
+	now, sealed := time.Now(), w.Result().Cookies()[0].Value
 	require.Less(t, len(sealed), maxOnce)
 	require.Equal(t, all, unseal("token", "/page", sealed, now))
 	require.Nil(t, unseal("token", "/page", sealed, now.Add(onceLife)), "too late")
