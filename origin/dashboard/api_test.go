@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/api"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mx"
@@ -69,7 +70,7 @@ type apiSite struct {
 }
 
 func newAPISite(t *testing.T, database string, options ...ledger.Option) *apiSite {
-	s := &apiSite{site: newSite(t, database, Config{}, options...), database: database, dns: mxtest.New(t, testZone)}
+	s := &apiSite{site: newSite(t, database, page.Config{}, options...), database: database, dns: mxtest.New(t, testZone)}
 	resolver, err := mx.New(mx.Config{Servers: []string{s.dns.Addr}, Timeout: hung})
 	require.NoError(t, err)
 	t.Cleanup(resolver.Close)
@@ -298,7 +299,7 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return len(statuses) == cap(statuses)-maxLongEach }, hung, 5*time.Millisecond)
 	require.Equal(t, http.StatusOK, b.get("/dashboard").status)
-	require.Zero(t, s.limits.pages.Used(), "the places of pages are free")
+	require.Zero(t, s.Limits.Pages.Used(), "the places of pages are free")
 	require.Equal(t, http.StatusOK, other.check(otherToken, []string{"jane@example.org"}, nil).status)
 	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
 	require.Equal(t, http.StatusTooManyRequests, got.status)
@@ -309,5 +310,5 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 		count[<-statuses]++
 	}
 	require.Equal(t, map[int]int{http.StatusTooManyRequests: cap(statuses) - maxLongEach, http.StatusOK: maxLongEach}, count)
-	require.Eventually(t, func() bool { return s.limits.long.Used() == 0 }, hung, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Limits.Long.Used() == 0 }, hung, time.Millisecond)
 }

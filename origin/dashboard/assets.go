@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
@@ -125,10 +126,13 @@ type docsView struct{ *docs.Page }
 func (v docsView) PageTitle() string { return v.Title }
 
 // documentation shows a page of /docs.
-func (d *Dashboard) documentation(v *visit) (any, error) {
-	page := d.docs().Page(v.r.URL.Path)
-	if page == nil {
-		return nil, errNotFound
+func (d *Dashboard) documentation(v *page.Visit) (any, error) {
+	list := d.docs().Page(v.Request.URL.Path)
+	if list == nil {
+		return nil, page.ErrNotFound
 	}
-	return docsView{page}, nil
+	return docsView{list}, nil
 }
+
+//go:embed templates
+var templateFiles embed.FS

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 )
 
 // maxReceived is how many bytes a browser may receive for a page with everything it
@@ -47,7 +49,7 @@ func getAsset(s *site, name, encoding string) *httptest.ResponseRecorder {
 
 // Assets are the same bytes with and without compression.
 func TestCompressedAssets(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	for name, asset := range assets() {
 		got := getAsset(s, name, "gzip, br")
 		require.Equal(t, http.StatusOK, got.Code, name)

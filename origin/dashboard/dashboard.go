@@ -30,7 +30,6 @@
 package dashboard
 
 import (
-	"embed"
 	"html/template"
 	"maps"
 	"net/http"
@@ -38,58 +37,69 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/dashboard/operator"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/dashboard/person"
 )
+
+// Config configures a Dashboard.
+type Config = page.Config
+
+// Health is the state of one part of the service.
+type Health = page.Health
+
+// OpenIDCallback is the path to which an OpenID provider sends people back.
+const OpenIDCallback = person.OpenIDCallback
 
 // A Dashboard is the handler of the pages. It is safe for concurrent use.
 type Dashboard struct {
-	*server
+	*page.Server
 	docs func() *docs.Site // read when first shown
 }
 
 // New returns a Dashboard.
 func New(c Config) (*Dashboard, error) {
-	s, err := newServer(c, templates, messages)
+	s, err := page.New(c, templates, messages)
 	if err != nil {
 		return nil, err
 	}
 	d := &Dashboard{s, sync.OnceValue(func() *docs.Site { return docs.New(c.PublicURL.String()) })}
 	for path, r := range d.routes() {
-		form := int64(maxForm)
-		if strings.HasPrefix(path, policiesPath) {
-			form = maxDocument
+		form := int64(page.MaxForm)
+		if strings.HasPrefix(path, account.PoliciesPath) {
+			form = account.MaxDocument
 		}
-		if post := r.post; post != nil && r.access > byPublic && !remaining[path] {
-			r.post = func(v *visit) (*outcome, error) {
-				if v.user.Suspended {
-					return nil, errSuspended
+		if post := r.Post; post != nil && r.Access > page.ByPublic && !remaining[path] {
+			r.Post = func(v *page.Visit) (*page.Outcome, error) {
+				if v.User.Suspended {
+					return nil, page.ErrSuspended
 				}
 				return post(v)
 			}
 		}
-		d.add(path, r, form)
+		d.Add(path, r, form)
 	}
-	d.mux.HandleFunc("GET /assets/{release}/{name}", serveAsset)
-	d.mux.HandleFunc("POST "+checkPath, d.handler(signedIn("", "", nil, nil), 0, check))
-	d.mux.HandleFunc(checkPath, d.methodNotAllowed("POST"))
-	d.mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
+	d.Mux.HandleFunc("GET /assets/{release}/{name}", serveAsset)
+	d.Mux.HandleFunc("POST "+account.CheckPath, d.Handler(page.SignedIn("", "", nil, nil), 0, account.Check))
+	d.Mux.HandleFunc(account.CheckPath, d.MethodNotAllowed("POST"))
+	d.Mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
 	return d, nil
 }
 
 // routes has the pages by path. A page and its file share a name.
-func (d *Dashboard) routes() map[string]route {
-	list := map[string]route{
-		"/{$}":         offline("Facts about an email address", "front", d.frontDoor, nil),
-		"/docs":        offline("Documentation", "docs", d.documentation, nil),
-		"/docs/{page}": offline("Documentation", "docs", d.documentation, nil),
+func (d *Dashboard) routes() map[string]page.Route {
+	list := map[string]page.Route{
+		"/{$}":         page.Offline("Facts about an email address", "front", d.frontDoor, nil),
+		"/docs":        page.Offline("Documentation", "docs", d.documentation, nil),
+		"/docs/{page}": page.Offline("Documentation", "docs", d.documentation, nil),
 	}
-	for _, more := range []map[string]route{accountRoutes(), operatorRoutes(), d.personRoutes()} {
+	for _, more := range []map[string]page.Route{account.Routes(), operator.Routes(), person.Routes(d.Server)} {
 		maps.Copy(list, more)
 	}
 	return list
 }
-
-func nothing(*visit) (any, error) { return struct{}{}, nil }
 
 // remaining are the forms that the owner of a suspended account may send, with the public
 // ones: those that protect the person, who may be the victim of what the account is
@@ -104,23 +114,20 @@ var remaining = map[string]bool{
 	"/dashboard/settings/recovery-codes":               true,
 	"/dashboard/settings/passkeys/{credential}/remove": true,
 	"/dashboard/settings/identities/remove":            true,
-	provedPath:                                         true,
+	person.ProvedPath:                                  true,
 }
 
-//go:embed templates
-var templateFiles embed.FS
-
-var templates = sync.OnceValue(func() map[string]*template.Template { return parseTemplates(templateFiles, pageFunctions) })
+var templates = sync.OnceValue(func() map[string]*template.Template { return page.ParseTemplates(templateFiles, pageFunctions) })
 
 // pageFunctions are what the templates of single pages call.
 var pageFunctions = template.FuncMap{
 	"asset":       assetPath,
 	"starts":      docs.Policies,
-	"lookups":     func() []grace { return supposedLookups },
-	"barsPath":    barsPath,
-	"requests":    requestsOf,
-	"more":        func(keys []keyName) string { return strconv.Itoa(len(keys)-3) + " more" },
-	"passkeyForm": newPasskeyForm,
+	"lookups":     func() []account.Grace { return account.SupposedLookups },
+	"barsPath":    account.BarsPath,
+	"requests":    account.RequestsOf,
+	"more":        func(keys []account.KeyName) string { return strconv.Itoa(len(keys)-3) + " more" },
+	"passkeyForm": person.NewPasskeyForm,
 }
 
 // messages has what a page says after an action. The address of the page names

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/wasm/module"
 )
@@ -45,16 +46,16 @@ func TestFirstSignIn(t *testing.T) {
 // A browser without a session is led to the sign-in and back; a program gets
 // the reason in JSON.
 func TestPagesNeedASession(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	for path, route := range s.routes() {
-		if route.access <= byPublic {
+		if route.Access <= page.ByPublic {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")
 		got := s.browser(t).get(path)
 		require.Equal(t, http.StatusSeeOther, got.status, path)
 		require.Equal(t, "/sign-in?to="+url.QueryEscape(path), got.header.Get("Location"))
-		var p problemView
+		var p page.ProblemView
 		require.Equal(t, http.StatusUnauthorized, s.browser(t).getJSON(path, &p).status, path)
 		require.Equal(t, "SIGN_IN", p.Code)
 	}
@@ -63,12 +64,12 @@ func TestPagesNeedASession(t *testing.T) {
 // Every POST needs the token of a page of this session, and a browser that does
 // not say that it comes from elsewhere.
 func TestForgedPosts(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.operator(t)
 	other := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
 	tokens := map[string]string{"none": "", "of a stranger": s.browser(t).token("/sign-in"), "of another session": other.token("/dashboard")}
 	for path, route := range s.routes() {
-		if route.post == nil || path == "/link/{token}" {
+		if route.Post == nil || path == "/link/{token}" {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")
@@ -85,7 +86,7 @@ func TestForgedPosts(t *testing.T) {
 
 // A browser that keeps no cookie gets a page that says so: to load the page again would not help.
 func TestBrowserWithoutCookies(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.browser(t)
 	b.client.Jar = nil
 	got := b.submit("/sign-in", url.Values{"email": {"owner@example.com"}, "password": {"x"}})
@@ -100,7 +101,7 @@ func TestBrowserWithoutCookies(t *testing.T) {
 
 // Who is signed in has no use for the pages of those who are not.
 func TestSignedInAlready(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true})
 	b := s.signedIn(t, s.account.ID)
 	for path, want := range map[string]string{"/sign-in": "/dashboard", "/sign-in?to=/dashboard/keys": "/dashboard/keys", "/sign-in?to=//evil.example": "/dashboard", "/sign-up": "/dashboard"} {
 		got := b.get(path)
@@ -115,7 +116,7 @@ func TestSignedInAlready(t *testing.T) {
 // Every page forbids inline scripts and follows its own rule, is light, and has at most one primary action;
 // Lists shows a step at a time.
 func TestEveryPage(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true})
 	o := s.operator(t)
 	_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID+1, "shop", book.KeyTerms{})
 	require.NoError(t, err)
@@ -163,7 +164,7 @@ func TestAttemptsToSignIn(t *testing.T) {
 func TestModuleAsset(t *testing.T) {
 	wasm, err := module.Bytes()
 	require.NoError(t, err)
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.browser(t)
 	got := b.get(assetPath(moduleAsset)) // the client asks for gzip and decompresses
 	require.Equal(t, string(wasm), got.body)

@@ -10,11 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func TestDeleteAccount(t *testing.T) {
-	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+	eachNamedSite(t, page.Config{}, func(t *testing.T, s *site) {
 		b, phone := s.signedIn(t, s.account.ID), newDevice(s)
 		b.ceremony("/dashboard/settings/passkeys", phone, "phone")
 		b.setUpTOTP()
@@ -50,7 +51,7 @@ func (b *browser) post(path string, fields string) (reply, string) {
 // protect a person. No other one changes or uses anything, also for an operator, and the
 // email is not free for another account.
 func TestSuspendedAccountChangesNothing(t *testing.T) {
-	eachNamedSite(t, Config{SignUp: true}, func(t *testing.T, s *site) {
+	eachNamedSite(t, page.Config{SignUp: true}, func(t *testing.T, s *site) {
 		require.NoError(t, s.Identity.SetOperator(t.Context(), s.account.ID, true))
 		_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{})
 		require.NoError(t, err)
@@ -66,11 +67,11 @@ func TestSuspendedAccountChangesNothing(t *testing.T) {
 		before := audit()
 		refused := 0
 		for path, r := range s.routes() {
-			if r.access == byPublic || r.access == byAll || r.post == nil || remaining[path] {
+			if r.Access == page.ByPublic || r.Access == page.ByAll || r.Post == nil || remaining[path] {
 				continue
 			}
 			got, code := b.post(fill.Replace(path), `{"name": "late", "url": "https://example.com", "do": "set", "email": "owner@example.com", "grace": "0s"}`)
-			if r.access == byOperator {
+			if r.Access == page.ByOperator {
 				require.Equal(t, http.StatusNotFound, got.status, path)
 				continue
 			}
@@ -81,7 +82,7 @@ func TestSuspendedAccountChangesNothing(t *testing.T) {
 		require.Greater(t, refused, 6)
 		require.Equal(t, before, audit(), "nothing was changed")
 		for path := range remaining {
-			if s.routes()[path].post != nil {
+			if s.routes()[path].Post != nil {
 				_, code := b.post(fill.Replace(path), `{"password": "correct horse battery staple"}`)
 				require.NotEqual(t, "SUSPENDED", code, path)
 			}

@@ -16,6 +16,9 @@ import (
 	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/dashboard/person"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/passkeytest"
@@ -45,7 +48,7 @@ func code(t *testing.T, secret string, steps int) url.Values {
 
 // setUpTOTP sets up an authenticator app as a person does.
 func (b *browser) setUpTOTP() (secret string, recovery []string) {
-	var page totpView
+	var page person.TotpView
 	require.Equal(b, http.StatusOK, b.getJSON("/dashboard/settings/totp", &page).status)
 	form := code(b.T, page.Secret, 0)
 	form.Set("secret", page.Secret)
@@ -65,7 +68,7 @@ func TestTOTP(t *testing.T) {
 		got := owner.submit("/dashboard/settings/totp", url.Values{"secret": {secret}, "code": {"000000"}})
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)
 		require.Contains(t, got.body, secret, "the app need not scan again")
-		var view settingsView
+		var view person.SettingsView
 		owner.getJSON("/dashboard/settings", &view)
 		require.False(t, view.TOTP)
 		secret, recovery := owner.setUpTOTP()
@@ -110,24 +113,24 @@ func TestLinkNeedsTheSecondFactor(t *testing.T) {
 
 // A session without its second factor opens its one page, and no other.
 func TestIncompleteSession(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	s.withPassword(t)
 	s.signedIn(t, s.account.ID).setUpTOTP()
 	b := s.browser(t)
 	b.signIn("")
 	token := b.token("/sign-in/code")
 	for path, route := range s.routes() {
-		if route.access <= byPublic || path == "/sign-in/code" {
+		if route.Access <= page.ByPublic || path == "/sign-in/code" {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")
 		got := b.get(path)
 		require.Equal(t, http.StatusSeeOther, got.status, path)
 		require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
-		var p problemView
+		var p page.ProblemView
 		require.Equal(t, http.StatusUnauthorized, b.getJSON(path, &p).status, path)
 		require.Equal(t, "SECOND_FACTOR", p.Code)
-		if route.post != nil {
+		if route.Post != nil {
 			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {token}}.Encode()))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			require.True(t, strings.HasPrefix(b.do(r).header.Get("Location"), "/sign-in/code?to="), path)
@@ -169,7 +172,7 @@ func (b *browser) needsProof(path string) {
 }
 
 func TestConfirmWithoutAnyFactor(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	require.Contains(t, s.signedIn(t, s.account.ID).get("/confirm").body, "Ask the operator for a new one-time link")
 }
 
@@ -185,7 +188,7 @@ func newDevice(s *site) *device {
 }
 
 // respond signs the options of a ceremony, and returns the fields of its end.
-func (d *device) respond(t *testing.T, begun passkeyView) map[string]string {
+func (d *device) respond(t *testing.T, begun person.PasskeyView) map[string]string {
 	if creation, err := vw.ParseAttestationOptions(string(begun.Options)); err == nil && creation.UserID != "" {
 		d.authenticator.Options.UserHandle = []byte(creation.UserID)
 		return map[string]string{"state": begun.State, "credential": vw.CreateAttestationResponse(d.site, d.authenticator, d.credential, *creation)}
@@ -205,7 +208,7 @@ type jsonOutcome struct {
 
 // ceremony begins a ceremony and finishes it with the device.
 func (b *browser) ceremony(path string, d *device, name string) (done jsonOutcome) {
-	var begun passkeyView
+	var begun person.PasskeyView
 	require.Equal(b, http.StatusOK, b.postJSON(path, map[string]string{}, &begun).status)
 	fields := d.respond(b.T, begun)
 	fields["name"] = name
@@ -214,7 +217,7 @@ func (b *browser) ceremony(path string, d *device, name string) (done jsonOutcom
 }
 
 // eachNamedSite runs test with a site that has a host name, as passkeys need.
-func eachNamedSite(t *testing.T, c Config, test func(*testing.T, *site)) {
+func eachNamedSite(t *testing.T, c page.Config, test func(*testing.T, *site)) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
 		c.PublicURL, _ = url.Parse("http://localhost:8080")
 		test(t, newSite(t, database, c))
@@ -222,7 +225,7 @@ func eachNamedSite(t *testing.T, c Config, test func(*testing.T, *site)) {
 }
 
 func TestPasskeys(t *testing.T) {
-	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+	eachNamedSite(t, page.Config{}, func(t *testing.T, s *site) {
 		owner, phone := s.signedIn(t, s.account.ID), newDevice(s)
 		require.Equal(t, "/dashboard/settings?done=passkey-added", owner.ceremony("/dashboard/settings/passkeys", phone, "<b>phone</b>").Location)
 		require.Contains(t, owner.get("/dashboard/settings").body, "&lt;b&gt;phone&lt;/b&gt;")
@@ -244,14 +247,14 @@ func TestPasskeys(t *testing.T) {
 }
 
 func TestPasskeysOfOthers(t *testing.T) {
-	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+	eachNamedSite(t, page.Config{}, func(t *testing.T, s *site) {
 		owner, phone := s.signedIn(t, s.account.ID), newDevice(s)
 		owner.ceremony("/dashboard/settings/passkeys", phone, "phone")
 		other, watch := s.signedIn(t, s.createAccount(t, "other@example.com").ID), newDevice(s)
 		other.ceremony("/dashboard/settings/passkeys", watch, "watch")
 		require.Equal(t, "REFUSED", owner.ceremony("/confirm/passkey", watch, "").Code, "another account's passkey confirms nothing")
 
-		var view settingsView
+		var view person.SettingsView
 		owner.getJSON("/dashboard/settings", &view)
 		remove := "/dashboard/settings/passkeys/" + view.Passkeys[0].ID + "/remove"
 		require.Equal(t, http.StatusNotFound, other.get(remove).status)
@@ -265,11 +268,11 @@ func TestPasskeysOfOthers(t *testing.T) {
 
 // A ceremony is finished by the browser that began it.
 func TestCeremonyIsFinishedOnce(t *testing.T) {
-	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+	eachNamedSite(t, page.Config{}, func(t *testing.T, s *site) {
 		owner, phone := s.signedIn(t, s.account.ID), newDevice(s)
 		owner.ceremony("/dashboard/settings/passkeys", phone, "phone")
 		victim, thief := s.browser(t), s.browser(t)
-		var begun passkeyView
+		var begun person.PasskeyView
 		victim.postJSON("/sign-in/passkey", map[string]string{}, &begun)
 		fields := phone.respond(t, begun)
 		var done jsonOutcome
@@ -286,7 +289,7 @@ func TestCeremoniesAreLimited(t *testing.T) {
 	public, err := url.Parse("http://localhost:8080")
 	require.NoError(t, err)
 	now := time.Now()
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{PublicURL: public}, ledger.WithClock(func() time.Time { return now }))
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{PublicURL: public}, ledger.WithClock(func() time.Time { return now }))
 	s.withPassword(t)
 	b, status := s.browser(t), []int{}
 	for range identity.Challenges.Address.Burst + 1 {
@@ -304,7 +307,7 @@ func TestCeremoniesAreLimited(t *testing.T) {
 
 // At an IP address there are no passkeys, and the pages say why.
 func TestNoPasskeysAtAnAddress(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	for _, path := range []string{"/dashboard/settings", "/dashboard/settings/passkeys", "/sign-in/passkey"} {
 		require.Contains(t, b.get(path).body, "Passkeys need a host name", path)
@@ -319,9 +322,9 @@ func TestStolenSessionAfterRevocation(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		owner, thief := s.signedIn(t, s.account.ID), s.browser(t)
 		thief.setCookie(owner.cookieValue())
-		var view settingsView
+		var view person.SettingsView
 		require.Equal(t, http.StatusOK, thief.getJSON("/dashboard/settings", &view).status)
-		stranger, p := s.signedIn(t, s.createAccount(t, "other@example.com").ID), problemView{}
+		stranger, p := s.signedIn(t, s.createAccount(t, "other@example.com").ID), page.ProblemView{}
 		fields := map[string]int64{"session": view.Sessions[0].ID}
 		require.Equal(t, http.StatusNotFound, stranger.postJSON("/dashboard/settings/sessions", fields, &p).status)
 		require.Equal(t, http.StatusOK, owner.get("/dashboard").status)
@@ -336,12 +339,12 @@ func TestAuditLogIsPaged(t *testing.T) {
 		for n := range 60 {
 			require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, fmt.Sprint("Ada ", n)))
 		}
-		var page auditLogView
+		var page account.AuditLogView
 		b.getJSON("/dashboard/settings/log", &page)
 		require.Len(t, page.Lines, auditLines)
 		seen := len(page.Lines)
 		for page.Next != 0 {
-			next := auditLogView{}
+			next := account.AuditLogView{}
 			b.getJSON("/dashboard/settings/log?before="+strconv.FormatInt(page.Next, 10), &next)
 			require.False(t, next.Lines[0].At.After(page.Lines[len(page.Lines)-1].At))
 			page = next
@@ -363,7 +366,7 @@ func TestGuessingLocksNoOwnerOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
-			s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+			s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
 				ledger.WithClock(func() time.Time { return now }))
 			s.withPassword(t)
 			tries := func(b *browser, address, password string) int {
@@ -414,7 +417,7 @@ func TestGuessingCodesLocksNoOwnerOut(t *testing.T) {
 // Another session's wrong confirmations, as those of a cookie's thief, block none.
 func TestConfirmationsOfSessions(t *testing.T) {
 	now := time.Now()
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{}, ledger.WithClock(func() time.Time { return now }))
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{}, ledger.WithClock(func() time.Time { return now }))
 	s.withPassword(t)
 	owner, thief := s.signedIn(t, s.account.ID), s.signedIn(t, s.account.ID)
 	for range identity.Confirmations.Network.Burst {

@@ -3,6 +3,8 @@ package dashboard
 import (
 	_ "embed"
 	"encoding/json"
+
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 )
 
 // frontExample is a result that the front door shows, as the API gives it: it always looks
@@ -23,7 +25,7 @@ type frontView struct {
 }
 
 // frontDoor shows what addrspec is. The check that it offers runs in the browser.
-func (d *Dashboard) frontDoor(*visit) (any, error) {
-	return frontView{exampleAddress, json.RawMessage(frontExample), d.link("/v1/email/" + exampleAddress),
+func (d *Dashboard) frontDoor(*page.Visit) (any, error) {
+	return frontView{exampleAddress, json.RawMessage(frontExample), d.Link("/v1/email/" + exampleAddress),
 		"https://github.com/addrspec/addrspec"}, nil
 }

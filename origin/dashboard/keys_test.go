@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
@@ -22,10 +24,10 @@ func TestKeysOfAnAccount(t *testing.T) {
 		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"<b>shop</b>"}}))
 		require.Contains(t, got.body, "&lt;b&gt;shop&lt;/b&gt; is ready")
 		require.NotContains(t, got.body, "<b>shop")
-		var made keysView
+		var made account.KeysView
 		require.Equal(t, http.StatusOK, b.postJSON("/dashboard/keys", map[string]string{"name": "by JSON"}, &made).status)
 		require.Len(t, made.New.Secret, 42)
-		var p problemView
+		var p page.ProblemView
 		require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/dashboard/keys", map[string]string{"name": "\u202e"}, &p).status)
 		require.Contains(t, p.Sentence, "The name of a key must have")
 		require.Equal(t, "/dashboard/keys?done=key-revoked", b.submit("/dashboard/keys/1/revoke", url.Values{}).header.Get("Location"))
@@ -68,7 +70,7 @@ func TestTestKeysOfAnAccount(t *testing.T) {
 func TestChangeAndRotateAKey(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
-		var made, rotated struct{ New newKeyView }
+		var made, rotated struct{ New account.NewKeyView }
 		b.postJSON("/dashboard/keys", map[string]any{"name": "shop", "budget": 10, "expires": "90d"}, &made)
 		path := "/dashboard/keys/" + strconv.FormatInt(made.New.ID, 10)
 
@@ -76,7 +78,7 @@ func TestChangeAndRotateAKey(t *testing.T) {
 			"origins": {"https://shop.example\r\nhttps://www.shop.example:444/"}})
 		require.Equal(t, path+"?done=key-changed", got.header.Get("Location"), got.body)
 		b.postJSON(path, map[string]any{"name": "shop 3"}, new(any)) // what a program leaves out stays
-		var page keyPageView
+		var page account.KeyPageView
 		b.getJSON(path, &page)
 		two := book.Limit(2)
 		require.Equal(t, "shop 3", page.Key.Name)
@@ -119,13 +121,13 @@ func TestChangeAndRotateAKey(t *testing.T) {
 }
 
 func TestPagesOfKeys(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	for i := range keysOnPage + 3 {
 		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(i), book.KeyTerms{})
 		require.NoError(t, err)
 	}
-	var first, second, found keysView
+	var first, second, found account.KeysView
 	b.getJSON("/dashboard/keys", &first)
 	require.Len(t, first.Keys, keysOnPage)
 	require.Equal(t, "key 52", first.Keys[0].Name)

@@ -7,14 +7,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 func TestUsageOnLists(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	a, err := s.Ledger.CreateAccount(t.Context(), "limited@example.com", book.Terms{Plan: "free"})
 	require.NoError(t, err)
-	var view listsView
+	var view account.ListsView
 	require.Equal(t, http.StatusOK, s.signedIn(t, a.ID).getJSON("/dashboard/lists", &view).status)
 	require.Equal(t, int64(1000), *view.Points.Left)
 	require.Equal(t, int64(1), *view.Points.Rate)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"html"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -35,7 +35,7 @@ func (r reply) text() string {
 
 // The header says who is signed in.
 func TestHeaderNamesTheAccount(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	require.Contains(t, b.get("/dashboard").text(), "Signed in as owner@example.com ")
 	require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "<b>Ada</b>"))
@@ -44,58 +44,14 @@ func TestHeaderNamesTheAccount(t *testing.T) {
 	require.NotContains(t, s.browser(t).get("/docs").text(), "Signed in")
 }
 
-// auditActions returns the actions that the origin's packages record in the audit log, from their source.
-func auditActions(t *testing.T) map[string]string {
-	actions := map[string]string{}
-	literal := regexp.MustCompile(`"([a-z-]+\.[a-z-]+)"`)
-	for _, dir := range []string{"../ledger/book", "../identity", "../webhook"} {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		require.NoError(t, err)
-		for _, path := range files {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			for _, found := range literal.FindAllStringSubmatch(string(text), -1) {
-				if !strings.HasSuffix(path, "_test.go") {
-					actions[found[1]] = path
-				}
-			}
-		}
-	}
-	delete(actions, "usage.threshold") // a message of webhooks
-	return actions
-}
-
-// Each action of the audit log has its sentence, and no other has.
-func TestAuditSentencesAreComplete(t *testing.T) {
-	actions := auditActions(t)
-	require.Greater(t, len(actions), 25)
-	for action, path := range actions {
-		require.Contains(t, auditSentences, action, "recorded in %s", path)
-	}
-	for action := range auditSentences {
-		require.Contains(t, actions, action, "nothing records it")
-	}
-	for line, want := range map[[2]string]string{
-		{"key.create", "5 <b>shop</b> %d"}:                          "The key “<b>shop</b> %d” was created.",
-		{"key.rename", "5 store (was shop)"}:                        "A key was renamed: store (was shop).",
-		{"account.create", "plan pro, points 100000"}:               "The account was created: plan pro, points 100000.",
-		{"session.sign-in", "Chrome on Linux"}:                      "A browser signed in: Chrome on Linux.",
-		{"webhook.disable", "the receiver responded with HTTP 410"}: "The webhook was disabled: the receiver responded with HTTP 410.",
-		{"account.suspend", ""}:                                     "The account was suspended.",
-		{"moon.land", "1969"}:                                       "moon.land 1969",
-	} {
-		require.Equal(t, want, viewOfAudit(book.AuditLine{Action: line[0], Subject: line[1]}).Sentence)
-	}
-}
-
 func TestAuditLogHasSentences(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "<b>shop</b>", book.KeyTerms{})
 	require.NoError(t, err)
 	require.Regexp(t, `The key “<b>shop</b>” was created\. \d+ [A-Z][a-z]{2} 20\d\d, \d\d:\d\d UTC · command line `, b.get("/dashboard/settings/log").text())
 	require.NotContains(t, b.get("/dashboard/settings/log").body, "key.create")
-	var view auditLogView
+	var view account.AuditLogView
 	b.getJSON("/dashboard/settings/log", &view)
 	require.Equal(t, "key.create", view.Lines[0].Action)
 	require.Equal(t, "The key “<b>shop</b>” was created.", view.Lines[0].Sentence)

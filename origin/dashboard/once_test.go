@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/dashboard/person"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
@@ -25,7 +26,7 @@ func (s *site) secretForms(t *testing.T, b *browser) map[string]struct {
 } {
 	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "to rotate", book.KeyTerms{})
 	require.NoError(t, err)
-	var app totpView
+	var app person.TotpView
 	require.Equal(t, http.StatusOK, b.getJSON("/dashboard/settings/totp", &app).status)
 	factor := code(t, app.Secret, 0)
 	factor.Set("secret", app.Secret)
@@ -72,7 +73,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 			require.NotContains(t, to+cookie.Value+cookie.Name, secret[:16], name)
 			require.NotContains(t, b.get(to).body, f.begins, "loaded again: %s", name)
 		}
-		var list keysView
+		var list account.KeysView
 		b.getJSON("/dashboard/keys", &list)
 		require.Len(t, list.Keys, 2, "one was made")
 	})
@@ -96,7 +97,7 @@ func onceCookieOf(t *testing.T, got reply) *http.Cookie {
 // another page do not.
 func TestWhoIsShownASecret(t *testing.T) {
 	database := "sqlite:" + t.TempDir() + "/a.db"
-	s := newSite(t, database, Config{})
+	s := newSite(t, database, page.Config{})
 	b, other := s.signedIn(t, s.account.ID), s.signedIn(t, s.account.ID)
 	got := b.submit("/dashboard/keys", url.Values{"name": {"shop"}})
 	cookie, to := onceCookieOf(t, got), got.header.Get("Location")
@@ -107,40 +108,22 @@ func TestWhoIsShownASecret(t *testing.T) {
 	require.NotContains(t, b.get("/dashboard/keys").body, `id="secret"`, "another page")
 	require.NotContains(t, b.get(to+"&x=1").body, `id="secret"`, "another address")
 
-	b.site = startSite(t, database, Config{}) // cookies have no port
+	b.site = startSite(t, database, page.Config{}) // cookies have no port
 	require.Contains(t, b.get(to).body, `id="secret">ask_`)
 }
 
 // Secrets made in two windows are both shown.
 func TestSecretsOfTwoWindows(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	first, second := b.submit("/dashboard/keys", url.Values{"name": {"first"}}), b.submit("/dashboard/keys", url.Values{"name": {"second"}})
 	require.Contains(t, b.shown(first).body, "first is ready")
 	require.Contains(t, b.shown(second).body, "second is ready")
 }
 
-func TestSealedSecrets(t *testing.T) {
-	all := slices.Repeat([]string{strings.Repeat("x", 40)}, 10)
-	w := httptest.NewRecorder()
-	v := &visit{server: &server{Config: Config{PublicURL: &url.URL{}}}, w: w, token: "token"}
-	_, err := v.showOnce(redirect("/page", ""), nil, all...)
-	require.NoError(t, err)
-	now, sealed := time.Now(), w.Result().Cookies()[0].Value
-	require.Less(t, len(sealed), maxOnce)
-	require.Equal(t, all, unseal("token", "/page", sealed, now))
-	require.Nil(t, unseal("token", "/page", sealed, now.Add(onceLife)), "too late")
-	require.Nil(t, unseal("token", "/page", sealed, now.Add(-time.Hour)), "a clock was wrong")
-	require.Nil(t, unseal("token", "/page?x", sealed, now))
-	require.Nil(t, unseal("token 2", "/page", sealed, now))
-	for _, bad := range []string{"", "x", "%", sealed[1:], sealed[:len(sealed)-4] + "AAAA"} {
-		require.Nil(t, unseal("token", "/page", bad, now))
-	}
-}
-
 // Loading the page again after a test message sends none.
 func TestTestIsSentOnce(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	const path = "/dashboard/settings/webhook"
 	b := s.signedIn(t, s.account.ID)
 	b.submit(path, url.Values{"do": {"set"}, "url": {"https://nowhere.example.com/"}})
@@ -148,7 +131,7 @@ func TestTestIsSentOnce(t *testing.T) {
 	require.Contains(t, b.shown(page).body, "The test message: failed")
 	require.Contains(t, b.shown(page).body, "The test message: failed")
 	require.NotContains(t, b.get(path+"?test=msg_x").body, "The test message")
-	var view webhookView
+	var view account.WebhookView
 	program := s.signedIn(t, s.createAccount(t, "program@example.com").ID)
 	program.submit(path, url.Values{"do": {"set"}, "url": {"https://nowhere.example.com/"}})
 	require.Equal(t, http.StatusOK, program.postJSON(path, map[string]string{"do": "test"}, &view).status)
@@ -164,7 +147,7 @@ type keptForm struct {
 
 // Every form whose input is refused comes back with what was entered.
 func TestFormsKeepWhatWasEntered(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}})
 	require.NoError(t, s.setOperator(t))
 	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{Origins: []string{"https://stored.example"}})
 	require.NoError(t, err)
@@ -232,7 +215,7 @@ func manyAddresses() string {
 
 // The days of the page Usage are a form too.
 func TestUsageKeepsItsDays(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{})
 	require.NoError(t, err)
 	b := s.signedIn(t, s.account.ID)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/dashboard/person"
 	"github.com/addrspec/addrspec/origin/identity/openid"
 	"github.com/addrspec/addrspec/origin/rig/openidtest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -25,8 +27,8 @@ func eachCompany(t *testing.T, test func(*testing.T, *company)) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
 		provider := openidtest.New(t, "ada")
 		provider.SignsIn("ada", time.Now())
-		c := openid.Config{Issuer: provider.URL, ClientID: openidtest.ClientID, Secret: openidtest.Secret, Name: "Example Inc.", Redirect: "http://localhost" + OpenIDCallback}
-		test(t, &company{newSite(t, database, Config{OpenID: openid.New(c)}), provider})
+		c := openid.Config{Issuer: provider.URL, ClientID: openidtest.ClientID, Secret: openidtest.Secret, Name: "Example Inc.", Redirect: "http://localhost" + person.OpenIDCallback}
+		test(t, &company{newSite(t, database, page.Config{OpenID: openid.New(c)}), provider})
 	})
 }
 
@@ -39,13 +41,13 @@ func authorize(t *testing.T, location string) string {
 	defer resp.Body.Close()
 	back, err := resp.Location()
 	require.NoError(t, err, resp.Status)
-	require.Equal(t, OpenIDCallback, back.Path)
+	require.Equal(t, person.OpenIDCallback, back.Path)
 	return back.RequestURI()
 }
 
 // begin begins a detour by a POST, and returns how it comes back.
 func (b *browser) detour(path string) string {
-	var view openIDView
+	var view person.OpenIDView
 	got := b.postJSON(path, map[string]string{}, &view)
 	require.Equal(b, http.StatusOK, got.status, got.body)
 	return authorize(b.T, view.Location)
@@ -76,7 +78,7 @@ func TestOpenIDSignsIn(t *testing.T) {
 		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
 		require.Equal(t, http.StatusUnprocessableEntity, b.get(back).status, "a second time")
 
-		var view settingsView
+		var view person.SettingsView
 		owner.getJSON("/dashboard/settings", &view)
 		require.Equal(t, "ada", view.Identities[0].Subject)
 		other := c.signedIn(t, c.createAccount(t, "other@example.com").ID)
@@ -107,7 +109,7 @@ func TestForgedCallbacks(t *testing.T) {
 		b, thief := c.browser(t), c.browser(t)
 		thief.get("/sign-in")
 		back := authorize(t, b.get("/sign-in/openid").header.Get("Location"))
-		for name, path := range map[string]string{"no state": OpenIDCallback + "?code=x", "invented state": OpenIDCallback + "?code=x&state=x"} {
+		for name, path := range map[string]string{"no state": person.OpenIDCallback + "?code=x", "invented state": person.OpenIDCallback + "?code=x&state=x"} {
 			require.Equal(t, http.StatusUnprocessableEntity, b.get(path).status, name)
 		}
 		require.Equal(t, http.StatusUnprocessableEntity, thief.get(back).status, "another browser")
@@ -116,7 +118,7 @@ func TestForgedCallbacks(t *testing.T) {
 
 		state, err := url.Parse(authorize(t, b.get("/sign-in/openid").header.Get("Location")))
 		require.NoError(t, err)
-		require.Equal(t, http.StatusForbidden, b.get(OpenIDCallback+"?error=access_denied&state="+state.Query().Get("state")).status)
+		require.Equal(t, http.StatusForbidden, b.get(person.OpenIDCallback+"?error=access_denied&state="+state.Query().Get("state")).status)
 		for name, change := range map[string]func(map[string]any){
 			"nonce":    func(m map[string]any) { m["nonce"] = "another" },
 			"audience": func(m map[string]any) { m["aud"] = "another" },
@@ -182,7 +184,7 @@ func TestDetourIsARefresh(t *testing.T) {
 
 func TestProviderIsDown(t *testing.T) {
 	p := openid.New(openid.Config{Issuer: "http://127.0.0.1:1", ClientID: "x", Name: "Example Inc."})
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{OpenID: p})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{OpenID: p})
 	got := s.browser(t).get("/sign-in/openid")
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, got.body, "does not respond")
@@ -204,14 +206,14 @@ func TestWaitingForTheProviderHoldsNoSlot(t *testing.T) {
 		response := make(chan int)
 		go func() { response <- b.get(back).status }()
 		<-asked
-		require.Zero(t, c.limits.pages.Used())
+		require.Zero(t, c.Limits.Pages.Used())
 		release()
 		<-response
 
-		require.NoError(t, c.limits.long.Take(t.Context(), "sign-ins of 127.0.0.0/24", maxLongEach))
+		require.NoError(t, c.Limits.Long.Take(t.Context(), "sign-ins of 127.0.0.0/24", maxLongEach))
 		require.Equal(t, http.StatusTooManyRequests, b.get("/sign-in/openid").status)
 		require.Equal(t, http.StatusTooManyRequests, b.get(back).status)
-		require.NoError(t, c.limits.long.Take(t.Context(), "sign-ins of 192.0.2.0/24", 1))
+		require.NoError(t, c.Limits.Long.Take(t.Context(), "sign-ins of 192.0.2.0/24", 1))
 	})
 }
 
@@ -225,10 +227,10 @@ func TestSilentProviderHoldsNoSlot(t *testing.T) {
 	}))
 	defer provider.Close()
 	defer release()
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{OpenID: openid.New(openid.Config{Issuer: provider.URL, ClientID: "x", Name: "Example Inc."})})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{OpenID: openid.New(openid.Config{Issuer: provider.URL, ClientID: "x", Name: "Example Inc."})})
 	go func() { status <- s.browser(t).get("/sign-in/openid").status }()
 	<-asked
-	require.Zero(t, s.limits.pages.Used())
+	require.Zero(t, s.Limits.Pages.Used())
 	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
 	release()
 	require.Equal(t, http.StatusServiceUnavailable, <-status)

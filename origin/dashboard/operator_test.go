@@ -11,6 +11,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/operator"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
@@ -24,16 +27,16 @@ func (s *site) operator(t *testing.T) *browser {
 
 // To others the pages of operators do not exist.
 func TestOperatorPagesNeedTheRight(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b, o := s.signedIn(t, s.account.ID), s.operator(t)
 	for path, route := range s.routes() {
-		if route.access != byOperator {
+		if route.Access != page.ByOperator {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")
 		require.Equal(t, http.StatusNotFound, b.get(path).status, path)
 		require.Equal(t, http.StatusOK, o.get(path).status, path)
-		if route.post != nil {
+		if route.Post != nil {
 			got, _ := b.post(path, `{"do": "suspend", "email": "x@example.com"}`)
 			require.Equal(t, http.StatusNotFound, got.status, path)
 		}
@@ -52,13 +55,13 @@ func TestOperatorOverview(t *testing.T) {
 			}
 			s.exec(t, "UPDATE accounts SET month = $1, used = $2 WHERE id = $3", int64(book.MonthOf(s.today.Time())), 1000*account, account)
 		}
-		var view operatorView
+		var view operator.Overview
 		o.getJSON(operatorPath, &view)
 		of := 100 * (s.account.ID + other)
 		require.Equal(t, []int64{of, of, 2 * of}, []int64{view.Chart.Days[0].Total, view.Chart.Days[29].Total, view.Chart.Total})
-		require.Equal(t, dayErrors{Day: s.today.String(), Requests: of + 2, Errors: 2}, view.Days[1])
+		require.Equal(t, operator.DayErrors{Day: s.today.String(), Requests: of + 2, Errors: 2}, view.Days[1])
 		require.Equal(t, []int64{other, s.account.ID}, []int64{view.Top[0].ID, view.Top[1].ID})
-		require.Equal(t, statusCount{Status: 409, Why: "conflict", Count: 2}, view.Refused[1])
+		require.Equal(t, operator.StatusCount{Status: 409, Why: "conflict", Count: 2}, view.Refused[1])
 
 		s.use(t, other, 2, s.today, 5)
 		s.work.Take()
@@ -83,25 +86,25 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)
 		require.Contains(t, got.body, "exists already")
 
-		var list accountsView
+		var list operator.AccountsView
 		o.getJSON(accountsPath+"?search=NEW@", &list)
 		require.Len(t, list.Accounts, 1)
 		require.Contains(t, o.get(accountsPath+"?search=%3Cb%3E").body, "No account has “&lt;b&gt;”")
 
-		var page operatorAccountView
+		var page operator.AccountView
 		o.submit(path, url.Values{"do": {"terms"}, "plan": {"pro"}, "points": {"5000"}, "rate": {""}, "overage": {"no"}})
 		o.getJSON(path, &page)
 		require.Equal(t, "pro", page.Account.Plan)
 		require.EqualValues(t, 5000, page.Account.Points)
 		require.EqualValues(t, 5, page.Account.Rate, "the plan's")
-		require.Equal(t, ownTerms{Points: "5000", Overage: "no"}, page.Own)
+		require.Equal(t, operator.OwnTerms{Points: "5000", Overage: "no"}, page.Own)
 		for _, bad := range []url.Values{{"plan": {"none"}}, {"plan": {"pro"}, "overage": {"maybe"}}, {"plan": {"pro"}, "points": {"many"}}} {
 			bad.Set("do", "terms")
 			require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, bad).status, bad)
 		}
 
 		owner := s.signedIn(t, page.Account.ID)
-		var made struct{ New newKeyView }
+		var made struct{ New account.NewKeyView }
 		owner.postJSON("/dashboard/keys", map[string]string{"name": "shop"}, &made)
 		kind := func() ledger.Kind {
 			request, decision, err := s.Ledger.Begin(t.Context(), made.New.Secret, "")
@@ -129,7 +132,7 @@ func TestOperatorManagesAccounts(t *testing.T) {
 }
 
 func TestOperatorCannotLockThemselvesOut(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	o := s.operator(t)
 	a, err := s.Ledger.AccountByEmail(t.Context(), "operator@example.com")
 	require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 )
 
 // A page for which the database fails at any step is 503, and never a part of a page.
@@ -18,7 +20,7 @@ func TestPagesNeedAllOfTheDatabase(t *testing.T) {
 	b, queries := s.signedIn(t, s.account.ID), 0
 	for path, r := range s.routes() {
 		path = strings.NewReplacer("{id}", "1", "{name}", "strict").Replace(path)
-		if r.access <= byPublic || strings.Contains(path, "{") || path == "/dashboard/usage.csv" {
+		if r.Access <= page.ByPublic || strings.Contains(path, "{") || path == "/dashboard/usage.csv" {
 			continue
 		}
 		for failing := int64(1); ; failing++ {

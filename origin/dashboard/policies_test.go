@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
@@ -34,9 +36,9 @@ func TestPoliciesOfAnAccount(t *testing.T) {
 		b := s.signedIn(t, s.account.ID)
 		require.Contains(t, b.get(policiesPath).body, "There are no policies yet")
 		path := b.createPolicy("sign-up", strings.ReplaceAll(blocking, "\n", "\r\n"))
-		var page policyPage
-		b.getJSON(path, &page)
-		require.Equal(t, blocking, page.Document, "with the line breaks that a program gives")
+		var list account.PolicyPage
+		b.getJSON(path, &list)
+		require.Equal(t, blocking, list.Document, "with the line breaks that a program gives")
 		got := b.get(path)
 		require.Contains(t, got.body, "<title>Policy sign-up · addrspec</title>")
 		require.Contains(t, got.body, "&#34;spam.example&#34;")
@@ -57,7 +59,7 @@ func TestPoliciesOfAnAccount(t *testing.T) {
 			require.Equal(t, http.StatusNotFound, stranger.get(policiesPath+"/"+name).status, name)
 			require.Equal(t, http.StatusNotFound, stranger.get(policiesPath+"/"+name+"/delete").status, name)
 		}
-		var p problemView
+		var p page.ProblemView
 		require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path, map[string]string{"document": blocking}, &p).status)
 		require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/delete", map[string]string{}, &p).status)
 
@@ -68,7 +70,7 @@ func TestPoliciesOfAnAccount(t *testing.T) {
 
 // An error of a document is shown with the line that has it, and what was entered remains.
 func TestErrorOfAPolicyIsBesideItsLine(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
 	got := b.submit(path, url.Values{"document": {strings.ReplaceAll(disposible, "\n", "\r\n")}})
@@ -77,13 +79,13 @@ func TestErrorOfAPolicyIsBesideItsLine(t *testing.T) {
 	require.Contains(t, got.body, "<mark>5        &#34;disposible&#34;</mark>")
 	require.Contains(t, got.body, `aria-describedby="json-hint flaw" aria-invalid="true"`)
 	require.Contains(t, got.body, "&#34;disposible&#34;\r\n    ]", "what was entered")
-	var page policyPage
-	b.getJSON(path, &page)
-	require.Equal(t, blocking, page.Document, "as it was")
+	var list account.PolicyPage
+	b.getJSON(path, &list)
+	require.Equal(t, blocking, list.Document, "as it was")
 
-	var p problemView
+	var p page.ProblemView
 	require.Equal(t, http.StatusUnprocessableEntity, b.postJSON(path, map[string]string{"document": disposible}, &p).status)
-	require.Equal(t, problemView{Status: 422, Code: "INVALID_INPUT", Field: "document", Sentence: `block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`}, p)
+	require.Equal(t, page.ProblemView{Status: 422, Code: "INVALID_INPUT", Field: "document", Sentence: `block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`}, p)
 }
 
 // The second of two tabs that save gets the page again with what it entered, and replaces
@@ -92,7 +94,7 @@ func TestTwoTabsEditAPolicy(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
 		path := b.createPolicy("sign-up", blocking)
-		var began, page policyPage
+		var began, list account.PolicyPage
 		b.getJSON(path, &began)
 		version := strconv.FormatInt(began.Policy.Version, 10)
 		first, second := `{"block": {"reasons": ["role"]}}`, `{"block": {"reasons": ["typo"]}}`
@@ -102,16 +104,16 @@ func TestTwoTabsEditAPolicy(t *testing.T) {
 		require.Equal(t, http.StatusConflict, got.status)
 		require.Contains(t, got.body, "The policy was changed since this page was opened")
 		require.Contains(t, got.body, "[&#34;typo&#34;]", "what was entered")
-		b.getJSON(path, &page)
-		require.Equal(t, first, page.Document)
-		now := strconv.FormatInt(page.Policy.Version, 10)
+		b.getJSON(path, &list)
+		require.Equal(t, first, list.Document)
+		now := strconv.FormatInt(list.Policy.Version, 10)
 		require.Contains(t, got.body, `name="version" value="`+now+`"`)
-		var p problemView
+		var p page.ProblemView
 		require.Equal(t, http.StatusConflict, b.postJSON(path, map[string]any{"version": began.Policy.Version, "document": second}, &p).status)
 		require.Equal(t, "POLICY_CHANGED", p.Code)
 		require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"version": {now}, "document": {second}}).status)
-		b.getJSON(path, &page)
-		require.Equal(t, second, page.Document)
+		b.getJSON(path, &list)
+		require.Equal(t, second, list.Document)
 		require.Equal(t, http.StatusUnprocessableEntity, b.submit(path, url.Values{"version": {now}}).status, "no document")
 		for _, wrong := range []string{"", "x", "<b>", "9999999999999999999"} {
 			require.Equal(t, http.StatusUnprocessableEntity, b.submit(path, url.Values{"version": {wrong}, "document": {first}}).status)
@@ -133,21 +135,21 @@ func TestPolicyOfAKey(t *testing.T) {
 		got = b.get(policiesPath)
 		require.Contains(t, got.body, `<a href="/dashboard/keys/1">&lt;b&gt;shop&lt;/b&gt;</a>`)
 		require.NotContains(t, got.body, "<b>shop")
-		var view policiesView
+		var view account.PoliciesView
 		b.getJSON(policiesPath, &view)
 		require.Equal(t, []string{"other", "sign-up"}, []string{view.Policies[0].Name, view.Policies[1].Name})
-		require.Equal(t, []keyName{{ID: 1, Name: "<b>shop</b>"}}, view.Policies[1].Keys)
+		require.Equal(t, []account.KeyName{{ID: 1, Name: "<b>shop</b>"}}, view.Policies[1].Keys)
 		require.Contains(t, b.get(path+"/delete").body, "It is the default of")
 		got = b.submit(path+"/delete", url.Values{})
 		require.Equal(t, http.StatusConflict, got.status)
 		require.Contains(t, got.body, "The policy is the default of the key “&lt;b&gt;shop&lt;/b&gt;”.")
-		var p problemView
+		var p page.ProblemView
 		require.Equal(t, http.StatusConflict, b.postJSON(path+"/delete", map[string]string{}, &p).status)
 		require.Equal(t, "POLICY_IN_USE", p.Code)
 
 		got = b.get("/dashboard/keys/1")
 		require.Contains(t, got.body, "<option selected>sign-up</option>")
-		var key keyPageView
+		var key account.KeyPageView
 		b.postJSON("/dashboard/keys/1", map[string]string{"name": "shop"}, new(any))
 		b.getJSON("/dashboard/keys/1", &key)
 		require.Equal(t, "sign-up", key.Key.Policy, "what a program leaves out stays")
@@ -158,7 +160,7 @@ func TestPolicyOfAKey(t *testing.T) {
 
 // Of many keys a page names three, and a sentence one. An account has a limited number of policies.
 func TestManyKeysAndPolicies(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
 	for n := range 5 {
@@ -178,7 +180,7 @@ func TestManyKeysAndPolicies(t *testing.T) {
 
 // Who is suspended reads policies, and changes none.
 func TestPoliciesOfASuspendedAccount(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
 	require.NoError(t, s.Ledger.SuspendAccount(t.Context(), s.account.ID))
@@ -193,7 +195,7 @@ func TestPoliciesOfASuspendedAccount(t *testing.T) {
 
 // Each policy of the guide can be the first document, and its form sends the document back as it is.
 func TestPoliciesToBeginWith(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	require.Len(t, docs.Policies(), 4)
 	for n, begin := range docs.Policies() {
@@ -209,7 +211,7 @@ func TestPoliciesToBeginWith(t *testing.T) {
 
 // A test shows verdict, reason and rule, at no cost and without a request of the API.
 func TestAPolicyIsTestedAtNoCost(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{}) // without an API and a resolver
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{}) // without an API and a resolver
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", `{"allow":{"domains":["*.corp.example"]},"block":{"reasons":["disposable","no_mail"]},"review":{"reasons":["no_mx","role"]}}`)
 	test := path + "/test"
@@ -221,7 +223,7 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 	require.Contains(t, b.submit(test, url.Values{"email": {"a@x.corp.example"}}).body, "which is <code>*.corp.example</code>")
 	require.Contains(t, b.submit(test, url.Values{"email": {"a@@b"}}).body, "It is not a valid address, which every policy blocks.")
 	for lookup, want := range map[string]string{"": "allow  ", "mx": "allow  ", "address": "review no_mx review.reasons[0]", "none": "block no_mail block.reasons[1]"} {
-		var page policyPage
+		var page account.PolicyPage
 		require.Equal(t, http.StatusOK, b.postJSON(test, map[string]string{"email": "jane@example.org", "lookup": lookup}, &page).status)
 		v := page.Test.Verdict
 		require.Equal(t, want, v.Action+" "+pointed(v.Reason)+" "+pointed(v.Rule))
@@ -252,7 +254,7 @@ func TestAPolicyIsTriedBeforeItIsSaved(t *testing.T) {
 		require.Contains(t, verdictIn(t, got.body), "review jane@example.org reason no_mx rule review.reasons[0] , which is no_mx")
 		require.Equal(t, map[string]string{"version": "1", "document": `{"review": {"reasons": ["no_mx"]}}`, "email": "jane@example.org", "lookup": "none"}, fieldsOf(t, got.body, path))
 
-		var page policyPage
+		var page account.PolicyPage
 		require.Equal(t, http.StatusOK, b.postJSON(path+"/test", map[string]string{"email": "a@spam.example", "document": "{}"}, &page).status)
 		require.Equal(t, "allow", page.Test.Verdict.Action)
 		require.Equal(t, http.StatusOK, b.postJSON(path+"/test", map[string]string{"email": "a@spam.example"}, &page).status)
@@ -265,7 +267,7 @@ func TestAPolicyIsTriedBeforeItIsSaved(t *testing.T) {
 
 // What is wrong with a document that is tried is shown beside it, and in the place of the verdict.
 func TestErrorOfAPolicyThatIsTried(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("test", blocking)
 	got := b.submit(path+"/test", url.Values{"email": {"a@b.example"}, "document": {disposible}})
@@ -279,7 +281,7 @@ func TestErrorOfAPolicyThatIsTried(t *testing.T) {
 	require.Empty(t, verdictIn(t, b.submit(path, url.Values{"document": {disposible}}).body), "it was saved, not tried")
 	require.Equal(t, http.StatusRequestEntityTooLarge, b.submit(path+"/test", url.Values{"email": {"a@b"}, "document": {strings.Repeat(" ", maxDocument)}}).status)
 	stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
-	require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/test", map[string]string{"email": "a@b", "document": "{}"}, new(problemView)).status)
+	require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/test", map[string]string{"email": "a@b", "document": "{}"}, new(page.ProblemView)).status)
 }
 
 // verdictIn returns the text of the live region.
@@ -312,7 +314,7 @@ func pointed(text *string) string {
 // Documents that are too large, too deep or not JSON are refused with the place, and become
 // no markup.
 func TestHostilePolicies(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
 	domains := make([]string, 10_001)
@@ -339,7 +341,7 @@ func TestHostilePolicies(t *testing.T) {
 			require.Contains(t, got.body, c.want)
 			require.NotContains(t, got.body, "<script>alert")
 			require.NotContains(t, asPasted.ReplaceAllString(got.body, ""), "\u202e")
-			var p problemView
+			var p page.ProblemView
 			require.Equal(t, http.StatusUnprocessableEntity, b.postJSON(policiesPath, map[string]string{"name": "another", "document": c.document}, &p).status)
 		})
 	}
@@ -362,48 +364,48 @@ func TestHostilePolicies(t *testing.T) {
 
 // Pages with documents wait for each other, not for other pages, and one account has few.
 func TestPagesOfPoliciesAreBounded(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
 	owner := strconv.FormatInt(s.account.ID, 10)
-	held := fill(s.limits.documents, owner)
+	held := fill(s.Limits.Documents, owner)
 	require.Equal(t, http.StatusTooManyRequests, b.get(path).status)
-	var p problemView
+	var p page.ProblemView
 	for _, to := range []string{path, policiesPath} {
 		require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", to, map[string]string{"document": "{}"}, &p).status)
 		require.Equal(t, "BUSY_ACCOUNT", p.Code)
 	}
 	require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
-	s.limits.documents.Free(owner, held)
+	s.Limits.Documents.Free(owner, held)
 	require.Equal(t, http.StatusOK, b.get(path).status)
 }
 
 // Documents are read in turn, and a client that leaves meanwhile waits for none.
 func TestDocumentsOfPoliciesAreReadInTurn(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
-	token, held := b.token(path), fill(s.limits.processors, "other")
+	token, held := b.token(path), fill(s.Limits.Processors, "other")
 	done := make(chan int)
 	go func() { done <- b.forge(path, token, url.Values{"document": {"{}"}}, "", "").status }()
-	require.Eventually(t, func() bool { return s.limits.processors.Waiting() == 1 }, hung, time.Millisecond)
-	s.limits.processors.Free("other", held)
+	require.Eventually(t, func() bool { return s.Limits.Processors.Waiting() == 1 }, hung, time.Millisecond)
+	s.Limits.Processors.Free("other", held)
 	require.Equal(t, http.StatusSeeOther, <-done)
 }
 
 // Large forms that arrive slowly keep nobody from sending a small one.
 func TestFormsOfPoliciesAreBounded(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", blocking)
 	large := url.Values{"document": {strings.Repeat(" ", maxDocument/2) + "{}"}}
-	require.NoError(t, s.limits.arriving.Take(t.Context(), "127.0.0.0/24", 25)) // of 32 steps; the large form needs 9
+	require.NoError(t, s.Limits.Arriving.Take(t.Context(), "127.0.0.0/24", 25)) // of 32 steps; the large form needs 9
 	got := b.submit(path, large)
 	require.Equal(t, http.StatusTooManyRequests, got.status)
 	require.Contains(t, got.body, "Many requests from your network")
 	require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/settings/name", url.Values{"name": {"Ada"}}).status)
 	require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"document": {"{}"}}).status, "a small policy")
-	s.limits.arriving.Free("127.0.0.0/24", 25)
+	s.Limits.Arriving.Free("127.0.0.0/24", 25)
 	require.Equal(t, http.StatusUnprocessableEntity, b.submit(path, large).status, "it is read")
 	for to, length := range map[string]int{policiesPath: maxDocument, "/dashboard/settings/name": maxForm} {
 		require.Equal(t, http.StatusRequestEntityTooLarge, b.submit(to, url.Values{"name": {strings.Repeat("x", length)}}).status, to)

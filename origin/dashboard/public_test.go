@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -103,7 +104,7 @@ func anchors(t *testing.T, path string, page []element) (ids []string) {
 // Public pages are well-formed, with headings in order, and every link and anchor
 // in them leads somewhere.
 func TestPublicPages(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.browser(t)
 	pages := map[string][]element{}
 	ids := map[string][]string{}
@@ -134,7 +135,7 @@ var ofDocumentation = regexp.MustCompile(`["'(](/docs(?:/[a-z-]+)?(?:#[\w.-]+)?)
 // What the service, its worker and its handbooks link to in the documentation exists: the
 // pages of a dashboard, which TestPublicPages does not see, and the sentences of programs.
 func TestLinksToTheDocumentation(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.browser(t)
 	ids := map[string][]string{}
 	for _, path := range s.publicPages() {
@@ -221,14 +222,14 @@ func TestFrontExample(t *testing.T) {
 	require.JSONEq(t, string(facts.Result()), frontExample)
 
 	var door struct{ Address, URL string }
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	s.browser(t).getJSON("/", &door)
 	require.Equal(t, s.url+"/v1/email/"+exampleAddress, door.URL)
 }
 
 // A program reads the documentation as JSON.
 func TestDocumentationAsJSON(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.browser(t)
 	var page map[string]any
 	require.Equal(t, http.StatusOK, b.getJSON("/docs/errors", &page).status)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/limit"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -40,37 +41,12 @@ func fillAll(l *limit.Limiter[string]) (free func()) {
 	}
 }
 
-// A network and an account have a share of each limit, and leave room to others.
-func TestSharesOfLimits(t *testing.T) {
-	l := newLimits()
-	for name, c := range map[string]struct {
-		of   *limit.Limiter[string]
-		want int
-	}{
-		"forms of a network":                {l.arriving, maxEach},
-		"pages of a network":                {l.pages, maxPages / 4},
-		"pages without a database":          {l.offline, maxPages / 4},
-		"checks of an account":              {l.long, maxLongEach},
-		"pages of policies of an account":   {l.documents, maxDocsEach},
-		"pages that a network has not read": {l.unsent, maxUnsentEach},
-	} {
-		require.Equal(t, c.want, fill(c.of, "first"), name)
-		require.NotZero(t, fill(c.of, "second"), name)
-	}
-	l = newLimits()
-	exports := 0
-	for ; l.long.Take(t.Context(), "exports of "+strconv.Itoa(exports), maxLongEach) == nil; exports++ {
-	}
-	require.Equal(t, (maxLong-keptForChecks)/maxLongEach, exports)
-	require.Equal(t, maxLongEach, fill(l.long, "checks of 1"), "of those that exports leave")
-}
-
 // A caller whose network has its share of places gets 429, and everybody else a page.
 func TestCrowdedNetwork(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	b := s.browser(t)
-	fill(s.limits.pages, "192.0.2.0/24")
-	fill(s.limits.offline, "192.0.2.0/24")
+	fill(s.Limits.Pages, "192.0.2.0/24")
+	fill(s.Limits.Offline, "192.0.2.0/24")
 	for from, want := range map[string]int{"192.0.2.7": http.StatusTooManyRequests, "192.0.3.7": http.StatusOK, "2001:db8::7": http.StatusOK} {
 		for _, path := range []string{"/docs", "/link/x"} {
 			r := b.request("GET", path, nil)
@@ -96,21 +72,21 @@ func (s *site) askForPages(t *testing.T, path string, connections, want int) {
 		require.NoError(t, c.SetReadBuffer(4096))
 		go c.Send(strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n", 2000))
 	}
-	require.Eventually(t, func() bool { return s.limits.unsent.Used() >= want }, hung, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Limits.Unsent.Used() >= want }, hung, time.Millisecond)
 }
 
 // Clients that request pages and read nothing keep nobody from a page, and what they have
 // not read is bounded.
 func TestUnreadPagesHoldNoSlot(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	s.askForPages(t, "/docs/check-emails", maxPages+8, maxPages+8)
-	require.Zero(t, s.limits.offline.Used())
+	require.Zero(t, s.Limits.Offline.Used())
 	for _, path := range []string{"/sign-in", "/docs", "/", "/dashboard", "/dashboard/usage.csv", "/docs/openapi.json", assetPath("style.css")} {
 		require.Less(t, b.get(path).status, http.StatusBadRequest, path)
 	}
 	require.Equal(t, http.StatusNotFound, b.get("/no-such-page").status)
-	fill(s.limits.unsent, "127.0.0.0/24")
+	fill(s.Limits.Unsent, "127.0.0.0/24")
 	require.Equal(t, http.StatusTooManyRequests, b.get("/docs/check-emails").status)
 	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status, "a small page")
 }
@@ -119,15 +95,15 @@ func TestUnreadPagesHoldNoSlot(t *testing.T) {
 // with a session, and while requests that wait for it have all their places.
 func TestPagesWithoutDatabase(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
-		s := newSite(t, database, Config{SignUp: true})
+		s := newSite(t, database, page.Config{SignUp: true})
 		b := s.signedIn(t, s.account.ID)
 		token := b.token("/dashboard")
 		require.NoError(t, s.Ledger.Close())
-		free := fillAll(s.limits.pages)
-		require.Equal(t, maxPages, s.limits.pages.Used())
+		free := fillAll(s.Limits.Pages)
+		require.Equal(t, maxPages, s.Limits.Pages.Used())
 		pages := 0
 		for path, route := range s.routes() {
-			if route.access != byAll {
+			if route.Access != page.ByAll {
 				continue
 			}
 			pages++
@@ -149,7 +125,7 @@ func TestPagesWithoutDatabase(t *testing.T) {
 
 // A database that hangs delays them for a second.
 func TestPagesWhileTheDatabaseHangs(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.signedIn(t, s.account.ID)
 	s.hangs.Store(true)
 	require.Equal(t, http.StatusOK, b.get("/docs").status)

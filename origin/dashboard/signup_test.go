@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/dashboard/person"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -21,7 +23,7 @@ func signUpForm(email string) url.Values {
 
 func TestSignUp(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
-		s := newSite(t, database, Config{SignUp: true})
+		s := newSite(t, database, page.Config{SignUp: true})
 		b := s.browser(t)
 		require.Contains(t, b.get("/sign-up").body, "does not check that it is yours")
 		for field, form := range map[string]url.Values{"email": {"email": {"no at sign"}, "password": {password}}, "password": {"email": {"new@example.com"}, "password": {"short"}},
@@ -31,7 +33,7 @@ func TestSignUp(t *testing.T) {
 			}
 		}
 		require.Equal(t, "/dashboard", b.submit("/sign-up", signUpForm("New@Example.com")).header.Get("Location"))
-		var view settingsView
+		var view person.SettingsView
 		b.getJSON("/dashboard/settings", &view)
 		require.Equal(t, "new@example.com", view.Email)
 		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
@@ -45,7 +47,7 @@ func TestSignUp(t *testing.T) {
 
 // A mistyped provider is pointed out once. Who insists gets the account.
 func TestSignUpSuggests(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true})
 	b := s.browser(t)
 	for range 5 {
 		got := b.submit("/sign-up", signUpForm("Jane@GMIAL.com"))
@@ -74,7 +76,7 @@ func TestSignUpSuggests(t *testing.T) {
 }
 
 func TestSignUpIsClosed(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.browser(t)
 	require.Equal(t, http.StatusNotFound, b.get("/sign-up").status)
 	r := b.request("POST", "/sign-up", nil)
@@ -85,7 +87,7 @@ func TestSignUpIsClosed(t *testing.T) {
 func TestSignUpsAreLimited(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
 		proxy := netip.MustParsePrefix("127.0.0.1/32")
-		s := newSite(t, database, Config{SignUp: true, TrustedProxies: []netip.Prefix{proxy}})
+		s := newSite(t, database, page.Config{SignUp: true, TrustedProxies: []netip.Prefix{proxy}})
 		signUp := func(n int, from string) int {
 			b := s.browser(t)
 			form := signUpForm("new" + strconv.Itoa(n) + "@example.com")
@@ -109,7 +111,7 @@ func TestSignUpsAreLimited(t *testing.T) {
 // A stranger signs up with the owner's email and sets up every way in. The owner's first
 // link ends all of them, and shows what goes on.
 func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
-	eachNamedSite(t, Config{SignUp: true}, func(t *testing.T, s *site) {
+	eachNamedSite(t, page.Config{SignUp: true}, func(t *testing.T, s *site) {
 		ctx, stranger, phone := t.Context(), s.browser(t), newDevice(s)
 		require.Equal(t, "/dashboard", stranger.submit("/sign-up", signUpForm("victim@example.com")).header.Get("Location"))
 		a, err := s.Ledger.AccountByEmail(ctx, "victim@example.com")
@@ -131,10 +133,10 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		for _, said := range []string{"all that was set up to sign in with before has ended", "the &lt;stranger&gt;&#39;s", "https://stranger.example.com/hook", `<span class="tag test">test</span>, made on`} {
 			require.Contains(t, page, said)
 		}
-		var view settingsView
+		var view person.SettingsView
 		owner.getJSON("/dashboard/settings", &view)
 		require.Len(t, view.Sessions, 1)
-		require.Equal(t, settingsView{Email: "victim@example.com", Passkeys: []passkeyItem{}, Identities: []linkedItem{}, Sessions: view.Sessions}, view)
+		require.Equal(t, person.SettingsView{Email: "victim@example.com", Passkeys: []person.PasskeyItem{}, Identities: []person.LinkedItem{}, Sessions: view.Sessions}, view)
 
 		require.Equal(t, "/sign-in?to=%2Fdashboard", stranger.get("/dashboard").header.Get("Location"))
 		form := url.Values{"email": {"victim@example.com"}, "password": {password}}
@@ -155,7 +157,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 
 // Only the first link of an account that was signed up for ends anything.
 func TestLaterLinksEndNothing(t *testing.T) {
-	eachNamedSite(t, Config{SignUp: true}, func(t *testing.T, s *site) {
+	eachNamedSite(t, page.Config{SignUp: true}, func(t *testing.T, s *site) {
 		b := s.browser(t)
 		b.submit("/sign-up", signUpForm("new@example.com"))
 		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
@@ -178,15 +180,4 @@ func TestLaterLinksEndNothing(t *testing.T) {
 			require.Equal(t, http.StatusOK, owner.get("/dashboard").status, name)
 		}
 	})
-}
-
-func TestClientName(t *testing.T) {
-	for userAgent, want := range map[string]string{
-		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36":              "Chrome on Linux",
-		"Mozilla/5.0 (Windows NT 10.0; Win64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140": "Edge on Windows",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1":                 "Safari on iPhone",
-		"curl/8.5.0": "curl", "": "an unknown program",
-	} {
-		require.Equal(t, want, clientName(userAgent))
-	}
 }

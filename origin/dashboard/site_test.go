@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
@@ -79,18 +80,18 @@ func (s hangingStore) Query(ctx context.Context, st store.Statement) error {
 
 // eachDatabase runs test with a site on SQLite and one on PostgreSQL.
 func eachDatabase(t *testing.T, test func(*testing.T, *site)) {
-	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newSite(t, database, Config{})) })
+	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newSite(t, database, page.Config{})) })
 }
 
 // newSite starts a dashboard with configuration c, whose empty fields it fills.
-func newSite(t *testing.T, database string, c Config, options ...ledger.Option) *site {
+func newSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
 	s := startSite(t, database, c, options...)
 	s.account = s.createAccount(t, "owner@example.com")
 	return s
 }
 
 // startSite starts a dashboard without an account.
-func startSite(t *testing.T, database string, c Config, options ...ledger.Option) *site {
+func startSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
 	s := new(site)
 	l, err := ledger.Open(t.Context(), database, append(options, ledger.WithStore(func(database store.Store) store.Store {
 		return s.work.Wrap(hangingStore{database, &s.hangs, &s.fails})
@@ -110,7 +111,9 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 	c.Engine, err = testEngine()
 	require.NoError(t, err)
 	c.Webhooks = webhook.New(l.Store(), webhook.Options{})
-	c.Health = func(context.Context) []Health { return []Health{{Part: "database", OK: true, Detail: "responds"}} }
+	c.Health = func(context.Context) []page.Health {
+		return []page.Health{{Part: "database", OK: true, Detail: "responds"}}
+	}
 	c.Refused = func() map[int]int64 { return map[int]int64{429: 1, 401: 1200, 499: 3, 409: 2} }
 	s.Dashboard, err = New(c)
 	require.NoError(t, err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
@@ -42,7 +44,7 @@ func TestTryOneAddress(t *testing.T) {
 
 func TestTrySeveralAddresses(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
-	account, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(10)})
+	owner, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(10)})
 	got := b.submit("/dashboard/try", url.Values{"emails": {"support@example.org\r\n\r\n jane.@example.org \nx@mailinator.com, support@example.org\njane@silent.test\nme@nomx.test"}})
 	require.Equal(t, http.StatusOK, got.status)
 	for _, want := range []string{"5 results", "This cost 5 points.", "Reaches a role, not one person", "Not a valid address", "The local part ends with a dot",
@@ -50,18 +52,18 @@ func TestTrySeveralAddresses(t *testing.T) {
 		require.Contains(t, got.body, strings.ReplaceAll(want, "'", "&#39;"))
 	}
 	require.NotContains(t, got.body, "Show the reason")
-	require.Equal(t, int64(5), s.used(t, account))
+	require.Equal(t, int64(5), s.used(t, owner))
 	got = b.submit("/dashboard/try", url.Values{"emails": {"a@example.org\nb@example.org\nc@example.org\nd@example.org\ne@example.org\nf@example.org"}})
 	require.Equal(t, http.StatusPaymentRequired, got.status)
 	require.Contains(t, got.body, "This costs 6 points, and you have 5 left this month. The points refill on 1 ")
 	require.Contains(t, got.body, ">a@example.org\nb@example.org", "the form keeps what was pasted")
 
-	var view tryView
+	var view account.TryView
 	require.Equal(t, http.StatusOK, b.postJSON("/dashboard/try", map[string]any{"emails": []string{"info@example.org", "jane@hotmial.com"}}, &view).status)
 	require.Len(t, view.Checked, 2)
 	require.Equal(t, "jane@hotmail.com", view.Checked[1].Fix)
 	require.Equal(t, int64(3), *view.Points.Left)
-	var p problemView
+	var p page.ProblemView
 	require.Equal(t, http.StatusPaymentRequired, b.postJSON("/dashboard/try", map[string]any{"emails": "a@example.org\nb@example.org\nc@example.org\nd@example.org"}, &p).status)
 	require.Equal(t, "INSUFFICIENT_USAGE", p.Code)
 }
@@ -133,29 +135,4 @@ func TestTryHostileAddresses(t *testing.T) {
 		}
 	}
 	require.Equal(t, http.StatusRequestEntityTooLarge, b.submit("/dashboard/try", url.Values{"emails": {strings.Repeat("x", maxForm)}}).status)
-}
-
-func TestPastedAddresses(t *testing.T) {
-	for text, want := range map[string][]string{
-		"a@b\r\nc@d\n\n a@b \n": {"a@b", "c@d"},
-		"a@b, c@d;e@f":          {"a@b", "c@d", "e@f"},
-		`"last, first"@b`:       {`"last, first"@b`},
-		"jane, doe@example.org": {"jane, doe@example.org"},
-		"no address":            {"no address"},
-	} {
-		got, err := pastedAddresses([]string{text})
-		require.NoError(t, err)
-		require.Equal(t, want, got, text)
-	}
-	for _, text := range []string{"", " \r\n ", ",;,"} {
-		_, err := pastedAddresses([]string{text})
-		require.EqualError(t, err, "Give at least one address.", text)
-	}
-}
-
-func TestVisible(t *testing.T) {
-	for text, want := range map[string]string{"": "", "jürgen@例え.jp": "jürgen@例え.jp", "a\x1b[31m": "a[U+001B][31m", "\u202eb\u200b": "[U+202E]b[U+200B]", "\xff": "[U+FFFD]",
-		strings.Repeat("é", 321): strings.Repeat("é", 320) + "… (642 bytes)"} {
-		require.Equal(t, want, visible(text))
-	}
 }

@@ -13,6 +13,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -30,7 +32,7 @@ func eachUsageSite(t *testing.T, test func(*testing.T, *usageSite)) {
 }
 
 func newUsageSite(t *testing.T, database string) *usageSite {
-	s := &usageSite{site: newSite(t, database, Config{}), database: database}
+	s := &usageSite{site: newSite(t, database, page.Config{}), database: database}
 	now, err := s.Ledger.Now(t.Context())
 	require.NoError(t, err)
 	s.today = book.DayOf(now)
@@ -75,16 +77,16 @@ func TestUsagePage(t *testing.T) {
 		}
 		require.NoError(t, s.Ledger.RevokeKey(t.Context(), s.account.ID, form))
 		path := fmt.Sprintf("/dashboard/usage?first=%s&last=%s", s.today-59, s.today)
-		var view usageView
+		var view account.UsageView
 		b.getJSON(path, &view)
 		require.Equal(t, int64(120), view.Count)
 		require.Equal(t, int64(6600), view.Total.Points)
 		require.Len(t, view.Rows, usagePageRows)
-		require.Equal(t, usageKeyView{ID: form, Name: "<i>Form</i>", Status: "revoked"}, view.Rows[0].Key)
+		require.Equal(t, account.UsageKeyView{ID: form, Name: "<i>Form</i>", Status: "revoked"}, view.Rows[0].Key)
 		require.Equal(t, s.today.String(), view.Rows[0].Day)
 		seen := map[string]bool{}
 		for next := path; next != ""; next = view.Next {
-			view = usageView{}
+			view = account.UsageView{}
 			b.getJSON(next, &view)
 			for _, r := range view.Rows {
 				seen[r.Day+strconv.FormatInt(r.Key.ID, 10)] = true
@@ -117,7 +119,7 @@ func TestUsageFilters(t *testing.T) {
 		"key=x": 404, "key=-1": 404, "key=99999": 404, "key=" + strconv.FormatInt(foreign, 10): 404, "key=99999999999999999999": 404,
 		"first=2025-01-01&last=2026-02-04": 200, "after=x": 200, "key=0": 200, "first=0001-01-01&last=0001-01-02": 200, "first=9999-12-01&last=9999-12-31": 200,
 	} {
-		var p problemView
+		var p page.ProblemView
 		require.Equal(t, want, b.getJSON("/dashboard/usage?"+query, &p).status, query)
 		require.NotContains(t, p.Sentence, "Secret")
 		require.Equal(t, want, b.get("/dashboard/usage.csv?"+query).status, query)
@@ -133,7 +135,7 @@ func TestUsageCSV(t *testing.T) {
 		}
 		s.use(t, s.account.ID, s.key(t, s.account.ID, "+1"), s.today, 7)
 		for n := range 8 { // accounts that do not read theirs
-			require.NoError(t, s.limits.long.Take(t.Context(), fmt.Sprint("exports of other ", n), maxLongEach))
+			require.NoError(t, s.Limits.Long.Take(t.Context(), fmt.Sprint("exports of other ", n), maxLongEach))
 		}
 		got := b.get(fmt.Sprintf("/dashboard/usage.csv?first=%s&last=%s", s.today-29, s.today))
 		require.Equal(t, http.StatusOK, got.status)
@@ -146,7 +148,7 @@ func TestUsageCSV(t *testing.T) {
 		require.Equal(t, []string{s.today.String(), rows[1][1], "'+1", "active", "7", "8", "1", "6", "0", "0", "0", "0", "0", "0", "0", "0"}, rows[1])
 		require.Equal(t, `'=HYPERLINK("https://evil.example","x"),2`, rows[2][2])
 		require.Equal(t, http.StatusSeeOther, s.browser(t).get("/dashboard/usage.csv").status, "without a session")
-		require.Eventually(t, func() bool { return s.limits.long.Used() == 8*maxLongEach }, hung, time.Millisecond)
+		require.Eventually(t, func() bool { return s.Limits.Long.Used() == 8*maxLongEach }, hung, time.Millisecond)
 	})
 }
 

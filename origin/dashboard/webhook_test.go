@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
@@ -32,7 +34,7 @@ func TestWebhookPage(t *testing.T) {
 		require.Contains(t, got.body, "whsec_")
 		require.NotContains(t, b.get(path).body, "whsec_", "shown only once")
 
-		var view webhookView
+		var view account.WebhookView
 		b.postJSON(path, map[string]string{"do": "rotate"}, &view)
 		require.Contains(t, view.Secret, "whsec_")
 		s.signedIn(t, s.createAccount(t, "other@example.com").ID).getJSON(path, &view)
@@ -43,7 +45,7 @@ func TestWebhookPage(t *testing.T) {
 
 // An owner whose receiver does not respond to a test keeps nobody from a page, and has one test at a time.
 func TestHangingReceiversBlockNoPage(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	hang, release := context.WithCancel(t.Context())
 	asked, status := make(chan struct{}), make(chan int)
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -62,12 +64,12 @@ func TestHangingReceiversBlockNoPage(t *testing.T) {
 	b := s.signedIn(t, s.account.ID)
 	go func() { status <- b.submit(path, url.Values{"do": {"test"}}).status }()
 	<-asked
-	require.Zero(t, s.limits.pages.Used())
+	require.Zero(t, s.Limits.Pages.Used())
 	require.Equal(t, http.StatusOK, b.get(path).status)
 	got := b.submit(path, url.Values{"do": {"test"}})
 	require.Equal(t, http.StatusTooManyRequests, got.status)
 	require.Contains(t, got.body, "Several requests of this account")
 	release()
 	require.Equal(t, http.StatusSeeOther, <-status)
-	require.Eventually(t, func() bool { return s.limits.long.Used() == 0 }, hung, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Limits.Long.Used() == 0 }, hung, time.Millisecond)
 }

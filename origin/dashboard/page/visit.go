@@ -1,4 +1,4 @@
-package dashboard
+package page
 
 import (
 	"bytes"
@@ -21,70 +21,73 @@ import (
 	"github.com/addrspec/addrspec/origin/identity"
 )
 
-// A visit is one request with who makes it.
-type visit struct {
-	*server
-	w       http.ResponseWriter
-	r       *http.Request     // its context ends after the time of a page
-	whole   context.Context   // of the request, without that limit
-	json    bool              // the caller wants JSON
-	user    *identity.User    // nil without a session
-	session *identity.Session // likewise
-	token   string            // of the session, or of the form cookie
+// A Visit is one request with who makes it.
+type Visit struct {
+	*Server
+	Writer  http.ResponseWriter
+	Request *http.Request     // its context ends after the time of a page
+	Whole   context.Context   // of the request, without that limit
+	JSON    bool              // the caller wants JSON
+	User    *identity.User    // nil without a session
+	Session *identity.Session // likewise
+	Token   string            // of the session, or of the form cookie
 	body    []byte            // of a POST with a form
-	form    url.Values        // in body
+	Form    url.Values        // in body
 
 	release func() // frees what the visit holds of the limits
 	kept    bool   // it is held until the response is sent
 }
 
+// Context returns the request's context, which ends after the time of a page.
+func (v *Visit) Context() context.Context { return v.Request.Context() }
+
 // knownTime is how long a page that needs no database waits to know who reads it.
 const knownTime = time.Second
 
 // enter takes a place and reads who makes the request. It refuses those who may not visit the route.
-func (v *visit) enter(route route) error {
-	network := v.callerNetwork(v.r)
-	if route.access == byAll && v.r.Method != http.MethodPost {
-		if err := v.hold(v.limits.offline, network, 1, errBusyNetwork); err != nil {
+func (v *Visit) enter(route Route) error {
+	network := v.CallerNetwork(v.Request)
+	if route.Access == ByAll && v.Request.Method != http.MethodPost {
+		if err := v.Hold(v.Limits.Offline, network, 1, ErrBusyNetwork); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(v.r.Context(), knownTime)
+		ctx, cancel := context.WithTimeout(v.Context(), knownTime)
 		defer cancel()
 		if v.identify(ctx) != nil { // the page is shown as to a stranger
-			v.user, v.session = nil, nil
+			v.User, v.Session = nil, nil
 		}
 		return nil
 	}
-	if err := v.hold(v.limits.pages, network, 1, errBusyNetwork); err != nil {
+	if err := v.Hold(v.Limits.Pages, network, 1, ErrBusyNetwork); err != nil {
 		return err
 	}
-	if err := v.identify(v.r.Context()); err != nil {
+	if err := v.identify(v.Context()); err != nil {
 		return err
 	}
 	switch {
-	case route.access <= byPublic:
+	case route.Access <= ByPublic:
 		return nil
-	case v.user == nil:
-		return errSignIn
-	case !v.session.Complete && route.file != "second-factor":
-		return errSecondFactor
-	case route.access == byOperator && !v.user.Operator:
-		return errNotFound
+	case v.User == nil:
+		return ErrSignIn
+	case !v.Session.Complete && route.file != "second-factor":
+		return ErrSecondFactor
+	case route.Access == ByOperator && !v.User.Operator:
+		return ErrNotFound
 	}
 	return nil
 }
 
 // identify finds the session of the request's cookie, if there is one.
-func (v *visit) identify(ctx context.Context) error {
-	v.token = v.cookie(sessionCookie)
-	if v.token == "" {
-		v.token = v.formCookie()
+func (v *Visit) identify(ctx context.Context) error {
+	v.Token = v.Cookie(SessionCookie)
+	if v.Token == "" {
+		v.Token = v.formCookie()
 		return nil
 	}
-	session, err := v.Identity.Session(ctx, v.token)
+	session, err := v.Identity.Session(ctx, v.Token)
 	if errors.Is(err, identity.ErrNoSession) {
-		v.clearCookie(sessionCookie)
-		v.token = v.formCookie()
+		v.ClearCookie(SessionCookie)
+		v.Token = v.formCookie()
 		return nil
 	}
 	if err != nil {
@@ -94,36 +97,36 @@ func (v *visit) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	user.From = v.from()
+	user.From = v.From()
 	user.From.Session = session.ID
 	user.Operator = user.Operator && !user.Suspended
-	v.session, v.user = &session, &user
+	v.Session, v.User = &session, &user
 	return nil
 }
 
-// from returns the browser whose attempts are counted.
-func (v *visit) from() identity.Caller {
-	return identity.Caller{Address: v.callerAddress(v.r), Network: v.callerNetwork(v.r), Device: v.cookie(deviceCookie)}
+// From returns the browser whose attempts are counted.
+func (v *Visit) From() identity.Caller {
+	return identity.Caller{Address: v.callerAddress(v.Request), Network: v.CallerNetwork(v.Request), Device: v.Cookie(DeviceCookie)}
 }
 
-// signedIn reports whether the session is complete.
-func (v *visit) signedIn() bool { return v.user != nil && v.session.Complete }
+// SignedIn reports whether the session is complete.
+func (v *Visit) SignedIn() bool { return v.User != nil && v.Session.Complete }
 
-// confirmed returns an error that leads to the page "Confirm that it is you", if
+// Confirmed returns an error that leads to the page "Confirm that it is you", if
 // the user has not proved recently who they are.
-func (v *visit) confirmed() error {
-	now, err := v.Ledger.Now(v.r.Context())
-	if err == nil && !v.session.Fresh(now) {
+func (v *Visit) Confirmed() error {
+	now, err := v.Ledger.Now(v.Context())
+	if err == nil && !v.Session.Fresh(now) {
 		err = errConfirm
 	}
 	return err
 }
 
-// id returns the number in the path.
-func (v *visit) id() (int64, error) {
-	n, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)
+// ID returns the number in the path.
+func (v *Visit) ID() (int64, error) {
+	n, err := strconv.ParseInt(v.Request.PathValue("id"), 10, 64)
 	if err != nil || n <= 0 {
-		return 0, errNotFound
+		return 0, ErrNotFound
 	}
 	return n, nil
 }
@@ -140,30 +143,30 @@ const (
 	tokenHeader = "X-Form-Token"
 )
 
-// guard refuses a POST that did not come from our own pages: by Fetch metadata or
+// Guard refuses a POST that did not come from our own pages: by Fetch metadata or
 // Origin (the Fetch standard; net/http.CrossOriginProtection), and by a token
 // that only they know. It parses the form, if there is one.
-func (v *visit) guard() error {
-	if v.origins.Check(v.r) != nil {
+func (v *Visit) Guard() error {
+	if v.origins.Check(v.Request) != nil {
 		return errCrossOrigin
 	}
 	var err error
-	if isJSON(v.r) {
-		v.form, err = parseJSONForm(v.body)
-	} else if v.form, err = url.ParseQuery(string(v.body)); err != nil {
+	if isJSON(v.Request) {
+		v.Form, err = parseJSONForm(v.body)
+	} else if v.Form, err = url.ParseQuery(string(v.body)); err != nil {
 		err = errForm
 	}
 	if err != nil {
 		return err
 	}
-	given := v.r.Header.Get(tokenHeader)
+	given := v.Request.Header.Get(tokenHeader)
 	if given == "" {
-		given = v.form.Get(tokenField)
+		given = v.Form.Get(tokenField)
 	}
 	switch {
 	case subtle.ConstantTimeCompare([]byte(given), []byte(v.formToken())) == 1:
 		return nil
-	case !v.json && v.cookie(formCookie) == "" && v.cookie(sessionCookie) == "":
+	case !v.JSON && v.Cookie(FormCookie) == "" && v.Cookie(SessionCookie) == "":
 		return errNoCookie // because loading the page again would not help
 	}
 	return errFormToken
@@ -171,8 +174,8 @@ func (v *visit) guard() error {
 
 // formToken returns the token of forms, which is bound to the session or, before
 // sign-in, to a cookie of its own.
-func (v *visit) formToken() string {
-	sum := sha256.Sum256([]byte("form token of " + v.token))
+func (v *Visit) formToken() string {
+	sum := sha256.Sum256([]byte("form token of " + v.Token))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
@@ -181,8 +184,8 @@ func (v *visit) formToken() string {
 // fields itself.
 const maxCommas = 20_000
 
-var errForm = &problem{status: http.StatusBadRequest, code: "INVALID_REQUEST",
-	sentence: "The form cannot be read: send application/x-www-form-urlencoded, or a JSON object."}
+var errForm = &Problem{Status: http.StatusBadRequest, Code: "INVALID_REQUEST",
+	Sentence: "The form cannot be read: send application/x-www-form-urlencoded, or a JSON object."}
 
 // parseJSONForm reads a form from a JSON object of strings, numbers, booleans and lists of them.
 func parseJSONForm(text []byte) (url.Values, error) {
@@ -219,69 +222,69 @@ func addField(form url.Values, name string, value any) error {
 			}
 		}
 	default:
-		return inputProblem(name, "The field "+strconv.Quote(name)+" must be a string, a number, a boolean or a list of them.")
+		return InputProblem(name, "The field "+strconv.Quote(name)+" must be a string, a number, a boolean or a list of them.")
 	}
 	return nil
 }
 
 // Cookies, by purpose.
 const (
-	sessionCookie = "addrspec"        // the session's token
-	formCookie    = "addrspec-form"   // binds forms of people who are not signed in
-	deviceCookie  = "addrspec-device" // marks a browser in which the user has signed in
+	SessionCookie = "addrspec"        // the session's token
+	FormCookie    = "addrspec-form"   // binds forms of people who are not signed in
+	DeviceCookie  = "addrspec-device" // marks a browser in which the user has signed in
 )
 
-// cookieLife is how long a browser keeps a cookie; the session in the database may
+// CookieLife is how long a browser keeps a cookie; the session in the database may
 // end earlier.
-const cookieLife = 30 * 24 * time.Hour
+const CookieLife = 30 * 24 * time.Hour
 
-// deviceLife is the longest time that browsers allow (RFC 6265bis section 5.5).
-const deviceLife = 400 * 24 * time.Hour
+// DeviceLife is the longest time that browsers allow (RFC 6265bis section 5.5).
+const DeviceLife = 400 * 24 * time.Hour
 
 // cookieName adds the prefix with which browsers insist on Secure, no Domain and
 // Path=/ (RFC 6265bis section 4.1.3.2).
-func (s *server) cookieName(purpose string) string {
+func (s *Server) cookieName(purpose string) string {
 	if s.secure() {
 		return "__Host-" + purpose
 	}
 	return purpose
 }
 
-func (v *visit) cookie(purpose string) string {
-	c, err := v.r.Cookie(v.cookieName(purpose))
+func (v *Visit) Cookie(purpose string) string {
+	c, err := v.Request.Cookie(v.cookieName(purpose))
 	if err != nil || len(c.Value) > 128 {
 		return ""
 	}
 	return c.Value
 }
 
-// setCookie sets a cookie that scripts cannot read and other sites cannot send
+// SetCookie sets a cookie that scripts cannot read and other sites cannot send
 // with a POST.
-func (v *visit) setCookie(purpose, value string, life time.Duration) {
-	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(purpose), Value: value, Path: "/", MaxAge: int(life.Seconds()),
+func (v *Visit) SetCookie(purpose, value string, life time.Duration) {
+	http.SetCookie(v.Writer, &http.Cookie{Name: v.cookieName(purpose), Value: value, Path: "/", MaxAge: int(life.Seconds()),
 		HttpOnly: true, Secure: v.secure(), SameSite: http.SameSiteLaxMode})
 }
 
-func (v *visit) clearCookie(purpose string) { v.setCookie(purpose, "", -time.Second) }
+func (v *Visit) ClearCookie(purpose string) { v.SetCookie(purpose, "", -time.Second) }
 
 // formCookie returns the value that forms are bound to without a session. It sets
 // the cookie if there is none.
-func (v *visit) formCookie() string {
-	value := v.cookie(formCookie)
+func (v *Visit) formCookie() string {
+	value := v.Cookie(FormCookie)
 	if value == "" {
 		value = rand.Text()
-		v.setCookie(formCookie, value, cookieLife)
+		v.SetCookie(FormCookie, value, CookieLife)
 	}
 	return value
 }
 
-// returnTo returns the page given in the field or query "to" if it is one of the
+// ReturnTo returns the page given in the field or query "to" if it is one of the
 // dashboard's own, and the Overview otherwise: a link must not lead people
 // elsewhere after they sign in.
-func (v *visit) returnTo() string {
-	to := v.form.Get("to")
+func (v *Visit) ReturnTo() string {
+	to := v.Form.Get("to")
 	if to == "" {
-		to = v.r.URL.Query().Get("to")
+		to = v.Request.URL.Query().Get("to")
 	}
 	parsed, err := url.Parse(to)
 	own := err == nil && parsed.Scheme == "" && parsed.Host == "" && parsed.User == nil && !strings.ContainsAny(to, "\\\r\n\t") &&
@@ -294,11 +297,11 @@ func (v *visit) returnTo() string {
 
 // callerAddress returns the network whose attempts are counted together: an IPv4
 // address, or an IPv6 /64, which one subscriber has.
-func (s *server) callerAddress(r *http.Request) string { return networkOf(s.caller(r), 32, 64) }
+func (s *Server) callerAddress(r *http.Request) string { return networkOf(s.caller(r), 32, 64) }
 
-// callerNetwork returns the network in which an attacker can easily have many of them: an
+// CallerNetwork returns the network in which an attacker can easily have many of them: an
 // IPv4 /24, or an IPv6 /48, which one site has.
-func (s *server) callerNetwork(r *http.Request) string { return networkOf(s.caller(r), 24, 48) }
+func (s *Server) CallerNetwork(r *http.Request) string { return networkOf(s.caller(r), 24, 48) }
 
 func networkOf(at netip.Addr, bits, bits6 int) string {
 	if at.Is6() {
@@ -310,7 +313,7 @@ func networkOf(at netip.Addr, bits, bits6 int) string {
 
 // caller returns the address that a request is from. X-Forwarded-For is believed as far
 // as trusted proxies have written it.
-func (s *server) caller(r *http.Request) netip.Addr {
+func (s *Server) caller(r *http.Request) netip.Addr {
 	at := parseAddress(r.RemoteAddr)
 	trusted := func(network netip.Prefix) bool { return network.Contains(at.WithZone("")) }
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")

@@ -1,4 +1,4 @@
-package dashboard
+package operator
 
 import (
 	"cmp"
@@ -14,6 +14,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/maypok86/otter/v2"
 
+	"github.com/addrspec/addrspec/origin/dashboard/account"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
@@ -26,37 +28,37 @@ const (
 )
 
 // operatorRoutes has the pages of operators.
-func operatorRoutes() map[string]route {
+func Routes() map[string]page.Route {
 	sums := otter.Must(&otter.Options[book.Day, []book.DaySum]{
 		MaximumSize: 10, Logger: &otter.NoopLogger{},
 		ExpiryCalculator: otter.ExpiryWriting[book.Day, []book.DaySum](sumsLife)})
-	overview := func(v *visit) (any, error) { return operatorOverview(v, sums) }
-	create := func(v *visit) (*outcome, error) {
+	overview := func(v *page.Visit) (any, error) { return operatorOverview(v, sums) }
+	create := func(v *page.Visit) (*page.Outcome, error) {
 		terms, err := accountTerms(v)
 		if err != nil {
 			return nil, err
 		}
-		a, err := v.Ledger.CreateAccount(v.r.Context(), v.form.Get("email"), terms)
-		return redirect(accountsPath+"/"+strconv.FormatInt(a.ID, 10), "account-created"), formProblem(err)
+		a, err := v.Ledger.CreateAccount(v.Context(), v.Form.Get("email"), terms)
+		return page.Redirect(accountsPath+"/"+strconv.FormatInt(a.ID, 10), "account-created"), page.FormProblem(err)
 	}
-	account := func(v *visit) (any, error) {
+	account := func(v *page.Visit) (any, error) {
 		view, err := operatorAccount(v)
 		if err == nil {
-			view.Link = strings.Join(v.shownOnce(), "")
+			view.Link = strings.Join(v.ShownOnce(), "")
 		}
 		return view, err
 	}
-	health := func(v *visit) (any, error) { return healthView{v.Health(v.r.Context())}, nil }
-	plans := func(v *visit) (any, error) {
-		plans, err := v.Ledger.Plans(v.r.Context())
+	health := func(v *page.Visit) (any, error) { return healthView{v.Health(v.Context())}, nil }
+	plans := func(v *page.Visit) (any, error) {
+		plans, err := v.Ledger.Plans(v.Context())
 		return plansView{plans, book.DefaultStored}, err
 	}
-	return map[string]route{
-		operatorPath:             operator("Operator", "operator", overview, nil),
-		accountsPath:             operator("Accounts", "operator-accounts", accounts, create),
-		accountsPath + "/{id}":   operator("Account", "operator-account", account, changeAccount),
-		plansPath:                operator("Plans", "operator-plans", plans, putPlan),
-		operatorPath + "/health": operator("Health", "operator-health", health, nil),
+	return map[string]page.Route{
+		operatorPath:             page.Operator("Operator", "operator", overview, nil),
+		accountsPath:             page.Operator("Accounts", "operator-accounts", accounts, create),
+		accountsPath + "/{id}":   page.Operator("Account", "operator-account", account, changeAccount),
+		plansPath:                page.Operator("Plans", "operator-plans", plans, putPlan),
+		operatorPath + "/health": page.Operator("Health", "operator-health", health, nil),
 	}
 }
 
@@ -66,23 +68,23 @@ const (
 )
 
 // operatorView is the operator's overview.
-type operatorView struct {
-	Chart   chartView      `json:"chart"`
-	Days    []dayErrors    `json:"errors"` // by day
-	Sum     dayErrors      `json:"-"`
-	Top     []book.Account `json:"top_accounts"` // that used most this month
-	Refused []statusCount  `json:"refused"`      // since the start of this server
+type Overview struct {
+	Chart   account.ChartView `json:"chart"`
+	Days    []DayErrors       `json:"errors"` // by day
+	Sum     DayErrors         `json:"-"`
+	Top     []book.Account    `json:"top_accounts"` // that used most this month
+	Refused []StatusCount     `json:"refused"`      // since the start of this server
 }
 
-// dayErrors are the requests of all accounts that were admitted on a day, and those that got no result.
-type dayErrors struct {
+// DayErrors are the requests of all accounts that were admitted on a day, and those that got no result.
+type DayErrors struct {
 	Day      string `json:"day"`
 	Requests int64  `json:"requests"`
 	Errors   int64  `json:"errors"`
 }
 
-// A statusCount is how many requests got an HTTP status.
-type statusCount struct {
+// A StatusCount is how many requests got an HTTP status.
+type StatusCount struct {
 	Status int    `json:"status"`
 	Why    string `json:"why"`
 	Count  int64  `json:"count"`
@@ -99,16 +101,16 @@ var refusedWhy = map[int]string{
 	499:                            "the client disconnected",
 }
 
-func operatorOverview(v *visit, sums *otter.Cache[book.Day, []book.DaySum]) (any, error) {
-	ctx, query := v.r.Context(), v.r.URL.Query()
+func operatorOverview(v *page.Visit, sums *otter.Cache[book.Day, []book.DaySum]) (any, error) {
+	ctx, query := v.Context(), v.Request.URL.Query()
 	if query.Has("search") || query.Has("after") { // a link from when this was the page of accounts
-		return redirect(accountsPath+"?"+v.r.URL.RawQuery, ""), nil
+		return page.Redirect(accountsPath+"?"+v.Request.URL.RawQuery, ""), nil
 	}
 	now, err := v.Ledger.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	first, last := book.DayOf(now)-chartDays+1, book.DayOf(now)
+	first, last := book.DayOf(now)-account.ChartDays+1, book.DayOf(now)
 	load := func(ctx context.Context, last book.Day) ([]book.DaySum, error) {
 		return v.Ledger.UsageOfAll(ctx, first, last)
 	}
@@ -116,22 +118,22 @@ func operatorOverview(v *visit, sums *otter.Cache[book.Day, []book.DaySum]) (any
 	if err != nil {
 		return nil, err
 	}
-	view := operatorView{Days: []dayErrors{}, Top: []book.Account{}, Refused: []statusCount{}}
-	points := make([][]int64, chartDays)
+	view := Overview{Days: []DayErrors{}, Top: []book.Account{}, Refused: []StatusCount{}}
+	points := make([][]int64, account.ChartDays)
 	for i := range points {
 		points[i] = make([]int64, 1)
 	}
 	for _, d := range days {
 		points[d.Day-first][0] = d.Points
-		view.Days = append(view.Days, dayErrors{d.Day.String(), d.Requests, d.Errors})
+		view.Days = append(view.Days, DayErrors{d.Day.String(), d.Requests, d.Errors})
 		view.Sum.Requests, view.Sum.Errors = view.Sum.Requests+d.Requests, view.Sum.Errors+d.Errors
 	}
-	view.Chart = newChart([]string{"All accounts"}, false, first, points)
+	view.Chart = account.NewChart([]string{"All accounts"}, false, first, points)
 	for status, n := range v.Refused() {
 		why := cmp.Or(refusedWhy[status], strings.ToLower(http.StatusText(status)))
-		view.Refused = append(view.Refused, statusCount{status, why, n})
+		view.Refused = append(view.Refused, StatusCount{status, why, n})
 	}
-	slices.SortFunc(view.Refused, func(a, b statusCount) int { return cmp.Compare(a.Status, b.Status) })
+	slices.SortFunc(view.Refused, func(a, b StatusCount) int { return cmp.Compare(a.Status, b.Status) })
 	top, err := v.Ledger.TopAccounts(ctx, topAccounts)
 	view.Top = append(view.Top, top...)
 	return view, err
@@ -140,8 +142,8 @@ func operatorOverview(v *visit, sums *otter.Cache[book.Day, []book.DaySum]) (any
 // accountsOnPage is how many accounts the operator's page lists at a time.
 const accountsOnPage = 50
 
-// accountsView is the operator's list of accounts.
-type accountsView struct {
+// AccountsView is the operator's list of accounts.
+type AccountsView struct {
 	Accounts []book.Account `json:"accounts"`
 	Search   string         `json:"search"`
 	Next     int64          `json:"next,omitempty"` // the value of "after" for the next page
@@ -149,15 +151,15 @@ type accountsView struct {
 }
 
 // accounts lists accounts, with a part of the email in the query "search".
-func accounts(v *visit) (any, error) {
-	query := v.r.URL.Query()
+func accounts(v *page.Visit) (any, error) {
+	query := v.Request.URL.Query()
 	page := book.AccountPage{Limit: accountsOnPage + 1, Search: query.Get("search")}
 	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
-	list, err := v.Ledger.Accounts(v.r.Context(), page)
+	list, err := v.Ledger.Accounts(v.Context(), page)
 	if err != nil {
 		return nil, err
 	}
-	view := accountsView{Accounts: append([]book.Account{}, list...), Search: page.Search}
+	view := AccountsView{Accounts: append([]book.Account{}, list...), Search: page.Search}
 	if len(list) > accountsOnPage {
 		view.Accounts = list[:accountsOnPage]
 		view.Next = list[accountsOnPage-1].ID
@@ -166,8 +168,8 @@ func accounts(v *visit) (any, error) {
 	return view, err
 }
 
-func planNames(v *visit) (names []string, err error) {
-	plans, err := v.Ledger.Plans(v.r.Context())
+func planNames(v *page.Visit) (names []string, err error) {
+	plans, err := v.Ledger.Plans(v.Context())
 	for _, p := range plans {
 		names = append(names, p.Name)
 	}
@@ -176,39 +178,39 @@ func planNames(v *visit) (names []string, err error) {
 
 // accountTerms reads the terms of an account from a form. An empty limit follows the
 // plan.
-func accountTerms(v *visit) (t book.Terms, err error) {
-	t.Plan = v.form.Get("plan")
-	if t.Rate, err = v.limit("rate"); err != nil {
+func accountTerms(v *page.Visit) (t book.Terms, err error) {
+	t.Plan = v.Form.Get("plan")
+	if t.Rate, err = v.Limit("rate"); err != nil {
 		return t, err
 	}
-	if t.Points, err = v.limit("points"); err != nil {
+	if t.Points, err = v.Limit("points"); err != nil {
 		return t, err
 	}
-	switch overage := v.form.Get("overage"); overage {
+	switch overage := v.Form.Get("overage"); overage {
 	case "":
 	case "on", "yes", "no":
 		t.Overage = new(bool)
 		*t.Overage = overage != "no"
 	default:
-		return t, inputProblem("overage", "Overage must be yes, no or empty for the plan's.")
+		return t, page.InputProblem("overage", "Overage must be yes, no or empty for the plan's.")
 	}
 	return t, nil
 }
 
 // operatorAccountView is the operator's page of one account.
-type operatorAccountView struct {
-	Account    book.Account `json:"account"`
-	Own        ownTerms     `json:"own_terms"`
-	Plans      []string     `json:"plans"`
-	Keys       []keyView    `json:"keys"`
-	Log        []auditView  `json:"audit_log"`
-	InProgress int          `json:"requests_under_way"` // on this server
+type AccountView struct {
+	Account    book.Account        `json:"account"`
+	Own        OwnTerms            `json:"own_terms"`
+	Plans      []string            `json:"plans"`
+	Keys       []account.KeyView   `json:"keys"`
+	Log        []account.AuditView `json:"audit_log"`
+	InProgress int                 `json:"requests_under_way"` // on this server
 	// Link is a one-time link that was just made.
 	Link string `json:"link,omitempty"`
 }
 
-// ownTerms are an account's own limits as the fields of a form.
-type ownTerms struct {
+// OwnTerms are an account's own limits as the fields of a form.
+type OwnTerms struct {
 	Rate    string `json:"rate"`
 	Points  string `json:"points"`
 	Overage string `json:"overage"`
@@ -217,81 +219,81 @@ type ownTerms struct {
 // linesOnPage is how many lines of the audit log an account's page has.
 const linesOnPage = 20
 
-func operatorAccount(v *visit) (view operatorAccountView, err error) {
-	id, err := v.id()
+func operatorAccount(v *page.Visit) (view AccountView, err error) {
+	id, err := v.ID()
 	if err != nil {
 		return view, err
 	}
-	ctx := v.r.Context()
+	ctx := v.Context()
 	a, err := v.Ledger.Account(ctx, id)
 	if err != nil {
 		return view, err
 	}
-	view = operatorAccountView{Account: a, Own: ownTerms{limitField(a.Own.Rate), limitField(a.Own.Points), ""},
-		InProgress: v.Ledger.InProgress(id), Log: []auditView{}}
+	view = AccountView{Account: a, Own: OwnTerms{page.LimitField(a.Own.Rate), page.LimitField(a.Own.Points), ""},
+		InProgress: v.Ledger.InProgress(id), Log: []account.AuditView{}}
 	if a.Own.Overage != nil {
 		view.Own.Overage = map[bool]string{true: "yes", false: "no"}[*a.Own.Overage]
 	}
 	if view.Plans, err = planNames(v); err != nil {
 		return view, err
 	}
-	keys, err := v.Ledger.ListKeys(ctx, id, book.KeyPage{Limit: keysOnPage})
+	keys, err := v.Ledger.ListKeys(ctx, id, book.KeyPage{Limit: account.KeysOnPage})
 	if err != nil {
 		return view, err
 	}
-	if view.Keys, err = viewKeys(v, id, keys); err != nil {
+	if view.Keys, err = account.ViewKeys(v, id, keys); err != nil {
 		return view, err
 	}
 	lines, err := v.Ledger.AuditLog(ctx, id, 0, linesOnPage)
 	for _, line := range lines {
-		view.Log = append(view.Log, viewOfAudit(line))
+		view.Log = append(view.Log, account.ViewOfAudit(line))
 	}
 	return view, err
 }
 
 // changeAccount does what the field "do" says.
-func changeAccount(v *visit) (done *outcome, err error) {
-	ctx := v.r.Context()
-	id, err := v.id()
+func changeAccount(v *page.Visit) (done *page.Outcome, err error) {
+	ctx := v.Context()
+	id, err := v.ID()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := v.Ledger.Account(ctx, id); err != nil {
 		return nil, err
 	}
-	switch v.form.Get("do") {
+	switch v.Form.Get("do") {
 	case "terms":
 		var terms book.Terms
 		if terms, err = accountTerms(v); err == nil {
-			done, err = v.done("account-changed"), v.Ledger.ChangeTerms(ctx, id, terms)
+			done, err = v.Done("account-changed"), v.Ledger.ChangeTerms(ctx, id, terms)
 		}
 	case "suspend":
-		if id == v.user.Account {
-			return nil, inputProblem("", "You cannot suspend your own account.")
+		if id == v.User.Account {
+			return nil, page.InputProblem("", "You cannot suspend your own account.")
 		}
-		done, err = v.done("account-suspended"), v.Ledger.SuspendAccount(ctx, id)
+		done, err = v.Done("account-suspended"), v.Ledger.SuspendAccount(ctx, id)
 	case "resume":
-		done, err = v.done("account-resumed"), v.Ledger.ResumeAccount(ctx, id)
+		done, err = v.Done("account-resumed"), v.Ledger.ResumeAccount(ctx, id)
 	case "link":
 		done, err = makeLink(v, id)
 	default:
-		err = inputProblem("do", "The field \"do\" must be terms, suspend, resume or link.")
+		err = page.InputProblem("do", "The field \"do\" must be terms, suspend, resume or link.")
 	}
-	return done, formProblem(err)
+	return done, page.FormProblem(err)
 }
 
 // makeLink makes a one-time link for an account's owner, which is shown once. It gives access to the
 // account, so the operator proves first who they are.
-func makeLink(v *visit, account int64) (*outcome, error) {
-	if err := v.confirmed(); err != nil {
+func makeLink(v *page.Visit, account int64) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
 		return nil, err
 	}
-	token, err := v.Identity.CreateLink(v.r.Context(), account)
+	token, err := v.Identity.CreateLink(v.Context(), account)
 	if err != nil {
 		return nil, err
 	}
-	link := v.link("/link/" + url.PathEscape(token))
-	return v.showOnce(v.done(""), func() (any, error) {
+	link := v.Link("/link/" + url.PathEscape(token))
+	return v.ShowOnce(v.Done(""), func() (any, error) {
 		view, err := operatorAccount(v)
 		view.Link = link
 		return view, err
@@ -300,7 +302,7 @@ func makeLink(v *visit, account int64) (*outcome, error) {
 
 // healthView is the operator's page of health.
 type healthView struct {
-	Parts []Health `json:"parts"`
+	Parts []page.Health `json:"parts"`
 }
 
 // plansView is the operator's page of plans.
@@ -311,26 +313,26 @@ type plansView struct {
 
 // putPlan adds a plan or replaces the one with its name, from the next request of
 // its accounts on.
-func putPlan(v *visit) (*outcome, error) {
-	plan := book.Plan{Name: v.form.Get("name"), Overage: v.form.Get("overage") != "", Stored: book.DefaultStored}
+func putPlan(v *page.Visit) (*page.Outcome, error) {
+	plan := book.Plan{Name: v.Form.Get("name"), Overage: v.Form.Get("overage") != "", Stored: book.DefaultStored}
 	for field, limit := range map[string]*book.Limit{"rate": &plan.Rate, "points": &plan.Points} {
-		given, err := v.limit(field)
+		given, err := v.Limit(field)
 		if err != nil {
 			return nil, err
 		}
 		if given == nil {
-			return nil, inputProblem(field, "Give both rate and points: a number, or unlimited.")
+			return nil, page.InputProblem(field, "Give both rate and points: a number, or unlimited.")
 		}
 		*limit = *given
 	}
-	if text := strings.TrimSpace(v.form.Get("stored")); text != "" {
+	if text := strings.TrimSpace(v.Form.Get("stored")); text != "" {
 		stored, err := humanize.ParseBytes(text)
 		if err != nil || stored > math.MaxInt64 {
-			return nil, inputProblem("stored", "The size of stored responses must be a number with a unit, such as "+
+			return nil, page.InputProblem("stored", "The size of stored responses must be a number with a unit, such as "+
 				humanize.IBytes(book.DefaultStored)+".")
 		}
 		plan.Stored = int64(stored)
 	}
-	err := v.Ledger.StorePlans(v.r.Context(), []book.Plan{plan})
-	return redirect(plansPath, "plan-stored"), formProblem(err)
+	err := v.Ledger.StorePlans(v.Context(), []book.Plan{plan})
+	return page.Redirect(plansPath, "plan-stored"), page.FormProblem(err)
 }

@@ -1,4 +1,4 @@
-package dashboard
+package account
 
 import (
 	"fmt"
@@ -7,15 +7,16 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// A chartView is a chart of stacked bars, one for each day, laid out for the
+// A ChartView is a chart of stacked bars, one for each day, laid out for the
 // template chart. Bars are in an SVG that is stretched to its place, so the labels
 // around it are text and keep their size on a phone.
-type chartView struct {
-	Series []chartSeries `json:"series"`
+type ChartView struct {
+	Series []ChartSeries `json:"series"`
 	Days   []chartDay    `json:"days"`
 	Top    string        `json:"-"` // the value at the top of the axis, and half of it
 	Middle string        `json:"-"`
@@ -23,8 +24,8 @@ type chartView struct {
 	Ticks  []string      `json:"-"` // days under the bars
 }
 
-// A chartSeries is a part of each bar.
-type chartSeries struct {
+// A ChartSeries is a part of each bar.
+type ChartSeries struct {
 	Name  string `json:"name"`
 	Class string `json:"-"` // of the style sheet
 	Total int64  `json:"total"`
@@ -52,16 +53,16 @@ const (
 	chartGap    = 0.2 // of a day's width, between bars
 )
 
-// newChart lays out values[day][series] from the day first on. The series others is
+// NewChart lays out values[day][series] from the day first on. The series others is
 // the last one, if there is one.
-func newChart(series []string, others bool, first book.Day, values [][]int64) chartView {
-	c := chartView{}
+func NewChart(series []string, others bool, first book.Day, values [][]int64) ChartView {
+	c := ChartView{}
 	for i, name := range series {
 		class := "series-" + strconv.Itoa(i+1)
 		if others && i == len(series)-1 {
 			class = "series-others"
 		}
-		c.Series = append(c.Series, chartSeries{Name: name, Class: class})
+		c.Series = append(c.Series, ChartSeries{Name: name, Class: class})
 	}
 	highest := int64(0)
 	for _, row := range values {
@@ -72,7 +73,7 @@ func newChart(series []string, others bool, first book.Day, values [][]int64) ch
 	for i, row := range values {
 		day := (first + book.Day(i)).String()
 		d := chartDay{Day: day, Values: row, Total: sumOf(row)}
-		d.Label = words.Date(dayOf(day)) + ": " + words.Count(d.Total, "point")
+		d.Label = words.Date(page.DayOf(day)) + ": " + words.Count(d.Total, "point")
 		below := int64(0)
 		for n, value := range row {
 			c.Series[n].Total += value
@@ -89,7 +90,7 @@ func newChart(series []string, others bool, first book.Day, values [][]int64) ch
 		c.Days = append(c.Days, d)
 	}
 	for _, i := range []int{0, len(c.Days) / 2, len(c.Days) - 1} {
-		c.Ticks = append(c.Ticks, dayOf(c.Days[i].Day).Format("2 Jan"))
+		c.Ticks = append(c.Ticks, page.DayOf(c.Days[i].Day).Format("2 Jan"))
 	}
 	return c
 }
@@ -170,8 +171,8 @@ func bars(key int64, days []book.KeyDay, last book.Day) []barView {
 	return list
 }
 
-// barsPath returns all bars as one path of SVG.
-func barsPath(list []barView) string {
+// BarsPath returns all bars as one path of SVG.
+func BarsPath(list []barView) string {
 	var path strings.Builder
 	for _, b := range list {
 		if b.Requests > 0 {
@@ -181,8 +182,8 @@ func barsPath(list []barView) string {
 	return path.String()
 }
 
-// requestsOf returns how many requests the bars show together.
-func requestsOf(list []barView) (n int64) {
+// RequestsOf returns how many requests the bars show together.
+func RequestsOf(list []barView) (n int64) {
 	for _, b := range list {
 		n += b.Requests
 	}

@@ -1,15 +1,16 @@
-package dashboard
+package account
 
 import (
 	"errors"
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
-// webhookView is the page Webhook.
-type webhookView struct {
+// WebhookView is the page Webhook.
+type WebhookView struct {
 	URL      string         `json:"url"` // "" for none
 	Created  time.Time      `json:"created,omitzero"`
 	Disabled time.Time      `json:"disabled,omitzero"` // the receiver returned 410 Gone
@@ -36,25 +37,25 @@ const messagesOnPage = 20
 
 // webhookPage shows the webhook, and what was just made: a secret, or a test message,
 // which the query "test" names.
-func webhookPage(v *visit) (any, error) {
+func webhookPage(v *page.Visit) (any, error) {
 	view, err := webhookOf(v)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range view.Messages {
-		if m.Percent == 0 && m.ID == v.r.URL.Query().Get("test") {
+		if m.Percent == 0 && m.ID == v.Request.URL.Query().Get("test") {
 			view.Test = &m
 		}
 	}
-	if made := v.shownOnce(); len(made) == 1 {
+	if made := v.ShownOnce(); len(made) == 1 {
 		view.Secret = made[0]
 	}
 	return view, nil
 }
 
-func webhookOf(v *visit) (webhookView, error) {
-	ctx, account := v.r.Context(), v.user.Account
-	view := webhookView{Messages: []deliveryView{}}
+func webhookOf(v *page.Visit) (WebhookView, error) {
+	ctx, account := v.Context(), v.User.Account
+	view := WebhookView{Messages: []deliveryView{}}
 	hook, err := v.Webhooks.Get(ctx, account)
 	if err != nil && !errors.Is(err, webhook.ErrNone) {
 		return view, err
@@ -68,30 +69,30 @@ func webhookOf(v *visit) (webhookView, error) {
 }
 
 // changeWebhook does what the field "do" says.
-func changeWebhook(v *visit) (done *outcome, err error) {
-	ctx, account := v.r.Context(), v.user.Account
+func changeWebhook(v *page.Visit) (done *page.Outcome, err error) {
+	ctx, account := v.Context(), v.User.Account
 	secret := ""
-	switch v.form.Get("do") {
+	switch v.Form.Get("do") {
 	case "set":
-		secret, err = v.Webhooks.Set(ctx, account, strings.TrimSpace(v.form.Get("url")))
+		secret, err = v.Webhooks.Set(ctx, account, strings.TrimSpace(v.Form.Get("url")))
 	case "rotate":
 		secret, err = v.Webhooks.Rotate(ctx, account)
 	case "test":
 		done, err = testWebhook(v)
 	case "remove":
-		done, err = v.done("webhook-removed"), v.Webhooks.Remove(ctx, account)
+		done, err = v.Done("webhook-removed"), v.Webhooks.Remove(ctx, account)
 	default:
-		err = inputProblem("do", "The field \"do\" must be set, rotate, test or remove.")
+		err = page.InputProblem("do", "The field \"do\" must be set, rotate, test or remove.")
 	}
 	for _, input := range []error{webhook.ErrURL, webhook.ErrNone, webhook.ErrDisabled, webhook.ErrTooSoon} {
 		if errors.Is(err, input) {
-			err = inputProblem("url", sentence(err))
+			err = page.InputProblem("url", page.Sentence(err))
 		}
 	}
 	if err != nil || done != nil {
 		return done, err
 	}
-	return v.showOnce(v.done(""), func() (any, error) {
+	return v.ShowOnce(v.Done(""), func() (any, error) {
 		view, err := webhookOf(v)
 		view.Secret = secret
 		return view, err
@@ -101,15 +102,15 @@ func changeWebhook(v *visit) (done *outcome, err error) {
 // testWebhook sends a test message and leads to the page that shows what became of
 // it, so that loading the page again sends none. It waits for the
 // receiver in a slot for tests.
-func testWebhook(v *visit) (*outcome, error) {
-	if err := v.hold(v.limits.long, "tests of "+v.account(), maxLongEach, errBusyAccount); err != nil {
+func testWebhook(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Hold(v.Limits.Long, "tests of "+v.Account(), page.MaxLongEach, page.ErrBusyAccount); err != nil {
 		return nil, err
 	}
-	sent, err := v.Webhooks.Test(v.r.Context(), v.user.Account)
+	sent, err := v.Webhooks.Test(v.Context(), v.User.Account)
 	if err != nil {
 		return nil, err
 	}
-	return v.showOnce(redirect(v.r.URL.Path+"?test="+sent.ID, ""), func() (any, error) {
+	return v.ShowOnce(page.Redirect(v.Request.URL.Path+"?test="+sent.ID, ""), func() (any, error) {
 		view, err := webhookOf(v)
 		test := deliveryView(sent)
 		view.Test = &test

@@ -1,4 +1,4 @@
-package dashboard
+package page
 
 import (
 	"context"
@@ -22,6 +22,8 @@ import (
 	"github.com/addrspec/addrspec/origin/webhook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
+
+func Nothing(*Visit) (any, error) { return struct{}{}, nil }
 
 // Config configures a Dashboard.
 type Config struct {
@@ -58,94 +60,94 @@ type Health struct {
 	Detail string `json:"detail"` // what is wrong and what to do, or a version
 }
 
-// A server serves visits. It knows no page.
-type server struct {
+// A Server serves visits. It knows no page.
+type Server struct {
 	Config
-	mux       *http.ServeMux
+	Mux       *http.ServeMux
 	origins   *http.CrossOriginProtection
-	limits    limits
-	passkeys  *identity.Passkeys                   // nil if the public URL has no host name
+	Limits    limits
+	Passkeys  *identity.Passkeys                   // nil if the public URL has no host name
 	templates func() map[string]*template.Template // by page
 	messages  map[string]string                    // what a page says after an action
 }
 
-func newServer(c Config, templates func() map[string]*template.Template, messages map[string]string) (*server, error) {
-	s := &server{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), limits: newLimits(),
+func New(c Config, templates func() map[string]*template.Template, messages map[string]string) (*Server, error) {
+	s := &Server{Config: c, Mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), Limits: newLimits(),
 		templates: templates, messages: messages}
-	s.mux.HandleFunc("/", s.notFound)
+	s.Mux.HandleFunc("/", s.notFound)
 	passkeys, err := c.Identity.Passkeys(c.PublicURL)
 	if err != nil && !errors.Is(err, identity.ErrNoPasskeys) {
 		return nil, err
 	}
-	s.passkeys = passkeys
+	s.Passkeys = passkeys
 	return s, s.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host)
 }
 
 // secure reports whether browsers reach the service through TLS.
-func (s *server) secure() bool { return s.PublicURL.Scheme == "https" }
+func (s *Server) secure() bool { return s.PublicURL.Scheme == "https" }
 
-// link returns the public URL of a path.
-func (s *server) link(path string) string { return s.PublicURL.JoinPath(path).String() }
+// Link returns the public URL of a path.
+func (s *Server) Link(path string) string { return s.PublicURL.JoinPath(path).String() }
 
 // access is who may request a page.
 type access int
 
 const (
-	byAll      access = iota // and the page needs no database
-	byPublic                 // everybody
+	ByAll      access = iota // and the page needs no database
+	ByPublic                 // everybody
 	bySignedIn               // a complete session
-	byOperator               // a complete session of a user with operator rights
+	ByOperator               // a complete session of a user with operator rights
 )
 
-// A route is a page: its data for GET, and what a POST to the same path does.
-type route struct {
-	access access
+// A Route is a page: its data for GET, and what a POST to the same path does.
+type Route struct {
+	Access access
 	title  string
 	file   string // the template
 	get    getter
-	post   poster
+	Post   poster
 }
 
 // A getter returns the data of a page.
-type getter func(*visit) (any, error)
+type getter func(*Visit) (any, error)
 
 // A poster does what a form asks.
-type poster func(*visit) (*outcome, error)
+type poster func(*Visit) (*Outcome, error)
 
-// offline returns a page for everybody that needs no database.
-func offline(title, file string, get getter, post poster) route {
-	return route{byAll, title, file, get, post}
+// Offline returns a page for everybody that needs no database.
+func Offline(title, file string, get getter, post poster) Route {
+	return Route{ByAll, title, file, get, post}
 }
 
-// public returns a page for everybody.
-func public(title, file string, get getter, post poster) route {
-	return route{byPublic, title, file, get, post}
+// Public returns a page for everybody.
+func Public(title, file string, get getter, post poster) Route {
+	return Route{ByPublic, title, file, get, post}
 }
 
-// signedIn returns a page for people with a complete session.
-func signedIn(title, file string, get getter, post poster) route {
-	return route{bySignedIn, title, file, get, post}
+// SignedIn returns a page for people with a complete session.
+func SignedIn(title, file string, get getter, post poster) Route {
+	return Route{bySignedIn, title, file, get, post}
 }
 
-// operator returns a page for operators.
-func operator(title, file string, get getter, post poster) route {
-	return route{byOperator, title, file, get, post}
+// Operator returns a page for operators.
+func Operator(title, file string, get getter, post poster) Route {
+	return Route{ByOperator, title, file, get, post}
 }
 
-// add adds a route whose form has at most so many bytes.
-func (s *server) add(path string, r route, form int64) {
+// Add adds a route whose form has at most so many bytes.
+func (s *Server) Add(path string, r Route, form int64) {
 	methods := "GET, HEAD"
-	if r.post != nil {
+	if r.Post != nil {
 		methods = "GET, HEAD, POST"
-		s.mux.HandleFunc("POST "+path, s.handler(r, form, action(r)))
+		s.Mux.HandleFunc("POST "+path, s.Handler(r, form, action(r)))
 	}
-	s.mux.HandleFunc("GET "+path, s.handler(r, form, page(r)))
-	s.mux.HandleFunc(path, s.methodNotAllowed(methods))
+	s.Mux.HandleFunc("GET "+path, s.Handler(r, form, page(r)))
+	s.Mux.HandleFunc(path, s.MethodNotAllowed(methods))
 }
 
 // Bounds of a request.
 const (
-	maxForm  = 64 << 10               // bytes of a form
+	MaxForm  = 64 << 10               // bytes of a form
 	formTime = 3 * time.Second        // for a form to arrive
 	maxWait  = 500 * time.Millisecond // for a place
 	maxTime  = 20 * time.Second       // of a page
@@ -154,32 +156,32 @@ const (
 )
 
 // ServeHTTP serves a request for a page.
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.setSecurityHeaders(w.Header())
 	if path.Clean(r.URL.Path) != r.URL.Path { // http.ServeMux would redirect
 		s.notFound(w, r)
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.Mux.ServeHTTP(w, r)
 }
 
-func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
-	s.handler(route{}, 0, func(*visit) error { return errNotFound })(w, r)
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
+	s.Handler(Route{}, 0, func(*Visit) error { return ErrNotFound })(w, r)
 }
 
-func (s *server) methodNotAllowed(allow string) http.HandlerFunc {
-	return s.handler(route{}, 0, func(v *visit) error {
-		v.w.Header().Set("Allow", allow)
-		return &problem{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", sentence: "This path accepts " + allow + " only."}
+func (s *Server) MethodNotAllowed(allow string) http.HandlerFunc {
+	return s.Handler(Route{}, 0, func(v *Visit) error {
+		v.Writer.Header().Set("Allow", allow)
+		return &Problem{Status: http.StatusMethodNotAllowed, Code: "METHOD_NOT_ALLOWED", Sentence: "This path accepts " + allow + " only."}
 	})
 }
 
 // Has reports whether a request is for a page or an asset.
-func (s *server) Has(r *http.Request) bool {
+func (s *Server) Has(r *http.Request) bool {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		return false
 	}
-	_, pattern := s.mux.Handler(r)
+	_, pattern := s.Mux.Handler(r)
 	return pattern != "/"
 }
 
@@ -189,7 +191,7 @@ func (s *server) Has(r *http.Request) bool {
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; " +
 	"img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-func (s *server) setSecurityHeaders(h http.Header) {
+func (s *Server) setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	// A one-time link is in a path, so no other site gets it. "no-referrer" would
@@ -205,27 +207,27 @@ func (s *server) setSecurityHeaders(h http.Header) {
 	}
 }
 
-// handler returns a handler that calls serve with the visit of each request that may visit the route. If
+// Handler returns a handler that calls serve with the visit of each request that may visit the route. If
 // form is not 0, it reads a form of so many bytes before.
-func (s *server) handler(route route, form int64, serve func(*visit) error) http.HandlerFunc {
+func (s *Server) Handler(route Route, form int64, serve func(*Visit) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		accept := r.Header.Get("Accept")
-		v := &visit{server: s, w: w, r: r, whole: r.Context(), release: func() {},
-			json: strings.Contains(accept, "application/json") || isJSON(r) && !strings.Contains(accept, "text/html")}
+		v := &Visit{Server: s, Writer: w, Request: r, Whole: r.Context(), release: func() {},
+			JSON: strings.Contains(accept, "application/json") || isJSON(r) && !strings.Contains(accept, "text/html")}
 		ctx, cancel := context.WithTimeout(r.Context(), maxTime)
 		defer cancel()
 		defer func() { v.release() }()
 		actor := book.Owner
-		if route.access == byOperator {
+		if route.Access == ByOperator {
 			actor = book.Operator
 		}
-		v.r = r.WithContext(book.WithActor(ctx, actor))
+		v.Request = r.WithContext(book.WithActor(ctx, actor))
 		err := v.receive(form)
 		if err == nil {
 			err = v.enter(route)
 		}
-		if err == nil && form > maxForm && v.user != nil {
-			err = v.hold(s.limits.documents, v.account(), 1, errBusyAccount) // before the form takes more memory
+		if err == nil && form > MaxForm && v.User != nil {
+			err = v.Hold(s.Limits.Documents, v.Account(), 1, ErrBusyAccount) // before the form takes more memory
 		}
 		if err == nil {
 			err = serve(v)
@@ -237,43 +239,43 @@ func (s *server) handler(route route, form int64, serve func(*visit) error) http
 }
 
 // receive reads the body of a form with a limit of bytes; 0 for no form.
-func (v *visit) receive(limit int64) error {
-	length := v.r.ContentLength
-	if v.r.Method != http.MethodPost || limit == 0 || length == 0 {
+func (v *Visit) receive(limit int64) error {
+	length := v.Request.ContentLength
+	if v.Request.Method != http.MethodPost || limit == 0 || length == 0 {
 		return nil
 	}
 	if length < 0 || length > limit {
 		length = limit
 	}
 	// The steps are held until the request has a place.
-	err := v.hold(v.limits.arriving, v.callerNetwork(v.r), int(length+step-1)/step, errBusyNetwork)
+	err := v.Hold(v.Limits.Arriving, v.CallerNetwork(v.Request), int(length+step-1)/step, ErrBusyNetwork)
 	if err != nil {
 		return err
 	}
-	control := http.NewResponseController(v.w)
+	control := http.NewResponseController(v.Writer)
 	_ = control.SetReadDeadline(time.Now().Add(formTime)) // a test's writer has none
-	v.body, err = io.ReadAll(io.LimitReader(v.r.Body, limit+1))
+	v.body, err = io.ReadAll(io.LimitReader(v.Request.Body, limit+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errSlowForm
 	case err != nil:
-		return &problem{status: http.StatusBadRequest, code: "INVALID_REQUEST", sentence: "The form is incomplete."}
+		return &Problem{Status: http.StatusBadRequest, Code: "INVALID_REQUEST", Sentence: "The form is incomplete."}
 	case int64(len(v.body)) > limit:
-		return &problem{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE",
-			sentence: "The form is larger than " + strconv.FormatInt(limit>>10, 10) + " KiB."}
+		return &Problem{Status: http.StatusRequestEntityTooLarge, Code: "BODY_TOO_LARGE",
+			Sentence: "The form is larger than " + strconv.FormatInt(limit>>10, 10) + " KiB."}
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	return nil
 }
 
 // page serves GET for a route.
-func page(route route) func(*visit) error {
-	return func(v *visit) error {
+func page(route Route) func(*Visit) error {
+	return func(v *Visit) error {
 		data, err := route.get(v)
 		if err != nil {
 			return err
 		}
-		if elsewhere, ok := data.(*outcome); ok {
+		if elsewhere, ok := data.(*Outcome); ok {
 			elsewhere.send(v, route)
 			return nil
 		}
@@ -284,23 +286,23 @@ func page(route route) func(*visit) error {
 
 // action serves POST for a route. A problem with the input shows the page again, with the sentence that
 // says what to do.
-func action(route route) func(*visit) error {
-	return func(v *visit) error {
-		if err := v.guard(); err != nil {
+func action(route Route) func(*Visit) error {
+	return func(v *Visit) error {
+		if err := v.Guard(); err != nil {
 			return err
 		}
-		done, err := route.post(v)
+		done, err := route.Post(v)
 		if err == nil {
 			done.send(v, route)
 			return nil
 		}
-		p := problemOf(err)
-		if !p.input || v.json {
+		p := ProblemOf(err)
+		if !p.Input || v.JSON {
 			return err
 		}
 		data, err := route.get(v)
 		if err == nil {
-			v.render(p.status, route, data, p)
+			v.render(p.Status, route, data, p)
 		}
 		return err
 	}
@@ -309,24 +311,24 @@ func action(route route) func(*visit) error {
 // send responds with a body that is in memory. A page has left its place when it is sent, so a client that
 // does not read it keeps nobody from a page. A page of a quarter of a step is not counted, because the
 // number of connections bounds those.
-func (v *visit) send(status int, contentType string, body []byte) {
+func (v *Visit) send(status int, contentType string, body []byte) {
 	if !v.kept {
 		v.release()
-		_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(sendTime)) // a test's writer has none
+		_ = http.NewResponseController(v.Writer).SetWriteDeadline(time.Now().Add(sendTime)) // a test's writer has none
 		if n := min(len(body)/step+1, maxUnsentEach/2); len(body) > step/4 {
-			free, err := take(v.whole, v.limits.unsent, v.callerNetwork(v.r), n, errBusyNetwork)
+			free, err := take(v.Whole, v.Limits.Unsent, v.CallerNetwork(v.Request), n, ErrBusyNetwork)
 			if err != nil {
-				p := problemOf(err)
-				v.w.Header().Set("Retry-After", "1")
-				http.Error(v.w, p.sentence, p.status)
+				p := ProblemOf(err)
+				v.Writer.Header().Set("Retry-After", "1")
+				http.Error(v.Writer, p.Sentence, p.Status)
 				return
 			}
 			defer free()
 		}
 	}
-	h := v.w.Header()
+	h := v.Writer.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(body) // an error means that the client has disconnected
+	v.Writer.WriteHeader(status)
+	_, _ = v.Writer.Write(body) // an error means that the client has disconnected
 }

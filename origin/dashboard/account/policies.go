@@ -1,4 +1,4 @@
-package dashboard
+package account
 
 import (
 	"errors"
@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// policiesPath is the page Policies; each policy has a page below it.
-const policiesPath = "/dashboard/policies"
+// PoliciesPath is the page Policies; each policy has a page below it.
+const PoliciesPath = "/dashboard/policies"
 
-// policiesView is the page Policies.
-type policiesView struct {
+// PoliciesView is the page Policies.
+type PoliciesView struct {
 	Policies []policyItem `json:"policies"`
 	Max      int          `json:"max"`
 	Bytes    int64        `json:"bytes"` // of all documents
@@ -33,23 +34,23 @@ type policyItem struct {
 	Version int64     `json:"version"`
 	Changed time.Time `json:"changed"`
 	Bytes   int64     `json:"bytes"`
-	Keys    []keyName `json:"keys"` // that have it as their default
+	Keys    []KeyName `json:"keys"` // that have it as their default
 }
 
-// A keyName is a key in a list of names.
-type keyName struct {
+// A KeyName is a key in a list of names.
+type KeyName struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 	Test bool   `json:"test"`
 }
 
-func policies(v *visit) (any, error) {
-	list, err := v.Ledger.Policies(v.r.Context(), v.user.Account)
+func policies(v *page.Visit) (any, error) {
+	list, err := v.Ledger.Policies(v.Context(), v.User.Account)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := v.keysByPolicy()
-	view := policiesView{Policies: []policyItem{}, Max: book.MaxPolicies, MaxBytes: book.MaxPolicyStorage}
+	keys, err := keysByPolicy(v)
+	view := PoliciesView{Policies: []policyItem{}, Max: book.MaxPolicies, MaxBytes: book.MaxPolicyStorage}
 	for _, p := range list {
 		view.Policies = append(view.Policies, viewOfPolicy(p, keys))
 		view.Bytes += p.Size
@@ -57,26 +58,26 @@ func policies(v *visit) (any, error) {
 	return view, err
 }
 
-func viewOfPolicy(p book.Policy, keys map[string][]keyName) policyItem {
-	return policyItem{p.Name, p.Version, p.Changed, p.Size, append([]keyName{}, keys[p.Name]...)}
+func viewOfPolicy(p book.Policy, keys map[string][]KeyName) policyItem {
+	return policyItem{p.Name, p.Version, p.Changed, p.Size, append([]KeyName{}, keys[p.Name]...)}
 }
 
 // keysByPolicy returns the keys that have a default policy, by its name. An account has a
 // thousand keys that are not revoked at most.
-func (v *visit) keysByPolicy() (map[string][]keyName, error) {
-	list, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, book.KeyPage{})
-	keys := map[string][]keyName{}
+func keysByPolicy(v *page.Visit) (map[string][]KeyName, error) {
+	list, err := v.Ledger.ListKeys(v.Context(), v.User.Account, book.KeyPage{})
+	keys := map[string][]KeyName{}
 	for _, k := range list {
 		if k.Policy != "" {
-			keys[k.Policy] = append(keys[k.Policy], keyName{k.ID, k.Name, k.Test})
+			keys[k.Policy] = append(keys[k.Policy], KeyName{k.ID, k.Name, k.Test})
 		}
 	}
 	return keys, err
 }
 
 // policyNames returns the names that a key's default can have.
-func (v *visit) policyNames() (names []string, err error) {
-	list, err := v.Ledger.Policies(v.r.Context(), v.user.Account)
+func policyNames(v *page.Visit) (names []string, err error) {
+	list, err := v.Ledger.Policies(v.Context(), v.User.Account)
 	for _, p := range list {
 		names = append(names, p.Name)
 	}
@@ -84,40 +85,40 @@ func (v *visit) policyNames() (names []string, err error) {
 }
 
 // createPolicy creates a policy from a document and leads to its page.
-func createPolicy(v *visit) (*outcome, error) {
-	name := strings.TrimSpace(v.form.Get("name"))
+func createPolicy(v *page.Visit) (*page.Outcome, error) {
+	name := strings.TrimSpace(v.Form.Get("name"))
 	if err := book.CheckPolicyName(name); err != nil {
-		return nil, inputProblem("name", sentence(err))
+		return nil, page.InputProblem("name", page.Sentence(err))
 	}
 	document := "{}"
-	switch start := v.form.Get("start"); {
-	case v.form.Has("document"):
-		document = lines(v.form.Get("document"))
+	switch start := v.Form.Get("start"); {
+	case v.Form.Has("document"):
+		document = lines(v.Form.Get("document"))
 	case start != "":
 		begin := slices.IndexFunc(docs.Policies(), func(p docs.Policy) bool { return p.Name == start })
 		if begin < 0 {
-			return nil, inputProblem("start", "The field \"start\" must name a policy of the guide.")
+			return nil, page.InputProblem("start", "The field \"start\" must name a policy of the guide.")
 		}
 		document = docs.Policies()[begin].Document
 	}
-	err := v.storePolicy(name, document, 0)
+	err := storePolicy(v, name, document, 0)
 	if errors.Is(err, book.ErrPolicyChanged) {
-		return nil, &problem{status: http.StatusConflict, code: "POLICY_EXISTS", field: "name", input: true,
-			sentence: "The account has a policy with this name. Give another name, or edit that one."}
+		return nil, &page.Problem{Status: http.StatusConflict, Code: "POLICY_EXISTS", Field: "name", Input: true,
+			Sentence: "The account has a policy with this name. Give another name, or edit that one."}
 	}
-	return redirect(policiesPath+"/"+name, "policy-created"), policyProblem(err)
+	return page.Redirect(PoliciesPath+"/"+name, "policy-created"), policyProblem(err)
 }
 
 // storePolicy stores a document in place of a version of a policy, if it is a policy.
-func (v *visit) storePolicy(name, document string, version int64) error {
-	err := v.inTurn(v.r.Context(), func() error {
-		_, err := v.Engine.NewPolicy(v.r.Context(), document)
+func storePolicy(v *page.Visit, name, document string, version int64) error {
+	err := v.InTurn(v.Context(), func() error {
+		_, err := v.Engine.NewPolicy(v.Context(), document)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	_, err = v.Ledger.ReplacePolicy(v.r.Context(), v.user.Account, name, document, version)
+	_, err = v.Ledger.ReplacePolicy(v.Context(), v.User.Account, name, document, version)
 	return err
 }
 
@@ -126,9 +127,9 @@ func policyProblem(err error) error {
 	refused, ok := errors.AsType[*host.PolicyError](err)
 	switch {
 	case ok:
-		return inputProblem("document", policySentence(refused))
+		return page.InputProblem("document", policySentence(refused))
 	case errors.Is(err, book.ErrTooManyPolicies), errors.Is(err, book.ErrPolicyStorage):
-		return inputProblem("", sentence(err))
+		return page.InputProblem("", page.Sentence(err))
 	}
 	return err
 }
@@ -145,9 +146,9 @@ func policySentence(refused *host.PolicyError) string {
 // lines returns the text of a text area with the line breaks that it was shown with.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// policyPage is the page of one policy. Its form has the document alone: the ticks are a view
+// PolicyPage is the page of one policy. Its form has the document alone: the ticks are a view
 // of the document, which policy.js keeps, so that no way to edit it loses what the other did.
-type policyPage struct {
+type PolicyPage struct {
 	Policy   policyItem `json:"policy"`
 	Document string     `json:"document"` // as it was given
 	Flaw     *flaw      `json:"-"`        // of what was given instead
@@ -156,11 +157,11 @@ type policyPage struct {
 	TooLong  bool       `json:"-"` // for a form
 }
 
-// maxDocument is how many bytes the form of a policy may have.
-const maxDocument = 1 << 20
+// MaxDocument is how many bytes the form of a policy may have.
+const MaxDocument = 1 << 20
 
 // PageTitle returns the title of the page.
-func (p *policyPage) PageTitle() string { return "Policy " + p.Policy.Name }
+func (p *PolicyPage) PageTitle() string { return "Policy " + p.Policy.Name }
 
 // A policySection is a member of the document, with the reasons that have a checkbox.
 type policySection struct {
@@ -186,7 +187,7 @@ var policyReasons = []policyReason{
 }
 
 // Sections are the ticks of the page.
-func (p *policyPage) Sections() []policySection {
+func (p *PolicyPage) Sections() []policySection {
 	return []policySection{
 		{"allow", "Allow", "Your own domains win over every list below.", nil},
 		{"block", "Block", "An address that is not valid is always blocked.", policyReasons},
@@ -194,89 +195,89 @@ func (p *policyPage) Sections() []policySection {
 	}
 }
 
-func policyGet(v *visit) (any, error) { return v.policyPage() }
+func policyGet(v *page.Visit) (any, error) { return policyPage(v) }
 
 // policyPage returns the page of the account's policy with the name of the path.
-func (v *visit) policyPage() (*policyPage, error) {
-	name := v.r.PathValue("name")
+func policyPage(v *page.Visit) (*PolicyPage, error) {
+	name := v.Request.PathValue("name")
 	if book.CheckPolicyName(name) != nil {
-		return nil, errNotFound
+		return nil, page.ErrNotFound
 	}
-	stored, err := v.Ledger.Policy(v.r.Context(), v.user.Account, name)
+	stored, err := v.Ledger.Policy(v.Context(), v.User.Account, name)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := v.keysByPolicy()
-	page := &policyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}
-	page.Tried = v.r.URL.Path == policiesPath+"/"+name+"/test"
-	page.TooLong = len(page.Document) > maxDocument/3 && len(url.QueryEscape(page.Document)) > maxDocument-maxForm
-	return page, err
+	keys, err := keysByPolicy(v)
+	list := &PolicyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}
+	list.Tried = v.Request.URL.Path == PoliciesPath+"/"+name+"/test"
+	list.TooLong = len(list.Document) > MaxDocument/3 && len(url.QueryEscape(list.Document)) > MaxDocument-page.MaxForm
+	return list, err
 }
 
 // changePolicy replaces the document of a policy. Somebody who has begun with another
 // version than the stored one, as in a second tab, gets the page again, with what was
 // entered, and decides. A program may leave the version out, to replace any.
-func changePolicy(v *visit) (*outcome, error) {
-	page, err := v.policyPage()
+func changePolicy(v *page.Visit) (*page.Outcome, error) {
+	list, err := policyPage(v)
 	if err != nil {
 		return nil, err
 	}
-	if !v.form.Has("document") {
-		return nil, inputProblem("document", "Give the document of the policy.")
+	if !v.Form.Has("document") {
+		return nil, page.InputProblem("document", "Give the document of the policy.")
 	}
-	version, given := page.Policy.Version, v.form.Get("version")
-	if v.form.Has("version") {
+	version, given := list.Policy.Version, v.Form.Get("version")
+	if v.Form.Has("version") {
 		version, err = strconv.ParseInt(given, 10, 64)
 		if err != nil || version < 0 {
-			return nil, inputProblem("version", "The version must be the number that the page has.")
+			return nil, page.InputProblem("version", "The version must be the number that the page has.")
 		}
 	}
-	document := lines(v.form.Get("document"))
-	err = v.storePolicy(page.Policy.Name, document, version)
+	document := lines(v.Form.Get("document"))
+	err = storePolicy(v, list.Policy.Name, document, version)
 	switch {
 	case errors.Is(err, book.ErrPolicyChanged):
-		v.form.Set("version", strconv.FormatInt(page.Policy.Version, 10)) // so that a second try replaces it
-		p := &problem{status: http.StatusConflict, code: "POLICY_CHANGED", field: "version"}
-		p.sentence = fmt.Sprintf("The policy was changed since this page was opened: you began with version %s, "+
+		v.Form.Set("version", strconv.FormatInt(list.Policy.Version, 10)) // so that a second try replaces it
+		p := &page.Problem{Status: http.StatusConflict, Code: "POLICY_CHANGED", Field: "version"}
+		p.Sentence = fmt.Sprintf("The policy was changed since this page was opened: you began with version %s, "+
 			"and now it has version %d. Nothing was saved. What you entered is below; save it again to replace the "+
-			"other change, or load the page to see that.", visible(given), page.Policy.Version)
-		return &outcome{data: page, refused: p}, nil
+			"other change, or load the page to see that.", page.Visible(given), list.Policy.Version)
+		return &page.Outcome{Data: list, Refused: p}, nil
 	case err != nil:
-		return page.refused(document, err)
+		return list.refused(document, err)
 	}
-	return redirect(v.r.URL.Path, "policy-changed"), nil
+	return page.Redirect(v.Request.URL.Path, "policy-changed"), nil
 }
 
 // refused shows the page again with what is wrong and where, if err is why a document is no
 // policy.
-func (p *policyPage) refused(document string, err error) (*outcome, error) {
+func (p *PolicyPage) refused(document string, err error) (*page.Outcome, error) {
 	refused, ok := errors.AsType[*host.PolicyError](err)
 	if !ok {
 		return nil, policyProblem(err)
 	}
 	p.Flaw = flawOf(document, refused)
-	return &outcome{data: p, refused: problemOf(policyProblem(err))}, nil
+	return &page.Outcome{Data: p, Refused: page.ProblemOf(policyProblem(err))}, nil
 }
 
 // deletePolicy deletes a policy that is no key's default.
-func deletePolicy(v *visit) (*outcome, error) {
-	page, err := v.policyPage()
+func deletePolicy(v *page.Visit) (*page.Outcome, error) {
+	list, err := policyPage(v)
 	if err != nil {
 		return nil, err
 	}
-	err = v.Ledger.DeletePolicy(v.r.Context(), v.user.Account, page.Policy.Name)
+	err = v.Ledger.DeletePolicy(v.Context(), v.User.Account, list.Policy.Name)
 	if errors.Is(err, book.ErrPolicyInUse) {
 		names := "a key"
-		if n := len(page.Policy.Keys); n > 0 { // else one became so just now
-			names = "the key “" + page.Policy.Keys[0].Name + "”"
+		if n := len(list.Policy.Keys); n > 0 { // else one became so just now
+			names = "the key “" + list.Policy.Keys[0].Name + "”"
 			if n > 1 {
 				names += " and " + words.Count(int64(n-1), "more key")
 			}
 		}
-		return nil, &problem{status: http.StatusConflict, code: "POLICY_IN_USE", input: true,
-			sentence: "The policy is the default of " + names + ". Give the key another default first, or none."}
+		return nil, &page.Problem{Status: http.StatusConflict, Code: "POLICY_IN_USE", Input: true,
+			Sentence: "The policy is the default of " + names + ". Give the key another default first, or none."}
 	}
-	return redirect(policiesPath, "policy-deleted"), err
+	return page.Redirect(PoliciesPath, "policy-deleted"), err
 }
 
 // A flaw is what is wrong in a document, and where.
@@ -315,7 +316,7 @@ func flawOf(document string, refused *host.PolicyError) *flaw {
 		if n == line-1 {
 			around = column - 1
 		}
-		f.Lines = append(f.Lines, flawLine{n + 1, visible(cutAround(all[n], around)), n == line-1})
+		f.Lines = append(f.Lines, flawLine{n + 1, page.Visible(cutAround(all[n], around)), n == line-1})
 	}
 	return f
 }

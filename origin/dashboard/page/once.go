@@ -1,4 +1,4 @@
-package dashboard
+package page
 
 import (
 	"crypto/aes"
@@ -33,12 +33,12 @@ type once struct {
 	Until time.Time `json:"until"`
 }
 
-// showOnce leads to a page that shows texts, once. A program that wants JSON gets the
+// ShowOnce leads to a page that shows texts, once. A program that wants JSON gets the
 // data instead, as the response to its POST.
-func (v *visit) showOnce(to *outcome, data func() (any, error), texts ...string) (*outcome, error) {
-	if v.json {
+func (v *Visit) ShowOnce(to *Outcome, data func() (any, error), texts ...string) (*Outcome, error) {
+	if v.JSON {
 		view, err := data()
-		return show(view), err
+		return Show(view), err
 	}
 	if len(texts) == 0 {
 		return to, nil
@@ -47,25 +47,25 @@ func (v *visit) showOnce(to *outcome, data func() (any, error), texts ...string)
 	if err != nil {
 		return nil, err
 	}
-	aead, err := onceCipher(v.token)
+	aead, err := onceCipher(v.Token)
 	if err != nil {
 		return nil, err
 	}
 	sealed := aead.Seal(nil, nil, text, []byte(to.location))
-	v.setCookie(onceName(to.location), base64.RawURLEncoding.EncodeToString(sealed), onceLife)
+	v.SetCookie(onceName(to.location), base64.RawURLEncoding.EncodeToString(sealed), onceLife)
 	return to, nil
 }
 
-// shownOnce returns the texts that the page has to show, and removes their cookie. It
+// ShownOnce returns the texts that the page has to show, and removes their cookie. It
 // is nil if there are none.
-func (v *visit) shownOnce() []string {
-	address := v.r.URL.RequestURI()
-	c, err := v.r.Cookie(v.cookieName(onceName(address)))
-	if err != nil || len(c.Value) > maxOnce || v.r.Method != http.MethodGet {
+func (v *Visit) ShownOnce() []string {
+	address := v.Request.URL.RequestURI()
+	c, err := v.Request.Cookie(v.cookieName(onceName(address)))
+	if err != nil || len(c.Value) > maxOnce || v.Request.Method != http.MethodGet {
 		return nil
 	}
-	v.clearCookie(onceName(address))
-	return unseal(v.token, address, c.Value, time.Now())
+	v.ClearCookie(onceName(address))
+	return unseal(v.Token, address, c.Value, time.Now())
 }
 
 func onceName(address string) string {

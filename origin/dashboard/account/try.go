@@ -1,4 +1,4 @@
-package dashboard
+package account
 
 import (
 	"bytes"
@@ -18,12 +18,13 @@ import (
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/check/input"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// tryView is the page Try it.
-type tryView struct {
+// TryView is the page Try it.
+type TryView struct {
 	Points  pointsView    `json:"points"`
 	Checked []checkedView `json:"checked,omitempty"`
 	Charged string        `json:"charged,omitempty"` // what the check cost
@@ -34,41 +35,41 @@ type tryView struct {
 }
 
 // One reports whether a single address was checked.
-func (t *tryView) One() bool { return len(t.Checked) == 1 }
+func (t *TryView) One() bool { return len(t.Checked) == 1 }
 
 // Emails returns the addresses of the form's field, one a line.
-func (t *tryView) Emails(f *frame) string { return strings.Join(f.Form["emails"], "\n") }
+func (t *TryView) Emails(f *page.Frame) string { return strings.Join(f.Form["emails"], "\n") }
 
-func tryPage(v *visit) (any, error) {
-	points, err := v.points()
-	return &tryView{Points: points, Max: maxBatch}, err
+func tryPage(v *page.Visit) (any, error) {
+	points, err := points(v)
+	return &TryView{Points: points, Max: maxBatch}, err
 }
 
 // try checks the addresses of the form. They are in the body of the request and
 // of the response only, not in an address of a page, a log or the history.
-func try(v *visit) (*outcome, error) {
-	list, err := pastedAddresses(v.form["emails"])
+func try(v *page.Visit) (*page.Outcome, error) {
+	list, err := pastedAddresses(v.Form["emails"])
 	if err != nil {
 		return nil, err
 	}
-	if from, to, ok := strings.Cut(v.form.Get("use"), " "); ok {
-		v.form["emails"] = replaceDomain(list, from, to)
+	if from, to, ok := strings.Cut(v.Form.Get("use"), " "); ok {
+		v.Form["emails"] = replaceDomain(list, from, to)
 		data, err := tryPage(v)
-		return show(data), err
+		return page.Show(data), err
 	}
-	before, err := v.points()
+	before, err := points(v)
 	if err != nil {
 		return nil, err
 	}
-	view, err := v.checkList(list, before)
+	view, err := checkList(v, list, before)
 	if err != nil {
 		return nil, err
 	}
 	view.Points = before
-	if after, err := v.points(); err == nil { // else the response, which was paid for, is shown all the same
+	if after, err := points(v); err == nil { // else the response, which was paid for, is shown all the same
 		view.Points = after
 	}
-	return show(view), nil
+	return page.Show(view), nil
 }
 
 // An apiItem is an address in the API's response to a batch.
@@ -84,20 +85,20 @@ type apiItem struct {
 // checkList checks one address as GET /v1/email/{email} does, which gives the
 // reason of an address that is not valid and charges nothing for it, and several
 // as POST /v1/emails does.
-func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
-	if err := v.holdCheck(); err != nil {
+func checkList(v *page.Visit, list []string, before pointsView) (*TryView, error) {
+	if err := holdCheck(v); err != nil {
 		return nil, err
 	}
 	path, method, body, curl := "/v1/emails", http.MethodPost, []byte(nil), ""
 	if len(list) == 1 {
 		path, method = "/v1/email/"+url.PathEscape(list[0])+"?details=true", http.MethodGet
-		curl = `'` + v.link("") + path + `'`
+		curl = `'` + v.Link("") + path + `'`
 	} else {
 		body, _ = json.Marshal(map[string][]string{"emails": list}) // strings: cannot fail
 		quoted := strings.ReplaceAll(string(body), "'", `\u0027`)   // for the shell
-		curl = `-H 'Content-Type: application/json' -d '` + quoted + `' ` + v.link("") + path
+		curl = `-H 'Content-Type: application/json' -d '` + quoted + `' ` + v.Link("") + path
 	}
-	q, err := http.NewRequestWithContext(api.As(v.whole, v.user.Account), method, path, bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(api.As(v.Whole, v.User.Account), method, path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
 	resp := client.Record(v.API, q)
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, resp.Body.Bytes(), "", "  ") // fails if the body is no JSON, which is an error below
-	view := &tryView{Max: maxBatch, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
+	view := &TryView{Max: maxBatch, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
 
 	var refused struct{ Error, Code string }
 	var batch struct {
@@ -127,13 +128,13 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
 		err = json.Unmarshal(resp.Body.Bytes(), &batch)
 	}
 	for _, item := range batch.Results {
-		checked, wrong := v.viewOf(item)
+		checked, wrong := viewOf(v, item)
 		view.Checked, err = append(view.Checked, checked), cmp.Or(err, wrong)
 	}
 	if err != nil {
 		v.Log.Error("a response of the API cannot be read") // without the error, which may have an address
-		return nil, &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
-			sentence: "The response of the API cannot be read, because of a fault in the service."}
+		return nil, &page.Problem{Status: http.StatusInternalServerError, Code: "INTERNAL_ERROR",
+			Sentence: "The response of the API cannot be read, because of a fault in the service."}
 	}
 	view.Charged = "This cost " + words.Count(batch.Points, "point") + "."
 	if missing := len(list) - len(view.Checked); missing > 0 {
@@ -145,7 +146,7 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, error) {
 
 // problemOfResponse returns why the API refused a request, in a sentence for people. Of the API's three
 // shapes of errors, A has a sentence in "error", B an object, and C (429) neither.
-func problemOfResponse(w *client.Recorder, refill time.Time) *problem {
+func problemOfResponse(w *client.Recorder, refill time.Time) *page.Problem {
 	var given struct {
 		Error json.RawMessage
 		Code  string
@@ -159,20 +160,20 @@ func problemOfResponse(w *client.Recorder, refill time.Time) *problem {
 		_ = json.Unmarshal(given.Error, &detail.Message)
 	}
 	seconds, _ := strconv.Atoi(w.Header().Get("Retry-After"))
-	p := &problem{status: w.Status, code: detail.Code, sentence: detail.Message, input: true, wait: time.Duration(seconds) * time.Second}
+	p := &page.Problem{Status: w.Status, Code: detail.Code, Sentence: detail.Message, Input: true, Wait: time.Duration(seconds) * time.Second}
 	switch {
 	case w.Status == http.StatusPaymentRequired:
-		p.sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
+		p.Sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
 			words.Count(detail.Required, "point"), humanize.Comma(detail.Remaining), words.Date(refill))
-	case w.Status == http.StatusTooManyRequests && p.wait == 0:
-		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+words.Date(refill)+"."
+	case w.Status == http.StatusTooManyRequests && p.Wait == 0:
+		p.Code, p.Sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+words.Date(refill)+"."
 	case w.Status == http.StatusTooManyRequests:
-		p.code = "RATE_LIMITED"
-		p.sentence = "The account sends as many requests as it may at the moment. Try again in " + words.Wait(p.wait) + ". Nothing was charged."
+		p.Code = "RATE_LIMITED"
+		p.Sentence = "The account sends as many requests as it may at the moment. Try again in " + words.Wait(p.Wait) + ". Nothing was charged."
 	case w.Status == http.StatusServiceUnavailable:
-		p.sentence += " Try again in " + words.Wait(p.wait) + "."
-	case p.sentence == "":
-		p.sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.Status)
+		p.Sentence += " Try again in " + words.Wait(p.Wait) + "."
+	case p.Sentence == "":
+		p.Sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.Status)
 	}
 	return p
 }
@@ -199,7 +200,7 @@ type checkedView struct {
 
 // viewOf puts what was found into words. The response to a batch does not say why an address is
 // not valid, which the module knows at no cost.
-func (v *visit) viewOf(i apiItem) (checkedView, error) {
+func viewOf(v *page.Visit, i apiItem) (checkedView, error) {
 	if i.Error != nil {
 		return checkedView{Email: i.Email, Tone: result.ToneWarn, Verdict: result.Unchecked,
 			Reason: i.Error.Message + ". Check it again later; it may be fine.", Problem: i.Error.Code}, nil
@@ -215,39 +216,39 @@ func (v *visit) viewOf(i apiItem) (checkedView, error) {
 		view.Domains = r.Domain + " " + r.SuggestedDomain()
 	}
 	if !r.Valid {
-		if facts, err := v.Engine.Check(v.r.Context(), nil, r.Email, 0); err == nil {
+		if facts, err := v.Engine.Check(v.Context(), nil, r.Email, 0); err == nil {
 			view.Reason = result.Sentence(facts.Refusal.Sentence)
 		}
 	}
 	return view, nil
 }
 
-// checkPath passes batches from the page Lists to POST /v1/emails, which responds.
-const checkPath = "/dashboard/lists/check"
+// CheckPath passes batches from the page Lists to POST /v1/emails, which responds.
+const CheckPath = "/dashboard/lists/check"
 
-// check serves checkPath. The token is in a header, and the body goes to the API unread, which has its own
+// Check serves checkPath. The token is in a header, and the body goes to the API unread, which has its own
 // bounds.
-func check(v *visit) error {
-	if err := v.guard(); err != nil {
+func Check(v *page.Visit) error {
+	if err := v.Guard(); err != nil {
 		return err
 	}
-	if err := v.holdCheck(); err != nil {
+	if err := holdCheck(v); err != nil {
 		return err
 	}
-	r := v.r.WithContext(api.As(v.whole, v.user.Account))
+	r := v.Request.WithContext(api.As(v.Whole, v.User.Account))
 	r.URL = &url.URL{Path: "/v1/emails"}
-	v.API.ServeHTTP(v.w, r)
+	v.API.ServeHTTP(v.Writer, r)
 	return nil
 }
 
 // holdCheck holds what a check of the account takes until its response is sent.
-func (v *visit) holdCheck() error {
-	if v.user.Suspended {
-		return errSuspended
+func holdCheck(v *page.Visit) error {
+	if v.User.Suspended {
+		return page.ErrSuspended
 	}
-	err := v.hold(v.limits.long, "checks of "+v.account(), 1, errBusyAccount)
+	err := v.Hold(v.Limits.Long, "checks of "+v.Account(), 1, page.ErrBusyAccount)
 	if err == nil {
-		v.keep()
+		v.Keep()
 	}
 	return err
 }
@@ -255,9 +256,9 @@ func (v *visit) holdCheck() error {
 // maxBatch is how many addresses POST /v1/emails takes, and Try it at a time.
 const maxBatch = 64
 
-// listsView is the page Lists. Its JSON says what a list may cost before it is
+// ListsView is the page Lists. Its JSON says what a list may cost before it is
 // checked.
-type listsView struct {
+type ListsView struct {
 	Points pointsView `json:"points"`
 	Batch  int        `json:"-"`
 	Origin string     `json:"-"`
@@ -265,9 +266,9 @@ type listsView struct {
 	Names  string     `json:"-"` // of columns of addresses
 }
 
-func lists(v *visit) (any, error) {
-	points, err := v.points()
-	return listsView{points, maxBatch, v.PublicURL.String(), v.link("/v1/emails"), input.AddressNames}, err
+func lists(v *page.Visit) (any, error) {
+	points, err := points(v)
+	return ListsView{points, maxBatch, v.PublicURL.String(), v.Link("/v1/emails"), input.AddressNames}, err
 }
 
 // pastedAddresses returns the distinct addresses of a text, in its order: one a
@@ -291,9 +292,9 @@ func pastedAddresses(lines []string) ([]string, error) {
 	}
 	switch {
 	case len(list) == 0:
-		return nil, inputProblem("emails", "Give at least one address.")
+		return nil, page.InputProblem("emails", "Give at least one address.")
 	case len(list) > maxBatch:
-		return nil, inputProblem("emails", fmt.Sprintf("These are %d different addresses; at most %d fit here. "+
+		return nil, page.InputProblem("emails", fmt.Sprintf("These are %d different addresses; at most %d fit here. "+
 			"For more, use Lists.", len(list), maxBatch))
 	}
 	return list, nil

@@ -1,4 +1,4 @@
-package dashboard
+package account
 
 import (
 	"encoding/csv"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/words"
 )
@@ -21,12 +22,12 @@ const (
 	usageKeys     = 100 // in the list to choose from: those with the most points
 )
 
-// usageView is the page Usage.
-type usageView struct {
+// UsageView is the page Usage.
+type UsageView struct {
 	First string         `json:"first"`
 	Last  string         `json:"last"`
 	Key   int64          `json:"key,omitempty"`
-	Keys  []usageKeyView `json:"keys"` // that used points in these days
+	Keys  []UsageKeyView `json:"keys"` // that used points in these days
 	Rows  []usageRowView `json:"rows"`
 	Total usageNumbers   `json:"total"`
 	Count int64          `json:"count"`          // rows in all
@@ -36,7 +37,7 @@ type usageView struct {
 	Heads []string       `json:"-"`
 }
 
-type usageKeyView struct {
+type UsageKeyView struct {
 	ID     int64  `json:"id"`
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -45,7 +46,7 @@ type usageKeyView struct {
 // usageRowView is what one key did on one day.
 type usageRowView struct {
 	Day string       `json:"day"`
-	Key usageKeyView `json:"key"`
+	Key UsageKeyView `json:"key"`
 	usageNumbers
 }
 
@@ -68,18 +69,18 @@ func (n *usageNumbers) List() []int64 {
 }
 
 // usagePage is the page Usage. Its form is shown again if the days are refused.
-func usagePage(v *visit) (any, error) {
+func usagePage(v *page.Visit) (any, error) {
 	q, err := usageQuery(v)
-	given := v.r.URL.Query()
+	given := v.Request.URL.Query()
 	if err != nil {
-		p := problemOf(err)
-		if !p.input || v.json {
+		p := page.ProblemOf(err)
+		if !p.Input || v.JSON {
 			return nil, err
 		}
-		view := &usageView{First: given.Get("first"), Last: given.Get("last"), Heads: usageHeads}
+		view := &UsageView{First: given.Get("first"), Last: given.Get("last"), Heads: usageHeads}
 		view.Key, _ = strconv.ParseInt(given.Get("key"), 10, 64) // anything else is all keys
-		err := addUsageKeys(v, view, book.UsageQuery{Account: v.user.Account, Key: view.Key})
-		return &outcome{data: view, refused: p}, err
+		err := addUsageKeys(v, view, book.UsageQuery{Account: v.User.Account, Key: view.Key})
+		return &page.Outcome{Data: view, Refused: p}, err
 	}
 	// The position after which the page begins is a day and a key, such as 2026-11-20.17.
 	var after book.UsagePosition
@@ -91,16 +92,16 @@ func usagePage(v *visit) (any, error) {
 	if q.Key != 0 {
 		parameters.Set("key", strconv.FormatInt(q.Key, 10))
 	}
-	view := &usageView{First: q.First.String(), Last: q.Last.String(), Key: q.Key, Rows: []usageRowView{},
+	view := &UsageView{First: q.First.String(), Last: q.Last.String(), Key: q.Key, Rows: []usageRowView{},
 		CSV: "/dashboard/usage.csv?" + parameters.Encode(), Paged: after != book.UsagePosition{}, Heads: usageHeads}
 	if err := addUsageKeys(v, view, q); err != nil {
 		return nil, err
 	}
-	view.Total.Tally, view.Count, err = v.Ledger.UsageSum(v.r.Context(), q)
+	view.Total.Tally, view.Count, err = v.Ledger.UsageSum(v.Context(), q)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := v.Ledger.UsageRows(v.r.Context(), q, after, usagePageRows+1)
+	rows, err := v.Ledger.UsageRows(v.Context(), q, after, usagePageRows+1)
 	if len(rows) > usagePageRows {
 		rows = rows[:usagePageRows]
 		last := rows[usagePageRows-1].Position()
@@ -115,27 +116,27 @@ func usagePage(v *visit) (any, error) {
 
 // addUsageKeys adds the keys to choose from. The one that is chosen is among them
 // even if it used nothing.
-func addUsageKeys(v *visit, view *usageView, q book.UsageQuery) error {
-	list, err := v.Ledger.UsedKeys(v.r.Context(), q, usageKeys)
+func addUsageKeys(v *page.Visit, view *UsageView, q book.UsageQuery) error {
+	list, err := v.Ledger.UsedKeys(v.Context(), q, usageKeys)
 	if err != nil {
 		return err
 	}
 	chosen := func(k book.UsedKey) bool { return k.ID == q.Key }
 	if q.Key != 0 && !slices.ContainsFunc(list, chosen) {
 		var k book.Key
-		k, err = v.Ledger.Key(v.r.Context(), v.user.Account, q.Key)
+		k, err = v.Ledger.Key(v.Context(), v.User.Account, q.Key)
 		list = append(list, book.UsedKey{ID: k.ID, Name: k.Name, Dashboard: k.Dashboard, Test: k.Test,
 			Revoked: !k.Revoked.IsZero()})
 	}
-	view.Keys = []usageKeyView{}
+	view.Keys = []UsageKeyView{}
 	for _, k := range list {
 		view.Keys = append(view.Keys, viewOfUsedKey(k))
 	}
 	return err
 }
 
-func viewOfUsedKey(k book.UsedKey) usageKeyView {
-	view := usageKeyView{k.ID, k.Name, "active"}
+func viewOfUsedKey(k book.UsedKey) UsageKeyView {
+	view := UsageKeyView{k.ID, k.Name, "active"}
 	switch {
 	case k.Dashboard:
 		view.Status = "dashboard"
@@ -149,13 +150,13 @@ func viewOfUsedKey(k book.UsedKey) usageKeyView {
 
 // usageQuery reads the parameters first, last and key. The default is this month.
 // A key of another account is not found.
-func usageQuery(v *visit) (q book.UsageQuery, err error) {
-	now, err := v.Ledger.Now(v.r.Context())
+func usageQuery(v *page.Visit) (q book.UsageQuery, err error) {
+	now, err := v.Ledger.Now(v.Context())
 	if err != nil {
 		return q, err
 	}
-	given := v.r.URL.Query()
-	q = book.UsageQuery{Account: v.user.Account, First: book.DayOf(book.MonthOf(now).Begin()), Last: book.DayOf(now)}
+	given := v.Request.URL.Query()
+	q = book.UsageQuery{Account: v.User.Account, First: book.DayOf(book.MonthOf(now).Begin()), Last: book.DayOf(now)}
 	for _, name := range []string{"first", "last"} {
 		text, day := given.Get(name), &q.First
 		if name == "last" {
@@ -165,21 +166,21 @@ func usageQuery(v *visit) (q book.UsageQuery, err error) {
 			continue
 		}
 		if *day, err = book.ParseDay(text); err != nil {
-			return q, inputProblem(name, "The "+name+" day must be a date such as 2026-11-20.")
+			return q, page.InputProblem(name, "The "+name+" day must be a date such as 2026-11-20.")
 		}
 	}
 	switch {
 	case q.First > q.Last:
-		return q, inputProblem("first", "The first day is after the last one.")
+		return q, page.InputProblem("first", "The first day is after the last one.")
 	case q.Last-q.First >= maxUsageDays:
-		return q, inputProblem("first", fmt.Sprintf("These are %s; at most %d are shown at a time.",
+		return q, page.InputProblem("first", fmt.Sprintf("These are %s; at most %d are shown at a time.",
 			words.Count(q.Last-q.First+1, "day"), maxUsageDays))
 	}
 	if key := given.Get("key"); key != "" && key != "0" {
 		if q.Key, err = strconv.ParseInt(key, 10, 64); err != nil {
-			return q, errNotFound
+			return q, page.ErrNotFound
 		}
-		_, err = v.Ledger.Key(v.r.Context(), v.user.Account, q.Key)
+		_, err = v.Ledger.Key(v.Context(), v.User.Account, q.Key)
 	}
 	return q, err
 }
@@ -191,26 +192,26 @@ const (
 )
 
 // usageCSV is a file of the rows of the page Usage, which are sent as they are read.
-func usageCSV(v *visit) (any, error) {
+func usageCSV(v *page.Visit) (any, error) {
 	q, err := usageQuery(v)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.hold(v.limits.long, "exports of "+v.account(), maxLongEach, errBusyAccount); err != nil {
+	if err := v.Hold(v.Limits.Long, "exports of "+v.Account(), page.MaxLongEach, page.ErrBusyAccount); err != nil {
 		return nil, err
 	}
-	v.keep()
-	return &outcome{stream: func() {
-		h := v.w.Header()
+	v.Keep()
+	return &page.Outcome{Stream: func() {
+		h := v.Writer.Header()
 		h.Set("Content-Type", "text/csv; charset=utf-8")
 		h.Set("Content-Disposition",
 			fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, q.First, q.Last))
 		h.Set("Cache-Control", "no-store")
-		out, end := csv.NewWriter(v.w), time.Now().Add(csvTime)
+		out, end := csv.NewWriter(v.Writer), time.Now().Add(csvTime)
 		out.UseCRLF = true // RFC 4180
 		_ = out.Write(append([]string{"day", "key_id", "key", "key_status"}, usageColumns...))
 		for after := (book.UsagePosition{}); ; {
-			rows, err := v.Ledger.UsageRows(v.whole, q, after, csvPageRows)
+			rows, err := v.Ledger.UsageRows(v.Whole, q, after, csvPageRows)
 			if err != nil {
 				v.Log.Error("an export of usage ended early", "error", err.Error())
 				panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
@@ -219,7 +220,7 @@ func usageCSV(v *visit) (any, error) {
 			if deadline.After(end) {
 				deadline = end
 			}
-			_ = http.NewResponseController(v.w).SetWriteDeadline(deadline) // a test's writer has none
+			_ = http.NewResponseController(v.Writer).SetWriteDeadline(deadline) // a test's writer has none
 			for _, r := range rows {
 				key := viewOfUsedKey(r.Key)
 				row := []string{r.Day.String(), strconv.FormatInt(key.ID, 10), output.Formula(key.Name), key.Status}

@@ -1,4 +1,4 @@
-package dashboard
+package account
 
 import (
 	"errors"
@@ -6,85 +6,86 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// keysOnPage is how many keys the page API keys lists at a time.
-const keysOnPage = 50
+// KeysOnPage is how many keys the page API keys lists at a time.
+const KeysOnPage = 50
 
-// keysView is the page API keys.
-type keysView struct {
-	Keys    []keyView `json:"keys"`
+// KeysView is the page API keys.
+type KeysView struct {
+	Keys    []KeyView `json:"keys"`
 	Search  string    `json:"search"`
 	Revoked bool      `json:"revoked"`        // revoked keys are listed too
 	Next    int64     `json:"next,omitempty"` // the value of "after" for the next page
 	// New is a key that was just created, with its secret, which is shown only
 	// this once.
-	New   *newKeyView `json:"new,omitempty"`
+	New   *NewKeyView `json:"new,omitempty"`
 	Terms termsForm   `json:"-"`
 }
 
 // keysPage lists a page of the account's keys, newest first. After a key was created it
 // shows its secret.
-func keysPage(v *visit) (any, error) {
+func keysPage(v *page.Visit) (any, error) {
 	view, err := listKeys(v)
 	if err != nil {
 		return nil, err
 	}
 	// The query "new" names a key that was just created in this browser.
-	if id, err := strconv.ParseInt(v.r.URL.Query().Get("new"), 10, 64); err == nil {
-		k, err := v.Ledger.Key(v.r.Context(), v.user.Account, id)
+	if id, err := strconv.ParseInt(v.Request.URL.Query().Get("new"), 10, 64); err == nil {
+		k, err := v.Ledger.Key(v.Context(), v.User.Account, id)
 		if err == nil {
-			view.New = newKey(v, k, v.shownOnce())
+			view.New = newKey(v, k, v.ShownOnce())
 		} else if !errors.Is(err, book.ErrNoKey) {
 			return nil, err
 		}
 	}
-	view.Terms.Policies, err = v.policyNames()
+	view.Terms.Policies, err = policyNames(v)
 	return view, err
 }
 
-func listKeys(v *visit) (view keysView, err error) {
-	query := v.r.URL.Query()
-	page := book.KeyPage{Limit: keysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
+func listKeys(v *page.Visit) (view KeysView, err error) {
+	query := v.Request.URL.Query()
+	page := book.KeyPage{Limit: KeysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
 	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
-	list, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, page)
+	list, err := v.Ledger.ListKeys(v.Context(), v.User.Account, page)
 	if err != nil {
 		return view, err
 	}
-	view = keysView{Search: page.Search, Revoked: page.Revoked}
-	if len(list) > keysOnPage {
-		list = list[:keysOnPage]
-		view.Next = list[keysOnPage-1].ID
+	view = KeysView{Search: page.Search, Revoked: page.Revoked}
+	if len(list) > KeysOnPage {
+		list = list[:KeysOnPage]
+		view.Next = list[KeysOnPage-1].ID
 	}
-	view.Keys, err = viewKeys(v, v.user.Account, list)
+	view.Keys, err = ViewKeys(v, v.User.Account, list)
 	return view, err
 }
 
 // createKey creates a key and leads to the page that shows its secret.
-func createKey(v *visit) (*outcome, error) {
+func createKey(v *page.Visit) (*page.Outcome, error) {
 	terms, err := keyTerms(v)
 	if err != nil {
 		return nil, err
 	}
 	create := v.Ledger.CreateKey
-	if v.form.Get("test") != "" {
+	if v.Form.Get("test") != "" {
 		create = v.Ledger.CreateTestKey
 	}
-	secret, key, err := create(v.r.Context(), v.user.Account, strings.TrimSpace(v.form.Get("name")), terms)
+	secret, key, err := create(v.Context(), v.User.Account, strings.TrimSpace(v.Form.Get("name")), terms)
 	if err != nil {
-		return nil, formProblem(err)
+		return nil, page.FormProblem(err)
 	}
-	to := redirect("/dashboard/keys?new="+strconv.FormatInt(key.ID, 10), "")
-	return v.showOnce(to, func() (any, error) {
+	to := page.Redirect("/dashboard/keys?new="+strconv.FormatInt(key.ID, 10), "")
+	return v.ShowOnce(to, func() (any, error) {
 		view, err := listKeys(v)
 		view.New = newKey(v, key, []string{secret})
 		return view, err
 	}, secret)
 }
 
-// A newKeyView is a secret that was just made.
-type newKeyView struct {
+// A NewKeyView is a secret that was just made.
+type NewKeyView struct {
 	ID     int64  `json:"id"`
 	Name   string `json:"name"`
 	Secret string `json:"secret"`
@@ -94,7 +95,7 @@ type newKeyView struct {
 }
 
 // newKey returns the view of a key's new secret, nil if there is none.
-func newKey(v *visit, k book.Key, secrets []string) *newKeyView {
+func newKey(v *page.Visit, k book.Key, secrets []string) *NewKeyView {
 	if len(secrets) != 1 {
 		return nil
 	}
@@ -106,33 +107,33 @@ func newKey(v *visit, k book.Key, secrets []string) *newKeyView {
 	if k.Test {
 		email = "disposable@addrspec.test"
 	}
-	return &newKeyView{k.ID, k.Name, secrets[0], curl + v.link("/v1/email/"+email), k.Replaced}
+	return &NewKeyView{k.ID, k.Name, secrets[0], curl + v.Link("/v1/email/"+email), k.Replaced}
 }
 
 // keyTerms reads the terms of a key from a form.
-func keyTerms(v *visit) (t book.KeyTerms, err error) {
-	now, err := v.Ledger.Now(v.r.Context())
+func keyTerms(v *page.Visit) (t book.KeyTerms, err error) {
+	now, err := v.Ledger.Now(v.Context())
 	if err != nil {
 		return t, err
 	}
-	if t.Expires, err = book.ParseExpiry(strings.TrimSpace(v.form.Get("expires")), now); err != nil {
-		return t, inputProblem("expires", sentence(err))
+	if t.Expires, err = book.ParseExpiry(strings.TrimSpace(v.Form.Get("expires")), now); err != nil {
+		return t, page.InputProblem("expires", page.Sentence(err))
 	}
-	if t.Budget, err = v.limit("budget"); err != nil {
+	if t.Budget, err = v.Limit("budget"); err != nil {
 		return t, err
 	}
-	if t.Rate, err = v.limit("rate"); err != nil {
+	if t.Rate, err = v.Limit("rate"); err != nil {
 		return t, err
 	}
-	t.Policy = v.form.Get("policy")
-	for _, text := range v.form["origins"] {
+	t.Policy = v.Form.Get("policy")
+	for _, text := range v.Form["origins"] {
 		t.Origins = append(t.Origins, strings.Fields(text)...)
 	}
 	return t, nil
 }
 
-// keyView is a key as pages and JSON show it.
-type keyView struct {
+// KeyView is a key as pages and JSON show it.
+type KeyView struct {
 	book.Key
 	Status   string    `json:"status"`                    // active, expired or revoked
 	LastUsed string    `json:"last_used,omitempty"`       // a day
@@ -143,9 +144,9 @@ type keyView struct {
 // barDays is how many days the bars of a key show.
 const barDays = 30
 
-// viewKeys returns keys of an account with their use in the last 30 days.
-func viewKeys(v *visit, account int64, list []book.Key) ([]keyView, error) {
-	now, err := v.Ledger.Now(v.r.Context())
+// ViewKeys returns keys of an account with their use in the last 30 days.
+func ViewKeys(v *page.Visit, account int64, list []book.Key) ([]KeyView, error) {
+	now, err := v.Ledger.Now(v.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -154,17 +155,17 @@ func viewKeys(v *visit, account int64, list []book.Key) ([]keyView, error) {
 	for i, k := range list {
 		ids[i] = k.ID
 	}
-	days, err := v.Ledger.UsageOfKeys(v.r.Context(), account, ids, last-barDays+1, last)
-	views := make([]keyView, len(list))
+	days, err := v.Ledger.UsageOfKeys(v.Context(), account, ids, last-barDays+1, last)
+	views := make([]KeyView, len(list))
 	for i, k := range list {
-		views[i] = viewOfKey(k, now)
+		views[i] = ViewOfKey(k, now)
 		views[i].Days = bars(k.ID, days, last)
 	}
 	return views, err
 }
 
-func viewOfKey(k book.Key, now time.Time) keyView {
-	view := keyView{Key: k, Status: "active"}
+func ViewOfKey(k book.Key, now time.Time) KeyView {
+	view := KeyView{Key: k, Status: "active"}
 	if k.LastDay != 0 {
 		view.LastUsed = k.LastDay.String()
 	}
@@ -179,12 +180,12 @@ func viewOfKey(k book.Key, now time.Time) keyView {
 	return view
 }
 
-// keyPageView is the page of one key.
-type keyPageView struct {
-	Key    keyView     `json:"key"`
-	New    *newKeyView `json:"new,omitempty"`
+// KeyPageView is the page of one key.
+type KeyPageView struct {
+	Key    KeyView     `json:"key"`
+	New    *NewKeyView `json:"new,omitempty"`
 	Terms  termsForm   `json:"-"`
-	Graces []grace     `json:"-"`
+	Graces []Grace     `json:"-"`
 }
 
 // termsForm has the terms of a key as the fields of a form.
@@ -197,40 +198,40 @@ type termsForm struct {
 
 // keyPage is the page of one key, which shows a secret that was just made, and the page
 // that asks before one is revoked.
-func keyPage(v *visit) (any, error) {
+func keyPage(v *page.Visit) (any, error) {
 	k, err := ownKey(v)
 	if err != nil {
 		return nil, err
 	}
-	views, err := viewKeys(v, k.Account, []book.Key{k})
+	views, err := ViewKeys(v, k.Account, []book.Key{k})
 	if err != nil {
 		return nil, err
 	}
-	terms := termsForm{Budget: limitField(k.Budget), Rate: limitField(k.Rate), Origins: strings.Join(k.Origins, "\n"),
+	terms := termsForm{Budget: page.LimitField(k.Budget), Rate: page.LimitField(k.Rate), Origins: strings.Join(k.Origins, "\n"),
 		Policy: k.Policy, Test: k.Test}
 	if !k.Expires.IsZero() {
 		terms.Expires = k.Expires.UTC().Format(time.DateOnly)
 	}
-	terms.Policies, err = v.policyNames()
-	return keyPageView{views[0], newKey(v, k, v.shownOnce()), terms, graces}, err
+	terms.Policies, err = policyNames(v)
+	return KeyPageView{views[0], newKey(v, k, v.ShownOnce()), terms, graces}, err
 }
 
 // ownKey returns the account's key with the ID of the path.
-func ownKey(v *visit) (book.Key, error) {
-	id, err := v.id()
+func ownKey(v *page.Visit) (book.Key, error) {
+	id, err := v.ID()
 	if err != nil {
 		return book.Key{}, err
 	}
-	k, err := v.Ledger.Key(v.r.Context(), v.user.Account, id)
+	k, err := v.Ledger.Key(v.Context(), v.User.Account, id)
 	if err == nil && k.Dashboard {
-		err = errNotFound
+		err = page.ErrNotFound
 	}
 	return k, err
 }
 
 // changeKey changes a key's name and terms. A field that a program leaves out
 // keeps its value; a form has all fields.
-func changeKey(v *visit) (*outcome, error) {
+func changeKey(v *page.Visit) (*page.Outcome, error) {
 	k, err := ownKey(v)
 	if err != nil {
 		return nil, err
@@ -241,46 +242,46 @@ func changeKey(v *visit) (*outcome, error) {
 	}
 	change := book.KeyChange{Terms: &k.KeyTerms}
 	for field, set := range map[string]func(){
-		"name":    func() { name := strings.TrimSpace(v.form.Get("name")); change.Name = &name },
+		"name":    func() { name := strings.TrimSpace(v.Form.Get("name")); change.Name = &name },
 		"expires": func() { k.Expires = given.Expires },
 		"budget":  func() { k.Budget = given.Budget },
 		"rate":    func() { k.Rate = given.Rate },
 		"origins": func() { k.Origins = given.Origins },
 		"policy":  func() { k.Policy = given.Policy },
 	} {
-		if v.form.Has(field) {
+		if v.Form.Has(field) {
 			set()
 		}
 	}
-	err = v.Ledger.ChangeKey(v.r.Context(), k.Account, k.ID, change)
-	return v.done("key-changed"), formProblem(err)
+	err = v.Ledger.ChangeKey(v.Context(), k.Account, k.ID, change)
+	return v.Done("key-changed"), page.FormProblem(err)
 }
 
 // graces are how long the old secret of a rotated key may remain valid.
-var graces = []grace{
+var graces = []Grace{
 	{"0s", "not at all: it may be known to others"}, {"1h", "1 hour"}, {"24h", "24 hours"}, {"168h", "7 days"}}
 
-type grace struct{ Value, Label string }
+type Grace struct{ Value, Label string }
 
 // rotateKey gives a key a new secret and leads to the page that shows it.
-func rotateKey(v *visit) (*outcome, error) {
+func rotateKey(v *page.Visit) (*page.Outcome, error) {
 	k, err := ownKey(v)
 	if err != nil {
 		return nil, err
 	}
-	length, err := time.ParseDuration(v.form.Get("grace"))
+	length, err := time.ParseDuration(v.Form.Get("grace"))
 	if err != nil || length < 0 || length > book.MaxGrace {
-		return nil, inputProblem("grace", "The grace must be a time from 0s to 168h, such as 24h.")
+		return nil, page.InputProblem("grace", "The grace must be a time from 0s to 168h, such as 24h.")
 	}
-	secret, k, err := v.Ledger.RotateKey(v.r.Context(), k.Account, k.ID, length)
+	secret, k, err := v.Ledger.RotateKey(v.Context(), k.Account, k.ID, length)
 	if err != nil {
-		return nil, formProblem(err)
+		return nil, page.FormProblem(err)
 	}
-	return v.showOnce(redirect("/dashboard/keys/"+strconv.FormatInt(k.ID, 10), ""), func() (any, error) {
-		views, err := viewKeys(v, k.Account, []book.Key{k})
+	return v.ShowOnce(page.Redirect("/dashboard/keys/"+strconv.FormatInt(k.ID, 10), ""), func() (any, error) {
+		views, err := ViewKeys(v, k.Account, []book.Key{k})
 		if err != nil {
 			return nil, err
 		}
-		return keyPageView{Key: views[0], New: newKey(v, k, []string{secret})}, nil
+		return KeyPageView{Key: views[0], New: newKey(v, k, []string{secret})}, nil
 	}, secret)
 }

@@ -1,4 +1,4 @@
-package dashboard
+package page
 
 import (
 	"bytes"
@@ -24,8 +24,8 @@ import (
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// parseTemplates returns a set for each page: the layout, the parts that pages share, and the page itself.
-func parseTemplates(files fs.FS, further template.FuncMap) map[string]*template.Template {
+// ParseTemplates returns a set for each page: the layout, the parts that pages share, and the page itself.
+func ParseTemplates(files fs.FS, further template.FuncMap) map[string]*template.Template {
 	shared := template.New("layout").Funcs(functions).Funcs(further)
 	shared = template.Must(shared.ParseFS(files, "templates/layout.html", "templates/parts/*.html"))
 	pages, err := fs.Glob(files, "templates/*.html")
@@ -41,13 +41,13 @@ func parseTemplates(files fs.FS, further template.FuncMap) map[string]*template.
 	return sets
 }
 
-// A frame is what a template gets: the page's data and what is around it.
-type frame struct {
+// A Frame is what a template gets: the page's data and what is around it.
+type Frame struct {
 	Title   string
 	Path    string
 	User    *identity.User // nil if nobody is signed in
 	Token   string         // of forms
-	Problem *problemView
+	Problem *ProblemView
 	Done    string
 	Form    map[string][]string // the values of a form that is shown again
 	SignUp  bool
@@ -55,9 +55,9 @@ type frame struct {
 	Data    any
 }
 
-// A problemView is a problem as pages and JSON show it. Its first members are the
+// A ProblemView is a problem as pages and JSON show it. Its first members are the
 // API's shape A.
-type problemView struct {
+type ProblemView struct {
 	Status   int    `json:"status"`
 	Sentence string `json:"error"`
 	Code     string `json:"code"`
@@ -66,7 +66,7 @@ type problemView struct {
 }
 
 // Value returns a field of the form that is shown again.
-func (f *frame) Value(field string) string {
+func (f *Frame) Value(field string) string {
 	if list := f.Form[field]; len(list) > 0 {
 		return list[0]
 	}
@@ -75,7 +75,7 @@ func (f *frame) Value(field string) string {
 
 // Kept returns what was given in a field of a form that is shown again, else what is
 // stored.
-func (f *frame) Kept(field, stored string) string {
+func (f *Frame) Kept(field, stored string) string {
 	if _, given := f.Form[field]; given {
 		return f.Value(field)
 	}
@@ -84,7 +84,7 @@ func (f *frame) Kept(field, stored string) string {
 
 // Nav returns a link of the navigation, which is current on the page with the path and on those whose
 // paths begin with one of below.
-func (f *frame) Nav(label, path string, below ...string) template.HTML {
+func (f *Frame) Nav(label, path string, below ...string) template.HTML {
 	current := ""
 	if f.Path == path || slices.ContainsFunc(below, func(prefix string) bool { return strings.HasPrefix(f.Path, prefix) }) {
 		current = ` aria-current="page"`
@@ -93,36 +93,36 @@ func (f *frame) Nav(label, path string, below ...string) template.HTML {
 }
 
 // render responds with a page, or with its data as JSON.
-func (v *visit) render(status int, route route, data any, p *problem) {
-	v.w.Header().Set("Cache-Control", "no-store")
-	v.w.Header().Add("Vary", "Accept, Cookie")
-	var shown *problemView
+func (v *Visit) render(status int, route Route, data any, p *Problem) {
+	v.Writer.Header().Set("Cache-Control", "no-store")
+	v.Writer.Header().Add("Vary", "Accept, Cookie")
+	var shown *ProblemView
 	if p != nil {
-		shown = &problemView{p.status, p.sentence, p.code, p.field, p.location}
+		shown = &ProblemView{p.Status, p.Sentence, p.Code, p.Field, p.Location}
 	}
 	switch {
-	case v.json && p != nil:
+	case v.JSON && p != nil:
 		v.renderJSON(status, shown)
 		return
-	case v.json:
+	case v.JSON:
 		v.renderJSON(status, data)
 		return
 	}
-	f := &frame{Title: route.title, Path: v.r.URL.Path, Token: v.formToken(), SignUp: v.SignUp, Release: v.Release, Data: data,
-		Form: v.form, Done: v.messages[v.r.URL.Query().Get("done")], Problem: shown}
-	if v.signedIn() {
-		f.User = v.user
+	f := &Frame{Title: route.title, Path: v.Request.URL.Path, Token: v.formToken(), SignUp: v.SignUp, Release: v.Release, Data: data,
+		Form: v.Form, Done: v.messages[v.Request.URL.Query().Get("done")], Problem: shown}
+	if v.SignedIn() {
+		f.User = v.User
 	}
 	if named, ok := data.(interface{ PageTitle() string }); ok {
 		f.Title = named.PageTitle()
 	}
 	var page bytes.Buffer
-	err := v.inTurn(context.WithoutCancel(v.whole), func() error { // a page takes a processor for milliseconds
+	err := v.InTurn(context.WithoutCancel(v.Whole), func() error { // a page takes a processor for milliseconds
 		return v.templates()[route.file].ExecuteTemplate(&page, "layout", f)
 	})
 	if err != nil {
 		v.Log.Error("a page cannot be rendered", "page", route.file, "error", err.Error())
-		http.Error(v.w, "The page cannot be shown because of a fault in the service.", http.StatusInternalServerError)
+		http.Error(v.Writer, "The page cannot be shown because of a fault in the service.", http.StatusInternalServerError)
 		return
 	}
 	v.send(status, "text/html; charset=utf-8", page.Bytes())
@@ -130,9 +130,9 @@ func (v *visit) render(status int, route route, data any, p *problem) {
 
 // renderJSON responds with JSON. Its header has the token that a POST must bring
 // back.
-func (v *visit) renderJSON(status int, body any) {
-	if v.token != "" {
-		v.w.Header().Set(tokenHeader, v.formToken())
+func (v *Visit) renderJSON(status int, body any) {
+	if v.Token != "" {
+		v.Writer.Header().Set(tokenHeader, v.formToken())
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -148,10 +148,10 @@ var functions = template.FuncMap{
 	"count":     func(n any, noun string) string { return words.Count(reflect.Indirect(reflect.ValueOf(n)).Int(), noun) },
 	"size":      func(n int64) string { return humanize.IBytes(uint64(n)) },
 	"date":      func(t time.Time) template.HTML { return timeElement(t, time.DateOnly, words.Date) },
-	"dateOfDay": func(day string) template.HTML { return timeElement(dayOf(day), time.DateOnly, words.Date) },
+	"dateOfDay": func(day string) template.HTML { return timeElement(DayOf(day), time.DateOnly, words.Date) },
 	"time":      func(t time.Time) template.HTML { return timeElement(t, time.RFC3339, words.Time) },
-	"day":       func(day string) string { return words.Date(dayOf(day)) }, // where no element can be
-	"visible":   visible,
+	"day":       func(day string) string { return words.Date(DayOf(day)) }, // where no element can be
+	"visible":   Visible,
 	"limit": func(l book.Limit) string {
 		if l == book.Unlimited {
 			return "unlimited"
@@ -175,25 +175,25 @@ func timeElement(t time.Time, machine string, human func(time.Time) string) temp
 	return template.HTML(`<time datetime="` + t.UTC().Format(machine) + `">` + human(t) + `</time>`)
 }
 
-// dayOf returns the time of a day such as 2026-11-22, which ledger.Day.String made;
+// DayOf returns the time of a day such as 2026-11-22, which ledger.Day.String made;
 // "" is the zero time.
-func dayOf(day string) time.Time {
+func DayOf(day string) time.Time {
 	t, _ := time.Parse(time.DateOnly, day)
 	return t
 }
 
-// An outcome is what a POST leads to: another page with a message, or, if data is
+// An Outcome is what a POST leads to: another page with a message, or, if data is
 // not nil, the route's own page, once.
-type outcome struct {
+type Outcome struct {
 	location string
 	done     string // a key of server.messages
-	data     any
-	refused  *problem // with the input, shown with data
-	stream   func()   // sends the response instead
+	Data     any
+	Refused  *Problem // with the input, shown with data
+	Stream   func()   // sends the response instead
 }
 
-// redirect leads to another page, with a message there.
-func redirect(location, done string) *outcome {
+// Redirect leads to another page, with a message there.
+func Redirect(location, done string) *Outcome {
 	switch {
 	case done == "":
 	case strings.Contains(location, "?"):
@@ -201,39 +201,39 @@ func redirect(location, done string) *outcome {
 	default:
 		location += "?done=" + done
 	}
-	return &outcome{location: location, done: done}
+	return &Outcome{location: location, done: done}
 }
 
-// show renders data in the route's page, as the response to the POST. It is for what
+// Show renders data in the route's page, as the response to the POST. It is for what
 // may be posted again; see showOnce for new secrets.
-func show(data any) *outcome { return &outcome{data: data} }
+func Show(data any) *Outcome { return &Outcome{Data: data} }
 
-func (a *outcome) send(v *visit, route route) {
+func (a *Outcome) send(v *Visit, route Route) {
 	switch {
-	case a.stream != nil:
-		a.stream()
-	case a.refused != nil:
-		v.render(a.refused.status, route, a.data, a.refused)
-	case a.data != nil:
-		v.render(http.StatusOK, route, a.data, nil)
-	case v.json:
+	case a.Stream != nil:
+		a.Stream()
+	case a.Refused != nil:
+		v.render(a.Refused.Status, route, a.Data, a.Refused)
+	case a.Data != nil:
+		v.render(http.StatusOK, route, a.Data, nil)
+	case v.JSON:
 		v.renderJSON(http.StatusOK, struct {
 			Done     string `json:"done"`
 			Location string `json:"location"`
 		}{v.messages[a.done], a.location})
 	default:
-		v.w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(v.w, v.r, a.location, http.StatusSeeOther)
+		v.Writer.Header().Set("Cache-Control", "no-store")
+		http.Redirect(v.Writer, v.Request, a.location, http.StatusSeeOther)
 	}
 }
 
 // maxVisible is how many characters of a pasted text a page repeats.
 const maxVisible = 320
 
-// visible returns text with control, format and bidirectional characters written
+// Visible returns text with control, format and bidirectional characters written
 // as their code points, so that it looks like what it is. A text that is far longer
 // than an address is cut.
-func visible(text string) string {
+func Visible(text string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range text {

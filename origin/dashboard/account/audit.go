@@ -1,36 +1,37 @@
-package dashboard
+package account
 
 import (
 	"strconv"
 	"strings"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
 // auditLines is how many lines a page of the audit log has.
 const auditLines = 50
 
-// auditLogView is a page of the audit log.
-type auditLogView struct {
-	Lines []auditView `json:"lines"`
+// AuditLogView is a page of the audit log.
+type AuditLogView struct {
+	Lines []AuditView `json:"lines"`
 	Next  int64       `json:"next,omitempty"` // for ?before= of the page that follows
 
 	Earlier bool `json:"-"` // this is not the first page
 }
 
-func auditPage(v *visit) (any, error) {
+func auditPage(v *page.Visit) (any, error) {
 	before := int64(0) // the line before which the page begins; 0 is the newest page
-	if text := v.r.URL.Query().Get("before"); text != "" {
+	if text := v.Request.URL.Query().Get("before"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n <= 0 {
-			return nil, errNotFound
+			return nil, page.ErrNotFound
 		}
 		before = n
 	}
-	list, err := v.Ledger.AuditLog(v.r.Context(), v.user.Account, before, auditLines+1)
-	view := auditLogView{Lines: []auditView{}, Earlier: before != 0}
+	list, err := v.Ledger.AuditLog(v.Context(), v.User.Account, before, auditLines+1)
+	view := AuditLogView{Lines: []AuditView{}, Earlier: before != 0}
 	for _, line := range list[:min(len(list), auditLines)] {
-		view.Lines = append(view.Lines, viewOfAudit(line))
+		view.Lines = append(view.Lines, ViewOfAudit(line))
 	}
 	if len(list) > auditLines {
 		view.Next = list[auditLines-1].ID
@@ -38,14 +39,14 @@ func auditPage(v *visit) (any, error) {
 	return view, err
 }
 
-// auditView is a line of the audit log: for programs, and as a sentence for people.
-type auditView struct {
+// AuditView is a line of the audit log: for programs, and as a sentence for people.
+type AuditView struct {
 	book.AuditLine
 	Sentence string `json:"sentence"`
 }
 
 // Who returns who made the change.
-func (a auditView) Who() string {
+func (a AuditView) Who() string {
 	if a.Actor == book.Shell {
 		return "command line"
 	}
@@ -96,9 +97,9 @@ var auditSentences = map[string]string{
 	"webhook.disable": "The webhook was disabled: %s.",
 }
 
-// viewOfAudit says what an action was. An action without a sentence is of a newer release that uses the
+// ViewOfAudit says what an action was. An action without a sentence is of a newer release that uses the
 // same database.
-func viewOfAudit(line book.AuditLine) auditView {
+func ViewOfAudit(line book.AuditLine) AuditView {
 	subject, form := line.Subject, auditSentences[line.Action]
 	if strings.HasPrefix(line.Action, "key.") {
 		_, subject, _ = strings.Cut(subject, " ") // after the key's ID
@@ -107,5 +108,5 @@ func viewOfAudit(line book.AuditLine) auditView {
 	if form == "" {
 		text = strings.TrimSpace(line.Action + " " + line.Subject)
 	}
-	return auditView{line, text}
+	return AuditView{line, text}
 }

@@ -1,8 +1,9 @@
-package dashboard
+package person
 
 import (
 	"errors"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/identity"
 )
 
@@ -21,15 +22,15 @@ func (c confirmView) Possible() bool {
 	return c.Password || c.Code || c.Passkeys || c.OpenID != ""
 }
 
-func (d *Dashboard) confirmPage(v *visit) (any, error) {
-	view := confirmView{To: v.returnTo(), Password: v.user.HasPassword, Code: v.user.TOTP, Passkeys: v.user.Passkeys > 0 && d.passkeys != nil}
-	if d.OpenID == nil {
+func confirmPage(v *page.Visit) (any, error) {
+	view := confirmView{To: v.ReturnTo(), Password: v.User.HasPassword, Code: v.User.TOTP, Passkeys: v.User.Passkeys > 0 && v.Passkeys != nil}
+	if v.OpenID == nil {
 		return view, nil
 	}
-	linked, err := d.Identity.ListLinked(v.r.Context(), v.user.Account)
+	linked, err := v.Identity.ListLinked(v.Context(), v.User.Account)
 	for _, l := range linked {
-		if l.Issuer == d.OpenID.Issuer {
-			view.OpenID = d.OpenID.Name
+		if l.Issuer == v.OpenID.Issuer {
+			view.OpenID = v.OpenID.Name
 		}
 	}
 	return view, err
@@ -37,19 +38,19 @@ func (d *Dashboard) confirmPage(v *visit) (any, error) {
 
 // confirm checks the password or a code again before a change of how the user
 // signs in. One factor suffices: the session has had both.
-func (d *Dashboard) confirm(v *visit) (*outcome, error) {
-	ctx, code := v.r.Context(), v.form.Get("code")
+func confirm(v *page.Visit) (*page.Outcome, error) {
+	ctx, code := v.Context(), v.Form.Get("code")
 	var err error
 	if code != "" {
-		err = d.Identity.CheckCode(ctx, *v.user, code)
+		err = v.Identity.CheckCode(ctx, *v.User, code)
 	} else {
-		err = d.Identity.ConfirmPassword(ctx, *v.user, v.form.Get("password"))
+		err = v.Identity.ConfirmPassword(ctx, *v.User, v.Form.Get("password"))
 	}
 	if errors.Is(err, identity.ErrWrongPassword) {
-		err = inputProblem("password", "The password is wrong.")
+		err = page.InputProblem("password", "The password is wrong.")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return redirect(v.returnTo(), "confirmed"), d.Identity.Confirm(ctx, *v.session)
+	return page.Redirect(v.ReturnTo(), "confirmed"), v.Identity.Confirm(ctx, *v.Session)
 }

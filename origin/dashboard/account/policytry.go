@@ -1,10 +1,11 @@
-package dashboard
+package account
 
 import (
 	"encoding/json"
 	"strconv"
 	"strings"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -27,9 +28,9 @@ func (t *tested) Tone() string {
 	return map[string]string{"allow": toneGood, "review": result.ToneWarn, "block": toneBad}[t.Verdict.Action]
 }
 
-// supposedLookups are what a test can suppose that DNS has, for no_mx and no_mail. A lookup
+// SupposedLookups are what a test can suppose that DNS has, for no_mx and no_mail. A lookup
 // would have to be charged, since anybody could use the field to look up any domain.
-var supposedLookups = []grace{{"", "nothing is looked up"}, {"mx", "the domain has MX records"},
+var SupposedLookups = []Grace{{"", "nothing is looked up"}, {"mx", "the domain has MX records"},
 	{"address", "no MX records, but an address record"}, {"none", "neither MX nor address record"}}
 
 var foundBySupposed = map[string]host.Found{"": 0, "mx": host.LookedUp | host.HasMX,
@@ -40,34 +41,34 @@ var foundBySupposed = map[string]host.Found{"": 0, "mx": host.LookedUp | host.Ha
 // nothing and costs nothing. The document is the one that was given, as it is in a form that
 // is not saved, or else the stored one. Address and document are in the body of the request
 // and of the response only.
-func testPolicy(v *visit) (*outcome, error) {
-	page, err := v.policyPage()
+func testPolicy(v *page.Visit) (*page.Outcome, error) {
+	list, err := policyPage(v)
 	if err != nil {
 		return nil, err
 	}
-	test := &tested{Email: strings.TrimSpace(v.form.Get("email")), Lookup: v.form.Get("lookup")}
+	test := &tested{Email: strings.TrimSpace(v.Form.Get("email")), Lookup: v.Form.Get("lookup")}
 	found, known := foundBySupposed[test.Lookup]
 	switch {
 	case !known:
-		return nil, inputProblem("lookup", "The field \"lookup\" must be empty, mx, address or none.")
+		return nil, page.InputProblem("lookup", "The field \"lookup\" must be empty, mx, address or none.")
 	case test.Email == "":
-		return nil, inputProblem("email", "Give an address to try.")
+		return nil, page.InputProblem("email", "Give an address to try.")
 	}
-	document := page.Document
-	if v.form.Has("document") {
-		document = lines(v.form.Get("document"))
+	document := list.Document
+	if v.Form.Has("document") {
+		document = lines(v.Form.Get("document"))
 	}
-	err = v.inTurn(v.r.Context(), func() error { return test.decide(v, document, found) })
+	err = v.InTurn(v.Context(), func() error { return test.decide(v, document, found) })
 	if err != nil {
-		return page.refused(document, err)
+		return list.refused(document, err)
 	}
-	page.Test = test
-	return show(page), nil
+	list.Test = test
+	return page.Show(list), nil
 }
 
 // decide sets the verdict.
-func (t *tested) decide(v *visit, document string, found host.Found) error {
-	ctx, view := v.r.Context(), v.Engine.View()
+func (t *tested) decide(v *page.Visit, document string, found host.Found) error {
+	ctx, view := v.Context(), v.Engine.View()
 	p, err := v.Engine.NewPolicy(ctx, document)
 	if err != nil {
 		return err

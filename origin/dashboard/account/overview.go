@@ -1,4 +1,4 @@
-package dashboard
+package account
 
 import (
 	"slices"
@@ -6,76 +6,77 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/words"
 )
 
 // accountRoutes has the pages of an account.
-func accountRoutes() map[string]route {
-	revoke := func(v *visit) (*outcome, error) {
-		id, err := v.id()
+func Routes() map[string]page.Route {
+	revoke := func(v *page.Visit) (*page.Outcome, error) {
+		id, err := v.ID()
 		if err != nil {
 			return nil, err
 		}
-		return redirect("/dashboard/keys", "key-revoked"), v.Ledger.RevokeKey(v.r.Context(), v.user.Account, id)
+		return page.Redirect("/dashboard/keys", "key-revoked"), v.Ledger.RevokeKey(v.Context(), v.User.Account, id)
 	}
-	return map[string]route{
-		"/dashboard":                  signedIn("Overview", "overview", overview, nil),
-		"/dashboard/keys":             signedIn("API keys", "keys", keysPage, createKey),
-		"/dashboard/keys/{id}":        signedIn("API key", "key", keyPage, changeKey),
-		"/dashboard/keys/{id}/rotate": signedIn("API key", "key", keyPage, rotateKey),
-		"/dashboard/keys/{id}/revoke": signedIn("Revoke a key", "key-revoke", keyPage, revoke),
-		"/dashboard/usage":            signedIn("Usage", "usage", usagePage, nil),
-		"/dashboard/usage.csv":        signedIn("Usage", "usage", usageCSV, nil),
-		"/dashboard/try":              signedIn("Try it", "try", tryPage, try),
-		"/dashboard/lists":            signedIn("Lists", "lists", lists, nil),
+	return map[string]page.Route{
+		"/dashboard":                  page.SignedIn("Overview", "overview", overview, nil),
+		"/dashboard/keys":             page.SignedIn("API keys", "keys", keysPage, createKey),
+		"/dashboard/keys/{id}":        page.SignedIn("API key", "key", keyPage, changeKey),
+		"/dashboard/keys/{id}/rotate": page.SignedIn("API key", "key", keyPage, rotateKey),
+		"/dashboard/keys/{id}/revoke": page.SignedIn("Revoke a key", "key-revoke", keyPage, revoke),
+		"/dashboard/usage":            page.SignedIn("Usage", "usage", usagePage, nil),
+		"/dashboard/usage.csv":        page.SignedIn("Usage", "usage", usageCSV, nil),
+		"/dashboard/try":              page.SignedIn("Try it", "try", tryPage, try),
+		"/dashboard/lists":            page.SignedIn("Lists", "lists", lists, nil),
 
-		policiesPath:                    signedIn("Policies", "policies", policies, createPolicy),
-		policiesPath + "/{name}":        signedIn("Policy", "policy", policyGet, changePolicy),
-		policiesPath + "/{name}/test":   signedIn("Policy", "policy", policyGet, testPolicy),
-		policiesPath + "/{name}/delete": signedIn("Delete a policy", "policy-delete", policyGet, deletePolicy),
+		PoliciesPath:                    page.SignedIn("Policies", "policies", policies, createPolicy),
+		PoliciesPath + "/{name}":        page.SignedIn("Policy", "policy", policyGet, changePolicy),
+		PoliciesPath + "/{name}/test":   page.SignedIn("Policy", "policy", policyGet, testPolicy),
+		PoliciesPath + "/{name}/delete": page.SignedIn("Delete a policy", "policy-delete", policyGet, deletePolicy),
 
-		"/dashboard/settings/webhook": signedIn("Webhook", "webhook", webhookPage, changeWebhook),
-		"/dashboard/settings/log":     signedIn("Audit log", "audit", auditPage, nil),
+		"/dashboard/settings/webhook": page.SignedIn("Webhook", "webhook", webhookPage, changeWebhook),
+		"/dashboard/settings/log":     page.SignedIn("Audit log", "audit", auditPage, nil),
 	}
 }
 
 const (
-	chartDays = 30 // in the chart of the Overview, with today
+	ChartDays = 30 // in the chart of the Overview, with today
 	chartKeys = 5  // that have a colour of their own
 )
 
-// overviewView is the page Overview.
-type overviewView struct {
+// OverviewView is the page Overview.
+type OverviewView struct {
 	Points pointsView  `json:"points"`
 	Banner *bannerView `json:"banner,omitempty"`
-	Chart  *chartView  `json:"chart,omitempty"` // nil before the first request
+	Chart  *ChartView  `json:"chart,omitempty"` // nil before the first request
 	Shares []shareView `json:"shares,omitempty"`
 	Found  int64       `json:"checked"` // addresses, in the days of the chart
 	HasKey bool        `json:"has_key"`
 	Curl   string      `json:"-"`
 }
 
-func overview(v *visit) (any, error) {
-	ctx := v.r.Context()
-	points, err := v.points()
+func overview(v *page.Visit) (any, error) {
+	ctx := v.Context()
+	points, err := points(v)
 	if err != nil {
 		return nil, err
 	}
-	view := &overviewView{Points: points, Banner: points.banner(),
-		Curl: `curl -H "X-API-Key: $KEY" ` + v.link("") + `/v1/email/jane.doe+news@hotmial.com`}
+	view := &OverviewView{Points: points, Banner: points.banner(),
+		Curl: `curl -H "X-API-Key: $KEY" ` + v.Link("") + `/v1/email/jane.doe+news@hotmial.com`}
 	now, err := v.Ledger.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	today := book.DayOf(now)
-	q := book.UsageQuery{Account: v.user.Account, First: today - chartDays + 1, Last: today}
+	q := book.UsageQuery{Account: v.User.Account, First: today - ChartDays + 1, Last: today}
 	sum, rows, err := v.Ledger.UsageSum(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if rows == 0 {
-		keys, err := v.Ledger.ListKeys(ctx, v.user.Account, book.KeyPage{Limit: 1})
+		keys, err := v.Ledger.ListKeys(ctx, v.User.Account, book.KeyPage{Limit: 1})
 		view.HasKey = len(keys) > 0
 		return view, err
 	}
@@ -95,7 +96,7 @@ func overview(v *visit) (any, error) {
 
 // chartOf arranges points by day and key. Keys that are not listed are the last
 // series.
-func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) *chartView {
+func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) *ChartView {
 	series, column := make([]string, 0, len(keys)+1), map[int64]int{}
 	for i, k := range keys {
 		series, column[k.ID] = append(series, k.Name), i
@@ -111,7 +112,7 @@ func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) *chartV
 	for _, p := range days {
 		values[p.Day-q.First][column[p.Key]] = p.Points
 	}
-	chart := newChart(series, others, q.First, values)
+	chart := NewChart(series, others, q.First, values)
 	return &chart
 }
 
@@ -147,13 +148,13 @@ type pointsView struct {
 	InProgress int       `json:"under_way"`
 }
 
-func (v *visit) points() (pointsView, error) {
-	a, err := v.Ledger.Account(v.r.Context(), v.user.Account)
+func points(v *page.Visit) (pointsView, error) {
+	a, err := v.Ledger.Account(v.Context(), v.User.Account)
 	if err != nil {
 		return pointsView{}, err
 	}
 	view := viewOfPoints(a)
-	view.InProgress = v.Ledger.InProgress(v.user.Account)
+	view.InProgress = v.Ledger.InProgress(v.User.Account)
 	return view, nil
 }
 

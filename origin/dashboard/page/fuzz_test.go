@@ -1,7 +1,6 @@
-package dashboard
+package page
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -9,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // A JSON body becomes a form with the same fields, or a problem with a sentence.
@@ -21,9 +18,9 @@ func FuzzParseJSONForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		form, err := parseJSONForm(text)
 		if err != nil {
-			p := problemOf(err)
-			require.NotEqual(t, http.StatusInternalServerError, p.status)
-			require.NotEmpty(t, p.sentence)
+			p := ProblemOf(err)
+			require.NotEqual(t, http.StatusInternalServerError, p.Status)
+			require.NotEmpty(t, p.Sentence)
 			return
 		}
 		for _, values := range form {
@@ -41,7 +38,7 @@ func FuzzReturnTo(f *testing.F) {
 	here := &url.URL{Scheme: "https", Host: "addrspec.example", Path: "/sign-in"}
 	f.Fuzz(func(t *testing.T, to string) {
 		r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/sign-in", RawQuery: url.Values{"to": {to}}.Encode()}}
-		got := (&visit{r: r}).returnTo()
+		got := (&Visit{Request: r}).ReturnTo()
 		led, err := here.Parse(got)
 		require.NoError(t, err)
 		require.Equal(t, "addrspec.example", led.Host, got)
@@ -55,29 +52,11 @@ func FuzzCallerAddress(f *testing.F) {
 	for _, header := range []string{"203.0.113.7", "10.0.0.9, 203.0.113.7", "[2001:db8::1]:443", "unknown", ",,", "::ffff:203.0.113.7", "203.0.113.7, 10.0.0.2"} {
 		f.Add(header)
 	}
-	d := &server{Config: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
+	d := &Server{Config: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
 	f.Fuzz(func(t *testing.T, header string) {
 		h := http.Header{"X-Forwarded-For": {header}}
 		require.Equal(t, "198.51.100.1/32", d.callerAddress(&http.Request{RemoteAddr: "198.51.100.1:9", Header: h}))
 		require.NotContains(t, d.callerAddress(&http.Request{RemoteAddr: "10.0.0.1:9", Header: h}), "invalid")
-	})
-}
-
-// Whatever a document is and wherever its flaw is, a few lines of bounded length show it.
-func FuzzFlawOf(f *testing.F) {
-	f.Add(`{"block": {"reasons": ["disposible"]}}`, 50, "block.reasons[1]", "x")
-	f.Add("\xff\r\n", -1, "line 1, column 1", "x")
-	f.Add(strings.Repeat("ä", 500), 1<<30, "the document", "it has more than x")
-	f.Fuzz(func(t *testing.T, document string, offset int, place, problem string) {
-		refused := &host.PolicyError{Place: place, Offset: offset, Sentence: place + ": " + problem}
-		flaw := flawOf(document, refused)
-		require.LessOrEqual(t, len(flaw.Lines), 5)
-		for _, line := range flaw.Lines {
-			require.LessOrEqual(t, len(line.Text), 8*flawWidth+2*len("…"))
-			require.NotContains(t, line.Text, "\n")
-		}
-		_, err := json.Marshal(flaw)
-		require.NoError(t, err)
 	})
 }
 

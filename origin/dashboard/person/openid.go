@@ -1,0 +1,176 @@
+package person
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/identity/openid"
+)
+
+// OpenIDCallback is the path to which an OpenID provider sends people back.
+const OpenIDCallback = "/sign-in/openid/callback"
+
+// The purposes of a detour to the provider.
+const (
+	toSignIn  = "sign in"
+	toLink    = "link"
+	toConfirm = "confirm"
+)
+
+// OpenIDView is the page before a detour to the provider.
+type OpenIDView struct {
+	Name     string `json:"name"`
+	Location string `json:"location,omitempty"` // of the provider
+}
+
+func openIDPage(v *page.Visit) (any, error) { return OpenIDView{Name: v.OpenID.Name}, nil }
+
+// signInWithOpenID leads to the provider. It is a GET, reached by a link: after a
+// POST, Chromium applies form-action to the redirect as well, and form-action
+// would have to name the provider. It needs no form token, since it changes
+// nothing but a challenge of this browser.
+func signInWithOpenID(v *page.Visit) (any, error) {
+	location, err := beginDetour(v, identity.Detour{Purpose: toSignIn, To: v.ReturnTo()})
+	if err != nil {
+		return nil, err
+	}
+	return page.Redirect(location, ""), nil
+}
+
+// linkIdentity begins to link an identity. It is a POST with a form token, so that
+// another site cannot begin it; and the provider asks people to sign in again, so
+// that an identity to which another site has signed them in is not linked unseen.
+func linkIdentity(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	return leave(v, identity.Detour{Purpose: toLink})
+}
+
+// confirmWithOpenID proves who is signed in by the provider.
+func confirmWithOpenID(v *page.Visit) (*page.Outcome, error) {
+	return leave(v, identity.Detour{Purpose: toConfirm, To: v.ReturnTo()})
+}
+
+// leave responds to a POST with a page that leads to the provider, because form-action
+// forbids a redirect (see signInWithOpenID). A refresh is a new navigation.
+func leave(v *page.Visit, detour identity.Detour) (*page.Outcome, error) {
+	location, err := beginDetour(v, detour)
+	if err != nil {
+		return nil, err
+	}
+	v.Writer.Header().Set("Refresh", "0; url="+location)
+	return page.Show(OpenIDView{v.OpenID.Name, location}), nil
+}
+
+// detour stores what must come back, and returns the provider's address.
+func beginDetour(v *page.Visit, detour identity.Detour) (location string, err error) {
+	ctx, r := v.Context(), openid.NewRequest()
+	if err := holdProvider(v); err != nil {
+		return "", err
+	}
+	if err := v.Identity.Attempt(ctx, identity.Challenges, v.From()); err != nil {
+		return "", err
+	}
+	detour.Nonce, detour.Verifier = r.Nonce, r.Verifier
+	if r.State, err = v.Identity.BeginDetour(ctx, v.Token, detour); err != nil {
+		return "", err
+	}
+	location, err = v.OpenID.URL(r, detour.Purpose != toSignIn)
+	logOpenID(v.Server, err)
+	return location, err
+}
+
+// holdProvider takes room among those that wait for the provider, so that pages do not wait for it.
+func holdProvider(v *page.Visit) error {
+	return v.Hold(v.Limits.Long, "sign-ins of "+v.CallerNetwork(v.Request), 1, page.ErrBusyNetwork)
+}
+
+// openIDCallback finishes a detour. The state is bound to this browser's cookie,
+// so it needs no form token; it is worth something once. A slot comes first, so that
+// no state is used up without one.
+func openIDCallback(v *page.Visit) (any, error) {
+	ctx, q := v.Context(), v.Request.URL.Query()
+	if err := holdProvider(v); err != nil {
+		return nil, err
+	}
+	detour, err := v.Identity.FinishDetour(ctx, v.Token, q.Get("state"))
+	if err != nil {
+		return nil, err
+	}
+	if q.Get("code") == "" || q.Has("iss") && q.Get("iss") != v.OpenID.Issuer { // RFC 9207
+		return nil, openid.ErrRefused
+	}
+	id, err := v.OpenID.Finish(ctx, openid.Request{Nonce: detour.Nonce, Verifier: detour.Verifier}, q.Get("code"))
+	logOpenID(v.Server, err)
+	if err != nil {
+		return nil, err
+	}
+	return arrive(v, detour, id)
+}
+
+// arrive does what the detour was for. The session is the one in which it began,
+// since the state is bound to the session's cookie.
+func arrive(v *page.Visit, detour identity.Detour, id openid.Identity) (*page.Outcome, error) {
+	ctx := v.Context()
+	switch {
+	case detour.Purpose == toSignIn:
+		user, err := linkedUser(v.Server, ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return start(v, user, detour.To)
+	case !v.SignedIn():
+		return nil, page.ErrSignIn
+	case id.SignedIn.Before(detour.Began.Add(-maxSkew)):
+		return nil, openid.ErrNotFresh
+	case detour.Purpose == toConfirm:
+		user, err := linkedUser(v.Server, ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if user.Account != v.User.Account {
+			return nil, errNotLinked
+		}
+		return page.Redirect(detour.To, "confirmed"), v.Identity.Confirm(ctx, *v.Session)
+	case v.User.Suspended:
+		return nil, page.ErrSuspended
+	}
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	return page.Redirect("/dashboard/settings", "identity-linked"), v.Identity.Link(ctx, *v.User, id.Issuer, id.Subject)
+}
+
+// maxSkew is how far the provider's clock may be behind ours.
+const maxSkew = time.Minute
+
+var errNotLinked = &page.Problem{Status: http.StatusForbidden, Code: "NOT_LINKED",
+	Sentence: "This identity is not linked to an account here. Sign in another way first, and link it in Settings."}
+
+func linkedUser(d *page.Server, ctx context.Context, id openid.Identity) (identity.User, error) {
+	user, err := d.Identity.LinkedUser(ctx, id.Issuer, id.Subject)
+	if errors.Is(err, identity.ErrNoLinked) {
+		err = errNotLinked
+	}
+	return user, err
+}
+
+func unlinkIdentity(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	return page.Redirect("/dashboard/settings", "identity-unlinked"),
+		v.Identity.Unlink(v.Context(), *v.User, v.Form.Get("issuer"), v.Form.Get("subject"))
+}
+
+// logOpenID logs why the provider could not be used, for the operator.
+func logOpenID(d *page.Server, err error) {
+	if errors.Is(err, openid.ErrUnavailable) || errors.Is(err, openid.ErrRefused) {
+		d.Log.Warn("a sign-in at the OpenID provider failed", "issuer", d.OpenID.Issuer, "error", err.Error())
+	}
+}

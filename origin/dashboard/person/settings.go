@@ -1,0 +1,161 @@
+package person
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/identity"
+)
+
+func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// personRoutes has the pages with which people sign in, and those of their settings.
+func Routes(d *page.Server) map[string]page.Route {
+	setName := func(v *page.Visit) (*page.Outcome, error) {
+		name := strings.TrimSpace(v.Form.Get("name"))
+		return page.Redirect("/dashboard/settings", "name-set"), v.Identity.SetName(v.Context(), v.User.Account, name)
+	}
+	endSessions := func(v *page.Visit) (*page.Outcome, error) { // one session, or without its ID all others
+		text, ctx := v.Form.Get("session"), v.Context()
+		if text == "" {
+			done := page.Redirect("/dashboard/settings", "sessions-ended")
+			return done, v.Identity.EndSessions(ctx, v.User.Account, v.Session.ID)
+		}
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, identity.ErrNoSession
+		}
+		return page.Redirect("/dashboard/settings", "session-ended"), v.Identity.EndSession(ctx, v.User.Account, id)
+	}
+	deletePage := func(v *page.Visit) (any, error) { return deleteView{v.User.Email}, v.Confirmed() }
+	list := map[string]page.Route{
+		"/sign-in":      page.Offline("Sign in", "sign-in", signInPage, signIn),
+		"/sign-out":     page.Offline("Sign out", "sign-out", page.Nothing, signOut),
+		"/link/{token}": page.Public("Sign in", "link", linkPage, useLink),
+		"/confirm":      page.SignedIn("Confirm that it is you", "confirm", confirmPage, confirm),
+
+		"/dashboard/settings":          page.SignedIn("Settings", "settings", settings, nil),
+		"/dashboard/settings/password": page.SignedIn("Set a password", "password", page.Nothing, setPassword),
+		"/dashboard/settings/name":     page.SignedIn("Your name", "settings", settings, setName),
+		"/dashboard/settings/sessions": page.SignedIn("Sessions", "settings", settings, endSessions),
+		"/dashboard/settings/delete":   page.SignedIn("Delete the account", "delete", deletePage, deleteAccount),
+	}
+	maps.Copy(list, factorRoutes(d))
+	return list
+}
+
+// SettingsView is the page Settings.
+type SettingsView struct {
+	Email       string        `json:"email"`
+	Name        string        `json:"name"`
+	HasPassword bool          `json:"has_password"`
+	TOTP        bool          `json:"totp"`
+	Recovery    int           `json:"recovery_codes"` // how many are left
+	Passkeys    []PasskeyItem `json:"passkeys"`
+	NoPasskeys  string        `json:"no_passkeys,omitempty"` // why there can be none
+	OpenID      string        `json:"openid,omitempty"`      // the provider's name
+	Identities  []LinkedItem  `json:"identities"`
+	Sessions    []sessionView `json:"sessions"`
+}
+
+type sessionView struct {
+	ID      int64     `json:"id"`
+	Client  string    `json:"client"`
+	Created time.Time `json:"created"`
+	Seen    time.Time `json:"last_used"`
+	Current bool      `json:"current"`
+}
+
+// A PasskeyItem is a passkey in the list.
+type PasskeyItem struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Used    time.Time `json:"last_used,omitzero"`
+}
+
+func viewOfPasskey(p identity.Passkey) PasskeyItem {
+	return PasskeyItem{p.ID, p.Name, p.Created, p.Used}
+}
+
+// A LinkedItem is a linked identity in the list.
+type LinkedItem struct {
+	Issuer  string    `json:"issuer"`
+	Subject string    `json:"subject"`
+	Created time.Time `json:"created"`
+}
+
+func settings(v *page.Visit) (any, error) {
+	ctx, account := v.Context(), v.User.Account
+	view := &SettingsView{Email: v.User.Email, Name: v.User.Name, HasPassword: v.User.HasPassword, TOTP: v.User.TOTP,
+		NoPasskeys: noPasskeys(v.Server), Passkeys: []PasskeyItem{}, Identities: []LinkedItem{}, Sessions: []sessionView{}}
+	if v.OpenID != nil {
+		view.OpenID = v.OpenID.Name
+	}
+	sessions, err := v.Identity.Sessions(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		view.Sessions = append(view.Sessions, sessionView{s.ID, s.Client, s.Created, s.Seen, s.ID == v.Session.ID})
+	}
+	passkeys, err := v.Identity.ListPasskeys(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range passkeys {
+		view.Passkeys = append(view.Passkeys, viewOfPasskey(p))
+	}
+	linked, err := v.Identity.ListLinked(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range linked {
+		view.Identities = append(view.Identities, LinkedItem(l))
+	}
+	view.Recovery, err = v.Identity.RecoveryCodesLeft(ctx, account)
+	return view, err
+}
+
+// setPassword sets a password. A session that began with a one-time link is fresh,
+// so it need not know the old password.
+func setPassword(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	password := v.Form.Get("password")
+	if again, given := v.Form["again"]; given && again[0] != password {
+		return nil, page.InputProblem("again", "The two passwords differ.")
+	}
+	if err := v.Identity.SetPassword(v.Context(), *v.User, password); err != nil {
+		return nil, err
+	}
+	rememberAgain(v)
+	return page.Redirect("/dashboard", "password-set"), nil
+}
+
+// deleteView is the page that asks before the account is deleted.
+type deleteView struct {
+	Email string `json:"email"`
+}
+
+// deleteAccount deletes the account, once its email is repeated. It goes on if the
+// browser leaves: the session is among the first rows that go, so nobody could ask
+// for the rest.
+func deleteAccount(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	if normalEmail(v.Form.Get("email")) != v.User.Email {
+		return nil, page.InputProblem("email", "This is not the email of the account.")
+	}
+	if err := v.Ledger.DeleteAccount(context.WithoutCancel(v.Context()), v.User.Account); err != nil {
+		return nil, err
+	}
+	v.ClearCookie(page.SessionCookie)
+	return page.Redirect("/sign-in", "account-deleted"), nil
+}

@@ -1,0 +1,171 @@
+package person
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+
+	"github.com/boombuler/barcode"    // the module that the OTP library uses for QR codes
+	"github.com/boombuler/barcode/qr" // ISO/IEC 18004
+
+	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/identity"
+)
+
+// TotpView is the page that sets up an authenticator app.
+type TotpView struct {
+	Secret string  `json:"secret,omitempty"`
+	URL    string  `json:"url,omitempty"`
+	QR     *qrCode `json:"-"`
+}
+
+// SpacedSecret returns the secret in groups, for people who type it.
+func (t TotpView) SpacedSecret() string {
+	var b strings.Builder
+	for i, c := range t.Secret {
+		if i > 0 && i%4 == 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// totpPage shows a new secret. The form brings it back, so nothing is stored
+// before a code shows that the app has it; after a wrong code it is the same.
+func totpPage(v *page.Visit) (any, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	secret, url, err := identity.NewTOTP(v.User.Email, v.Form.Get("secret"))
+	if err != nil {
+		return nil, err
+	}
+	qr, err := newQRCode(url)
+	return TotpView{Secret: secret, URL: url, QR: qr}, err
+}
+
+// setTOTP leads to the page that shows the recovery codes.
+func setTOTP(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	codes, err := v.Identity.SetTOTP(v.Context(), *v.User, v.Form.Get("secret"), v.Form.Get("code"))
+	if err != nil {
+		return nil, err
+	}
+	rememberAgain(v)
+	return showCodes(v, "totp-set", codes)
+}
+
+func removeTOTP(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	if err := v.Identity.RemoveTOTP(v.Context(), *v.User); err != nil {
+		return nil, err
+	}
+	rememberAgain(v)
+	return page.Redirect("/dashboard/settings", "totp-removed"), nil
+}
+
+// recoveryView is the page of recovery codes.
+type recoveryView struct {
+	Left  int      `json:"left"`
+	Codes []string `json:"recovery_codes,omitempty"`
+}
+
+const recoveryPath = "/dashboard/settings/recovery-codes"
+
+func recoveryPage(v *page.Visit) (any, error) {
+	left, err := v.Identity.RecoveryCodesLeft(v.Context(), v.User.Account)
+	if err != nil {
+		return nil, err
+	}
+	return recoveryView{left, v.ShownOnce()}, nil
+}
+
+func renewRecovery(v *page.Visit) (*page.Outcome, error) {
+	if err := v.Confirmed(); err != nil {
+		return nil, err
+	}
+	codes, err := v.Identity.RenewRecoveryCodes(v.Context(), *v.User)
+	if err != nil {
+		return nil, err
+	}
+	return showCodes(v, "", codes)
+}
+
+// showCodes leads to the page that shows new recovery codes.
+func showCodes(v *page.Visit, done string, codes []string) (*page.Outcome, error) {
+	return v.ShowOnce(page.Redirect(recoveryPath, done), func() (any, error) { return recoveryView{len(codes), codes}, nil }, codes...)
+}
+
+// A qrCode is a QR code as the path of an SVG: an image of our own, since the page
+// must not send the secret to a service that draws it.
+type qrCode struct {
+	Size int // of the view box, with the quiet zone
+	Path string
+}
+
+// quietZone is the margin around a QR code, in modules (ISO/IEC 18004 section 6.3.8).
+const quietZone = 4
+
+func newQRCode(text string) (*qrCode, error) {
+	code, err := qr.Encode(text, qr.M, qr.Auto)
+	if err != nil {
+		return nil, err
+	}
+	var path strings.Builder
+	size := code.Bounds().Dx()
+	for y := range size {
+		for x := 0; x < size; x++ {
+			if run := darkRun(code, x, y, size); run > 0 {
+				fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", x+quietZone, y+quietZone, run, run)
+				x += run
+			}
+		}
+	}
+	return &qrCode{size + 2*quietZone, path.String()}, nil
+}
+
+// darkRun returns how many dark modules follow each other in a row.
+func darkRun(code barcode.Barcode, x, y, size int) (run int) {
+	for x+run < size && color.GrayModel.Convert(code.At(x+run, y)).(color.Gray).Y < 128 {
+		run++
+	}
+	return run
+}
+
+// factorRoutes has the pages of how people sign in, beside password and link.
+func factorRoutes(d *page.Server) map[string]page.Route {
+	list := map[string]page.Route{
+		"/sign-in/code":    page.SignedIn("Your second factor", "second-factor", codePage, giveCode),
+		"/sign-in/passkey": page.Offline("Sign in with a passkey", "passkey", passkeyPage, signInWithPasskey),
+		"/confirm/passkey": page.SignedIn("Confirm with a passkey", "passkey", passkeyPage, confirmWithPasskey),
+
+		"/dashboard/settings/totp":        page.SignedIn("Set up an authenticator app", "totp", totpPage, setTOTP),
+		"/dashboard/settings/totp/remove": page.SignedIn("Remove the authenticator app", "totp-remove", page.Nothing, removeTOTP),
+		recoveryPath:                      page.SignedIn("Recovery codes", "recovery-codes", recoveryPage, renewRecovery),
+
+		"/dashboard/settings/passkeys":                     page.SignedIn("Add a passkey", "passkey-add", passkeyAddPage, addPasskey),
+		"/dashboard/settings/passkeys/{credential}/remove": page.SignedIn("Remove a passkey", "passkey-remove", passkeyToRemove, removePasskey),
+
+		ProvedPath: page.SignedIn("The account is yours", "proved", provedPage, revokeBefore),
+	}
+	if d.SignUp {
+		list["/sign-up"] = page.Offline("Create an account", "sign-up", signUpPage, signUp)
+	}
+	if d.OpenID != nil {
+		addOpenIDRoutes(d, list)
+	}
+	return list
+}
+
+func addOpenIDRoutes(d *page.Server, list map[string]page.Route) {
+	list["/sign-in/openid"] = page.Public("Sign in", "openid", signInWithOpenID, nil)
+	list["/sign-in/openid/callback"] = page.Public("Sign in", "openid", openIDCallback, nil)
+	list["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, confirmWithOpenID)
+	list["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid", openIDPage, linkIdentity)
+	list["/dashboard/settings/identities/remove"] = page.SignedIn("Settings", "settings", settings, unlinkIdentity)
+}
