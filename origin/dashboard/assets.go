@@ -126,12 +126,12 @@ type docsView struct{ *docs.Page }
 func (v docsView) PageTitle() string { return v.Title }
 
 // documentation shows a page of /docs.
-func (d *Dashboard) documentation(v *page.Visit) (any, error) {
-	list := d.docs().Page(v.Request.URL.Path)
-	if list == nil {
+func documentation(v *page.Visit, site *docs.Site) (any, error) {
+	found := site.Page(v.Request.URL.Path)
+	if found == nil {
 		return nil, page.ErrNotFound
 	}
-	return docsView{list}, nil
+	return docsView{found}, nil
 }
 
 //go:embed templates

@@ -90,10 +90,11 @@ func New(c Config) (*Dashboard, error) {
 
 // routes has the pages by path. A page and its file share a name.
 func (d *Dashboard) routes() map[string]page.Route {
+	documentation := func(v *page.Visit) (any, error) { return documentation(v, d.docs()) }
 	list := map[string]page.Route{
-		"/{$}":         page.Offline("Facts about an email address", "front", d.frontDoor, nil),
-		"/docs":        page.Offline("Documentation", "docs", d.documentation, nil),
-		"/docs/{page}": page.Offline("Documentation", "docs", d.documentation, nil),
+		"/{$}":         page.Offline("Facts about an email address", "front", frontDoor, nil),
+		"/docs":        page.Offline("Documentation", "docs", documentation, nil),
+		"/docs/{page}": page.Offline("Documentation", "docs", documentation, nil),
 	}
 	for _, more := range []map[string]page.Route{account.Routes(), operator.Routes(), person.Routes(d.Server)} {
 		maps.Copy(list, more)

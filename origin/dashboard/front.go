@@ -25,7 +25,7 @@ type frontView struct {
 }
 
 // frontDoor shows what addrspec is. The check that it offers runs in the browser.
-func (d *Dashboard) frontDoor(*page.Visit) (any, error) {
-	return frontView{exampleAddress, json.RawMessage(frontExample), d.Link("/v1/email/" + exampleAddress),
+func frontDoor(v *page.Visit) (any, error) {
+	return frontView{exampleAddress, json.RawMessage(frontExample), v.Link("/v1/email/" + exampleAddress),
 		"https://github.com/addrspec/addrspec"}, nil
 }

@@ -189,3 +189,6 @@ func RequestsOf(list []barView) (n int64) {
 	}
 	return n
 }
+
+// barDays is how many days the bars of a key show.
+const barDays = 30

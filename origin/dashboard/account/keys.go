@@ -141,9 +141,6 @@ type KeyView struct {
 	Days     []barView `json:"days"`                      // the last 30
 }
 
-// barDays is how many days the bars of a key show.
-const barDays = 30
-
 // ViewKeys returns keys of an account with their use in the last 30 days.
 func ViewKeys(v *page.Visit, account int64, list []book.Key) ([]KeyView, error) {
 	now, err := v.Ledger.Now(v.Context())

@@ -15,6 +15,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // PoliciesPath is the page Policies; each policy has a page below it.
@@ -338,4 +339,22 @@ func cutAround(line string, at int) string {
 		part += "…"
 	}
 	return part
+}
+
+// tested is what a policy decides about an address.
+type tested struct {
+	Email   string `json:"email"`
+	Lookup  string `json:"lookup,omitempty"` // what was supposed of DNS
+	Verdict struct {
+		Action string  `json:"action"`
+		Reason *string `json:"reason"`
+		Rule   *string `json:"rule"`
+	} `json:"verdict"`
+	Entry   string `json:"entry,omitempty"` // of the document, to which rule leads
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// Tone returns the tone of the verdict.
+func (t *tested) Tone() string {
+	return map[string]string{"allow": toneGood, "review": result.ToneWarn, "block": toneBad}[t.Verdict.Action]
 }

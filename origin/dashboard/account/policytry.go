@@ -10,24 +10,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// tested is what a policy decides about an address.
-type tested struct {
-	Email   string `json:"email"`
-	Lookup  string `json:"lookup,omitempty"` // what was supposed of DNS
-	Verdict struct {
-		Action string  `json:"action"`
-		Reason *string `json:"reason"`
-		Rule   *string `json:"rule"`
-	} `json:"verdict"`
-	Entry   string `json:"entry,omitempty"` // of the document, to which rule leads
-	Refusal string `json:"refusal,omitempty"`
-}
-
-// Tone returns the tone of the verdict.
-func (t *tested) Tone() string {
-	return map[string]string{"allow": toneGood, "review": result.ToneWarn, "block": toneBad}[t.Verdict.Action]
-}
-
 // SupposedLookups are what a test can suppose that DNS has, for no_mx and no_mail. A lookup
 // would have to be charged, since anybody could use the field to look up any domain.
 var SupposedLookups = []Grace{{"", "nothing is looked up"}, {"mx", "the domain has MX records"},

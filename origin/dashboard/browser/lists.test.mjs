@@ -292,7 +292,6 @@ const refuse =
 
 test("sends a failed request again with the same key", async () => {
   const { check, sent, waited } = account(
-    refuse(401),
     () => null,
     refuse(503, { "Retry-After": "7" }),
     refuse(409),

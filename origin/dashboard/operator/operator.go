@@ -1,3 +1,4 @@
+// Package operator has the pages of operators. Each but the overview does what a command of addrspec does.
 package operator
 
 import (
@@ -19,15 +20,13 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// The pages of operators. Each but the overview does what a command of addrspec does.
-
 const (
 	operatorPath = "/dashboard/operator"
 	accountsPath = operatorPath + "/accounts"
 	plansPath    = operatorPath + "/plans"
 )
 
-// operatorRoutes has the pages of operators.
+// Routes returns the pages by path.
 func Routes() map[string]page.Route {
 	sums := otter.Must(&otter.Options[book.Day, []book.DaySum]{
 		MaximumSize: 10, Logger: &otter.NoopLogger{},

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 	"runtime"
-	"strconv"
 	"sync"
+	"time"
 
 	"github.com/addrspec/addrspec/origin/limit"
 )
@@ -82,33 +82,12 @@ func take(ctx context.Context, from *limit.Limiter[string], owner string, n int,
 	return nil, errBusy
 }
 
-// Hold takes units in place of those that the visit holds.
-func (v *Visit) Hold(from *limit.Limiter[string], owner string, n int, crowded *Problem) error {
-	free, err := take(v.Context(), from, owner, n, crowded)
-	if err == nil {
-		v.release()
-		v.release = free
-	}
-	return err
-}
-
-// Account names the visit's account among owners.
-func (v *Visit) Account() string { return strconv.FormatInt(v.User.Account, 10) }
-
-// Keep keeps what the visit holds, and the connection, until the response is sent. It is for what an
-// account has paid for.
-func (v *Visit) Keep() {
-	v.kept = true
-	if w, ok := v.Writer.(interface{ KeepConnection() }); ok { // the API's, see its servePage
-		w.KeepConnection()
-	}
-}
-
-// InTurn calls work while few others use a processor.
-func (v *Visit) InTurn(ctx context.Context, work func() error) error {
-	if v.Limits.Processors.Take(ctx, v.CallerNetwork(v.Request), 1) != nil {
-		return errBusy
-	}
-	defer v.Limits.Processors.Free(v.CallerNetwork(v.Request), 1)
-	return work()
-}
+// Bounds of a request.
+const (
+	MaxForm  = 64 << 10               // bytes of a form
+	formTime = 3 * time.Second        // for a form to arrive
+	maxWait  = 500 * time.Millisecond // for a place
+	maxTime  = 20 * time.Second       // of a page
+	sendTime = 10 * time.Second       // for a client to read a page
+	busyWait = time.Second            // until a client should try again
+)

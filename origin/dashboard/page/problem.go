@@ -3,8 +3,6 @@ package page
 import (
 	"errors"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
@@ -80,26 +78,6 @@ func ProblemOf(err error) *Problem {
 
 // Sentence returns an error's text as a sentence.
 func Sentence(err error) string { return result.Sentence(err.Error()) }
-
-// refuse ends a visit that goes no further. Browsers without a session are led to the page that helps.
-func (v *Visit) refuse(err error) {
-	p := ProblemOf(err)
-	if p.Status == http.StatusInternalServerError {
-		v.Log.Error("a page failed", "error", err.Error())
-	}
-	if p.Location != "" && !v.JSON {
-		to := v.Request.URL.Path // of its form, for a POST
-		if v.Request.Method == http.MethodGet && v.Request.URL.RawQuery != "" {
-			to += "?" + v.Request.URL.RawQuery
-		}
-		http.Redirect(v.Writer, v.Request, p.Location+"?to="+url.QueryEscape(to), http.StatusSeeOther)
-		return
-	}
-	if p.Wait > 0 {
-		v.Writer.Header().Set("Retry-After", strconv.Itoa(words.WholeSeconds(p.Wait)))
-	}
-	v.render(p.Status, Route{title: http.StatusText(p.Status), file: "problem"}, struct{}{}, p)
-}
 
 // refusals are errors of sign-ins that people can mend on the same page.
 var refusals = []error{

@@ -8,9 +8,11 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -182,32 +184,6 @@ func DayOf(day string) time.Time {
 	return t
 }
 
-// An Outcome is what a POST leads to: another page with a message, or, if data is
-// not nil, the route's own page, once.
-type Outcome struct {
-	location string
-	done     string // a key of server.messages
-	Data     any
-	Refused  *Problem // with the input, shown with data
-	Stream   func()   // sends the response instead
-}
-
-// Redirect leads to another page, with a message there.
-func Redirect(location, done string) *Outcome {
-	switch {
-	case done == "":
-	case strings.Contains(location, "?"):
-		location += "&done=" + done
-	default:
-		location += "?done=" + done
-	}
-	return &Outcome{location: location, done: done}
-}
-
-// Show renders data in the route's page, as the response to the POST. It is for what
-// may be posted again; see showOnce for new secrets.
-func Show(data any) *Outcome { return &Outcome{Data: data} }
-
 func (a *Outcome) send(v *Visit, route Route) {
 	switch {
 	case a.Stream != nil:
@@ -247,4 +223,49 @@ func Visible(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// refuse ends a visit that goes no further. Browsers without a session are led to the page that helps.
+func (v *Visit) refuse(err error) {
+	p := ProblemOf(err)
+	if p.Status == http.StatusInternalServerError {
+		v.Log.Error("a page failed", "error", err.Error())
+	}
+	if p.Location != "" && !v.JSON {
+		to := v.Request.URL.Path // of its form, for a POST
+		if v.Request.Method == http.MethodGet && v.Request.URL.RawQuery != "" {
+			to += "?" + v.Request.URL.RawQuery
+		}
+		http.Redirect(v.Writer, v.Request, p.Location+"?to="+url.QueryEscape(to), http.StatusSeeOther)
+		return
+	}
+	if p.Wait > 0 {
+		v.Writer.Header().Set("Retry-After", strconv.Itoa(words.WholeSeconds(p.Wait)))
+	}
+	v.render(p.Status, Route{title: http.StatusText(p.Status), file: "problem"}, struct{}{}, p)
+}
+
+// send responds with a body that is in memory. A page has left its place when it is sent, so a client that
+// does not read it keeps nobody from a page. A page of a quarter of a step is not counted, because the
+// number of connections bounds those.
+func (v *Visit) send(status int, contentType string, body []byte) {
+	if !v.kept {
+		v.release()
+		_ = http.NewResponseController(v.Writer).SetWriteDeadline(time.Now().Add(sendTime)) // a test's writer has none
+		if n := min(len(body)/step+1, maxUnsentEach/2); len(body) > step/4 {
+			free, err := take(v.Whole, v.Limits.Unsent, v.CallerNetwork(v.Request), n, ErrBusyNetwork)
+			if err != nil {
+				p := ProblemOf(err)
+				v.Writer.Header().Set("Retry-After", "1")
+				http.Error(v.Writer, p.Sentence, p.Status)
+				return
+			}
+			defer free()
+		}
+	}
+	h := v.Writer.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	v.Writer.WriteHeader(status)
+	_, _ = v.Writer.Write(body) // an error means that the client has disconnected
 }

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
 	"path"
 	"strconv"
@@ -16,60 +13,8 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/identity/openid"
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/webhook"
-	"github.com/addrspec/addrspec/wasm/host"
 )
-
-func Nothing(*Visit) (any, error) { return struct{}{}, nil }
-
-// Config configures a Dashboard.
-type Config struct {
-	Ledger   *ledger.Ledger
-	Identity *identity.Identity
-	API      http.Handler // checks addresses
-	Engine   *host.Engine // explains them, at no cost
-	Log      *slog.Logger
-
-	// Webhooks sends messages of accounts that have used most of their points.
-	Webhooks *webhook.Sender
-
-	// PublicURL is where browsers reach the service: it decides links, the
-	// cookies' Secure attribute and the name that passkeys are bound to.
-	PublicURL *url.URL
-	// TrustedProxies are the networks whose X-Forwarded-For is believed.
-	TrustedProxies []netip.Prefix
-	// SignUp lets anybody create an account.
-	SignUp bool
-	// OpenID is the provider at which people may sign in; nil for none.
-	OpenID *openid.Provider
-	// Release is the version of the program.
-	Release string
-	// Health checks the parts of the service, for operators.
-	Health func(context.Context) []Health
-	// Refused returns how many requests the API refused since the start of this server, by HTTP status.
-	Refused func() map[int]int64
-}
-
-// A Health is the state of one part of the service.
-type Health struct {
-	Part   string `json:"part"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"` // what is wrong and what to do, or a version
-}
-
-// A Server serves visits. It knows no page.
-type Server struct {
-	Config
-	Mux       *http.ServeMux
-	origins   *http.CrossOriginProtection
-	Limits    limits
-	Passkeys  *identity.Passkeys                   // nil if the public URL has no host name
-	templates func() map[string]*template.Template // by page
-	messages  map[string]string                    // what a page says after an action
-}
 
 func New(c Config, templates func() map[string]*template.Template, messages map[string]string) (*Server, error) {
 	s := &Server{Config: c, Mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), Limits: newLimits(),
@@ -83,57 +28,6 @@ func New(c Config, templates func() map[string]*template.Template, messages map[
 	return s, s.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host)
 }
 
-// secure reports whether browsers reach the service through TLS.
-func (s *Server) secure() bool { return s.PublicURL.Scheme == "https" }
-
-// Link returns the public URL of a path.
-func (s *Server) Link(path string) string { return s.PublicURL.JoinPath(path).String() }
-
-// access is who may request a page.
-type access int
-
-const (
-	ByAll      access = iota // and the page needs no database
-	ByPublic                 // everybody
-	bySignedIn               // a complete session
-	ByOperator               // a complete session of a user with operator rights
-)
-
-// A Route is a page: its data for GET, and what a POST to the same path does.
-type Route struct {
-	Access access
-	title  string
-	file   string // the template
-	get    getter
-	Post   poster
-}
-
-// A getter returns the data of a page.
-type getter func(*Visit) (any, error)
-
-// A poster does what a form asks.
-type poster func(*Visit) (*Outcome, error)
-
-// Offline returns a page for everybody that needs no database.
-func Offline(title, file string, get getter, post poster) Route {
-	return Route{ByAll, title, file, get, post}
-}
-
-// Public returns a page for everybody.
-func Public(title, file string, get getter, post poster) Route {
-	return Route{ByPublic, title, file, get, post}
-}
-
-// SignedIn returns a page for people with a complete session.
-func SignedIn(title, file string, get getter, post poster) Route {
-	return Route{bySignedIn, title, file, get, post}
-}
-
-// Operator returns a page for operators.
-func Operator(title, file string, get getter, post poster) Route {
-	return Route{ByOperator, title, file, get, post}
-}
-
 // Add adds a route whose form has at most so many bytes.
 func (s *Server) Add(path string, r Route, form int64) {
 	methods := "GET, HEAD"
@@ -144,16 +38,6 @@ func (s *Server) Add(path string, r Route, form int64) {
 	s.Mux.HandleFunc("GET "+path, s.Handler(r, form, page(r)))
 	s.Mux.HandleFunc(path, s.MethodNotAllowed(methods))
 }
-
-// Bounds of a request.
-const (
-	MaxForm  = 64 << 10               // bytes of a form
-	formTime = 3 * time.Second        // for a form to arrive
-	maxWait  = 500 * time.Millisecond // for a place
-	maxTime  = 20 * time.Second       // of a page
-	sendTime = 10 * time.Second       // for a client to read a page
-	busyWait = time.Second            // until a client should try again
-)
 
 // ServeHTTP serves a request for a page.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -306,29 +190,4 @@ func action(route Route) func(*Visit) error {
 		}
 		return err
 	}
-}
-
-// send responds with a body that is in memory. A page has left its place when it is sent, so a client that
-// does not read it keeps nobody from a page. A page of a quarter of a step is not counted, because the
-// number of connections bounds those.
-func (v *Visit) send(status int, contentType string, body []byte) {
-	if !v.kept {
-		v.release()
-		_ = http.NewResponseController(v.Writer).SetWriteDeadline(time.Now().Add(sendTime)) // a test's writer has none
-		if n := min(len(body)/step+1, maxUnsentEach/2); len(body) > step/4 {
-			free, err := take(v.Whole, v.Limits.Unsent, v.CallerNetwork(v.Request), n, ErrBusyNetwork)
-			if err != nil {
-				p := ProblemOf(err)
-				v.Writer.Header().Set("Retry-After", "1")
-				http.Error(v.Writer, p.Sentence, p.Status)
-				return
-			}
-			defer free()
-		}
-	}
-	h := v.Writer.Header()
-	h.Set("Content-Type", contentType)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	v.Writer.WriteHeader(status)
-	_, _ = v.Writer.Write(body) // an error means that the client has disconnected
 }

@@ -19,27 +19,8 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/limit"
 )
-
-// A Visit is one request with who makes it.
-type Visit struct {
-	*Server
-	Writer  http.ResponseWriter
-	Request *http.Request     // its context ends after the time of a page
-	Whole   context.Context   // of the request, without that limit
-	JSON    bool              // the caller wants JSON
-	User    *identity.User    // nil without a session
-	Session *identity.Session // likewise
-	Token   string            // of the session, or of the form cookie
-	body    []byte            // of a POST with a form
-	Form    url.Values        // in body
-
-	release func() // frees what the visit holds of the limits
-	kept    bool   // it is held until the response is sent
-}
-
-// Context returns the request's context, which ends after the time of a page.
-func (v *Visit) Context() context.Context { return v.Request.Context() }
 
 // knownTime is how long a page that needs no database waits to know who reads it.
 const knownTime = time.Second
@@ -334,4 +315,35 @@ func parseAddress(text string) netip.Addr {
 	}
 	at, _ := netip.ParseAddr(text)
 	return at.Unmap()
+}
+
+// Hold takes units in place of those that the visit holds.
+func (v *Visit) Hold(from *limit.Limiter[string], owner string, n int, crowded *Problem) error {
+	free, err := take(v.Context(), from, owner, n, crowded)
+	if err == nil {
+		v.release()
+		v.release = free
+	}
+	return err
+}
+
+// Account names the visit's account among owners.
+func (v *Visit) Account() string { return strconv.FormatInt(v.User.Account, 10) }
+
+// Keep keeps what the visit holds, and the connection, until the response is sent. It is for what an
+// account has paid for.
+func (v *Visit) Keep() {
+	v.kept = true
+	if w, ok := v.Writer.(interface{ KeepConnection() }); ok { // the API's, see its servePage
+		w.KeepConnection()
+	}
+}
+
+// InTurn calls work while few others use a processor.
+func (v *Visit) InTurn(ctx context.Context, work func() error) error {
+	if v.Limits.Processors.Take(ctx, v.CallerNetwork(v.Request), 1) != nil {
+		return errBusy
+	}
+	defer v.Limits.Processors.Free(v.CallerNetwork(v.Request), 1)
+	return work()
 }

@@ -3,6 +3,7 @@ package person
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/identity"
@@ -137,4 +138,16 @@ func removePasskey(v *page.Visit) (*page.Outcome, error) {
 	}
 	return page.Redirect("/dashboard/settings", "passkey-removed"),
 		v.Identity.RemovePasskey(v.Context(), *v.User, v.Request.PathValue("credential"))
+}
+
+// A PasskeyItem is a passkey in the list.
+type PasskeyItem struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Used    time.Time `json:"last_used,omitzero"`
+}
+
+func viewOfPasskey(p identity.Passkey) PasskeyItem {
+	return PasskeyItem{p.ID, p.Name, p.Created, p.Used}
 }

@@ -2,7 +2,6 @@ package person
 
 import (
 	"context"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -11,41 +10,23 @@ import (
 	"github.com/addrspec/addrspec/origin/identity"
 )
 
-func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+func setName(v *page.Visit) (*page.Outcome, error) {
+	name := strings.TrimSpace(v.Form.Get("name"))
+	return page.Redirect("/dashboard/settings", "name-set"), v.Identity.SetName(v.Context(), v.User.Account, name)
+}
 
-// personRoutes has the pages with which people sign in, and those of their settings.
-func Routes(d *page.Server) map[string]page.Route {
-	setName := func(v *page.Visit) (*page.Outcome, error) {
-		name := strings.TrimSpace(v.Form.Get("name"))
-		return page.Redirect("/dashboard/settings", "name-set"), v.Identity.SetName(v.Context(), v.User.Account, name)
+// endSessions ends one session, or without its ID all others.
+func endSessions(v *page.Visit) (*page.Outcome, error) {
+	text := v.Form.Get("session")
+	if text == "" {
+		done := page.Redirect("/dashboard/settings", "sessions-ended")
+		return done, v.Identity.EndSessions(v.Context(), v.User.Account, v.Session.ID)
 	}
-	endSessions := func(v *page.Visit) (*page.Outcome, error) { // one session, or without its ID all others
-		text, ctx := v.Form.Get("session"), v.Context()
-		if text == "" {
-			done := page.Redirect("/dashboard/settings", "sessions-ended")
-			return done, v.Identity.EndSessions(ctx, v.User.Account, v.Session.ID)
-		}
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, identity.ErrNoSession
-		}
-		return page.Redirect("/dashboard/settings", "session-ended"), v.Identity.EndSession(ctx, v.User.Account, id)
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, identity.ErrNoSession
 	}
-	deletePage := func(v *page.Visit) (any, error) { return deleteView{v.User.Email}, v.Confirmed() }
-	list := map[string]page.Route{
-		"/sign-in":      page.Offline("Sign in", "sign-in", signInPage, signIn),
-		"/sign-out":     page.Offline("Sign out", "sign-out", page.Nothing, signOut),
-		"/link/{token}": page.Public("Sign in", "link", linkPage, useLink),
-		"/confirm":      page.SignedIn("Confirm that it is you", "confirm", confirmPage, confirm),
-
-		"/dashboard/settings":          page.SignedIn("Settings", "settings", settings, nil),
-		"/dashboard/settings/password": page.SignedIn("Set a password", "password", page.Nothing, setPassword),
-		"/dashboard/settings/name":     page.SignedIn("Your name", "settings", settings, setName),
-		"/dashboard/settings/sessions": page.SignedIn("Sessions", "settings", settings, endSessions),
-		"/dashboard/settings/delete":   page.SignedIn("Delete the account", "delete", deletePage, deleteAccount),
-	}
-	maps.Copy(list, factorRoutes(d))
-	return list
+	return page.Redirect("/dashboard/settings", "session-ended"), v.Identity.EndSession(v.Context(), v.User.Account, id)
 }
 
 // SettingsView is the page Settings.
@@ -68,18 +49,6 @@ type sessionView struct {
 	Created time.Time `json:"created"`
 	Seen    time.Time `json:"last_used"`
 	Current bool      `json:"current"`
-}
-
-// A PasskeyItem is a passkey in the list.
-type PasskeyItem struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Created time.Time `json:"created"`
-	Used    time.Time `json:"last_used,omitzero"`
-}
-
-func viewOfPasskey(p identity.Passkey) PasskeyItem {
-	return PasskeyItem{p.ID, p.Name, p.Created, p.Used}
 }
 
 // A LinkedItem is a linked identity in the list.

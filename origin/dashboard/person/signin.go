@@ -281,3 +281,5 @@ func clientName(userAgent string) string {
 	}
 	return name
 }
+
+func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }

@@ -136,36 +136,3 @@ func darkRun(code barcode.Barcode, x, y, size int) (run int) {
 	}
 	return run
 }
-
-// factorRoutes has the pages of how people sign in, beside password and link.
-func factorRoutes(d *page.Server) map[string]page.Route {
-	list := map[string]page.Route{
-		"/sign-in/code":    page.SignedIn("Your second factor", "second-factor", codePage, giveCode),
-		"/sign-in/passkey": page.Offline("Sign in with a passkey", "passkey", passkeyPage, signInWithPasskey),
-		"/confirm/passkey": page.SignedIn("Confirm with a passkey", "passkey", passkeyPage, confirmWithPasskey),
-
-		"/dashboard/settings/totp":        page.SignedIn("Set up an authenticator app", "totp", totpPage, setTOTP),
-		"/dashboard/settings/totp/remove": page.SignedIn("Remove the authenticator app", "totp-remove", page.Nothing, removeTOTP),
-		recoveryPath:                      page.SignedIn("Recovery codes", "recovery-codes", recoveryPage, renewRecovery),
-
-		"/dashboard/settings/passkeys":                     page.SignedIn("Add a passkey", "passkey-add", passkeyAddPage, addPasskey),
-		"/dashboard/settings/passkeys/{credential}/remove": page.SignedIn("Remove a passkey", "passkey-remove", passkeyToRemove, removePasskey),
-
-		ProvedPath: page.SignedIn("The account is yours", "proved", provedPage, revokeBefore),
-	}
-	if d.SignUp {
-		list["/sign-up"] = page.Offline("Create an account", "sign-up", signUpPage, signUp)
-	}
-	if d.OpenID != nil {
-		addOpenIDRoutes(d, list)
-	}
-	return list
-}
-
-func addOpenIDRoutes(d *page.Server, list map[string]page.Route) {
-	list["/sign-in/openid"] = page.Public("Sign in", "openid", signInWithOpenID, nil)
-	list["/sign-in/openid/callback"] = page.Public("Sign in", "openid", openIDCallback, nil)
-	list["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, confirmWithOpenID)
-	list["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid", openIDPage, linkIdentity)
-	list["/dashboard/settings/identities/remove"] = page.SignedIn("Settings", "settings", settings, unlinkIdentity)
-}

@@ -1,0 +1,165 @@
+// Package page serves the pages of the dashboard, and knows none of them: who visits (visit.go), what may
+// be in progress (limits.go), the steps of a request (serve.go), how it ends (render.go, problem.go), and
+// secrets that are shown once (once.go).
+package page
+
+import (
+	"context"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/identity/openid"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/webhook"
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+// Config configures a Dashboard.
+type Config struct {
+	Ledger   *ledger.Ledger
+	Identity *identity.Identity
+	API      http.Handler // checks addresses
+	Engine   *host.Engine // explains them, at no cost
+	Log      *slog.Logger
+
+	// Webhooks sends messages of accounts that have used most of their points.
+	Webhooks *webhook.Sender
+
+	// PublicURL is where browsers reach the service: it decides links, the
+	// cookies' Secure attribute and the name that passkeys are bound to.
+	PublicURL *url.URL
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// SignUp lets anybody create an account.
+	SignUp bool
+	// OpenID is the provider at which people may sign in; nil for none.
+	OpenID *openid.Provider
+	// Release is the version of the program.
+	Release string
+	// Health checks the parts of the service, for operators.
+	Health func(context.Context) []Health
+	// Refused returns how many requests the API refused since the start of this server, by HTTP status.
+	Refused func() map[int]int64
+}
+
+// A Health is the state of one part of the service.
+type Health struct {
+	Part   string `json:"part"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"` // what is wrong and what to do, or a version
+}
+
+// A Server serves visits. It knows no page.
+type Server struct {
+	Config
+	Mux       *http.ServeMux
+	origins   *http.CrossOriginProtection
+	Limits    limits
+	Passkeys  *identity.Passkeys                   // nil if the public URL has no host name
+	templates func() map[string]*template.Template // by page
+	messages  map[string]string                    // what a page says after an action
+}
+
+// secure reports whether browsers reach the service through TLS.
+func (s *Server) secure() bool { return s.PublicURL.Scheme == "https" }
+
+// Link returns the public URL of a path.
+func (s *Server) Link(path string) string { return s.PublicURL.JoinPath(path).String() }
+
+// access is who may request a page.
+type access int
+
+const (
+	ByAll      access = iota // and the page needs no database
+	ByPublic                 // everybody
+	bySignedIn               // a complete session
+	ByOperator               // a complete session of a user with operator rights
+)
+
+// A Route is a page: its data for GET, and what a POST to the same path does.
+type Route struct {
+	Access access
+	title  string
+	file   string // the template
+	get    getter
+	Post   poster
+}
+
+// A getter returns the data of a page.
+type getter func(*Visit) (any, error)
+
+// A poster does what a form asks.
+type poster func(*Visit) (*Outcome, error)
+
+// Offline returns a page for everybody that needs no database.
+func Offline(title, file string, get getter, post poster) Route {
+	return Route{ByAll, title, file, get, post}
+}
+
+// Public returns a page for everybody.
+func Public(title, file string, get getter, post poster) Route {
+	return Route{ByPublic, title, file, get, post}
+}
+
+// SignedIn returns a page for people with a complete session.
+func SignedIn(title, file string, get getter, post poster) Route {
+	return Route{bySignedIn, title, file, get, post}
+}
+
+// Operator returns a page for operators.
+func Operator(title, file string, get getter, post poster) Route {
+	return Route{ByOperator, title, file, get, post}
+}
+
+func Nothing(*Visit) (any, error) { return struct{}{}, nil }
+
+// A Visit is one request with who makes it.
+type Visit struct {
+	*Server
+	Writer  http.ResponseWriter
+	Request *http.Request     // its context ends after the time of a page
+	Whole   context.Context   // of the request, without that limit
+	JSON    bool              // the caller wants JSON
+	User    *identity.User    // nil without a session
+	Session *identity.Session // likewise
+	Token   string            // of the session, or of the form cookie
+	body    []byte            // of a POST with a form
+	Form    url.Values        // in body
+
+	release func() // frees what the visit holds of the limits
+	kept    bool   // it is held until the response is sent
+}
+
+// Context returns the request's context, which ends after the time of a page.
+func (v *Visit) Context() context.Context { return v.Request.Context() }
+
+// An Outcome is what a POST leads to: another page with a message, or, if data is
+// not nil, the route's own page, once.
+type Outcome struct {
+	location string
+	done     string // a key of server.messages
+	Data     any
+	Refused  *Problem // with the input, shown with data
+	Stream   func()   // sends the response instead
+}
+
+// Redirect leads to another page, with a message there.
+func Redirect(location, done string) *Outcome {
+	switch {
+	case done == "":
+	case strings.Contains(location, "?"):
+		location += "&done=" + done
+	default:
+		location += "?done=" + done
+	}
+	return &Outcome{location: location, done: done}
+}
+
+// Show renders data in the route's page, as the response to the POST. It is for what
+// may be posted again; see showOnce for new secrets.
+func Show(data any) *Outcome { return &Outcome{Data: data} }
