@@ -317,7 +317,7 @@ func TestNoPasskeysAtAnAddress(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/sign-in/passkey", map[string]string{}, &done).status)
 }
 
-// A session ends on the next request of whoever has its token. Another account ends none.
+// A session ends on the next request of anybody who has its token. Another account ends none.
 func TestStolenSessionAfterRevocation(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		owner, thief := s.signedIn(t, s.account.ID), s.browser(t)

@@ -151,7 +151,7 @@ func TestDeviceTokens(t *testing.T) {
 		require.NoError(t, f.SetPassword(ctx, u, "another long password"))
 		ends("a new password")
 		f.setTOTP(t)
-		ends("an authenticator app, for whoever knew the password alone")
+		ends("an authenticator app, for anybody who knew the password alone")
 		before := f.stored(t, f.account)
 		for _, keys := range [][]string{{oneKey}, {otherKey, oneKey}} {
 			_, err := f.sealedBy(t, keys...).SealAll(ctx, f.ledger.Store())

@@ -87,7 +87,7 @@ func (u *User) proof() []byte {
 
 // DeviceToken returns a token for browsers in which the user has signed in, which spares
 // the owner from sharing the limits of attempts with others (see guess). It proves no more
-// than that. It ends when the password or the authenticator app changes, so whoever had the
+// than that. It ends when the password or the authenticator app changes, so anybody who had the
 // password before there was an app has no token after. Nothing is stored.
 func (u *User) DeviceToken() string {
 	mac := hmac.New(sha256.New, u.proof())

@@ -61,7 +61,7 @@ type Fact struct {
 
 // Facts puts a valid address into words, with the evidence of the details. Without details a
 // fact is notable if somebody who sends mail should know it; with details, which somebody asked
-// for, each field that is set is. Sentences have parts of the address as they are: whoever shows
+// for, each field that is set is. Sentences have parts of the address as they are: a host that shows
 // them must make control characters visible.
 func (r *Result) Facts() []Fact {
 	if !r.Valid {
