@@ -33,6 +33,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/limit"
 )
 
 // Errors of people's requests. Each is a complete sentence for them.
@@ -54,13 +55,13 @@ func (e *InputError) Error() string { return e.Sentence }
 type Identity struct {
 	ledger  *ledger.Ledger
 	store   store.Store
-	hashing chan struct{} // a slot for each password that is hashed
-	sealer  *store.Sealer // of the secrets of authenticator apps; nil stores them as they are
+	hashing *limit.Limiter[string] // of the passwords that are hashed, by network
+	sealer  *store.Sealer          // of the secrets of authenticator apps; nil stores them as they are
 }
 
 // New returns an Identity on the ledger's database.
 func New(l *ledger.Ledger) *Identity {
-	return &Identity{ledger: l, store: l.Store(), hashing: make(chan struct{}, hashesAtOnce)}
+	return &Identity{ledger: l, store: l.Store(), hashing: newHashing()}
 }
 
 // WithSealer makes i seal the secrets of authenticator apps.

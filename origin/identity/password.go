@@ -21,6 +21,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/limit"
 )
 
 // NIST SP 800-63B section 3.1.1.2 asks for length rather than for kinds of characters.
@@ -40,29 +41,41 @@ var ErrBusy = errors.New("many people are signing in at the moment; try again in
 // for tens of milliseconds.
 var hashesAtOnce = max(1, runtime.GOMAXPROCS(0)/4)
 
+const (
+	hashWait    = 2 * time.Second
+	hashesAfter = 48 // hashes that may wait for a slot; more of them would wait longer than hashWait
+)
+
+// newHashing returns the slots for hashes. A network gets all that are free, but at most a third
+// of the free places to wait, and networks that wait are served in turn. So a network that tries
+// unknown emails without end keeps nobody else from signing in.
+func newHashing() *limit.Limiter[string] {
+	places := hashesAfter * hashesAtOnce
+	return limit.New[string](limit.Config{
+		Units: hashesAtOnce, PerOwner: hashesAtOnce, Waiting: places, WaitingPerOwner: (places + 2) / 3})
+}
+
 // dummyHash returns a hash of a password that nobody knows.
 var dummyHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(rand.Text(), hashing) })
 
-// hashed runs do with a slot of i.hashing, for which it waits for at most two seconds.
-func (i *Identity) hashed(ctx context.Context, do func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+// hashed runs do with one of the slots for hashes, for a network.
+func (i *Identity) hashed(ctx context.Context, network string, do func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, hashWait)
 	defer cancel()
-	select {
-	case i.hashing <- struct{}{}:
-		defer func() { <-i.hashing }()
-		return do()
-	case <-ctx.Done():
+	if err := i.hashing.Take(ctx, network, 1); err != nil {
 		return ErrBusy
 	}
+	defer i.hashing.Free(network, 1)
+	return do()
 }
 
 // hash returns the hash of a password that can be set, or an *InputError.
-func (i *Identity) hash(ctx context.Context, password, email string) (hash string, err error) {
+func (i *Identity) hash(ctx context.Context, network, password, email string) (hash string, err error) {
 	normal, err := normalPassword(password, email)
 	if err != nil {
 		return "", err
 	}
-	err = i.hashed(ctx, func() (err error) {
+	err = i.hashed(ctx, network, func() (err error) {
 		hash, err = argon2id.CreateHash(normal, hashing)
 		return err
 	})
@@ -73,12 +86,12 @@ func (i *Identity) hash(ctx context.Context, password, email string) (hash strin
 // the same time whether there is a hash or not, so that a caller cannot find out which
 // emails have an account. It compares the normal form of the password and then, if they
 // differ, the password as it was typed, because hashes used to be of that.
-func (i *Identity) match(ctx context.Context, password, hash string) error {
+func (i *Identity) match(ctx context.Context, network, password, hash string) error {
 	normal, err := precis.OpaqueString.String(password)
 	if err != nil { // it cannot be set any more
 		normal = password
 	}
-	return i.hashed(ctx, func() error {
+	return i.hashed(ctx, network, func() error {
 		dummy, err := dummyHash()
 		if err != nil {
 			return err
@@ -102,7 +115,7 @@ func (i *Identity) CheckPassword(ctx context.Context, email, password string, fr
 		err = i.guess(ctx, Passwords, from, email, u.knows(from))
 	}
 	if err == nil {
-		err = i.match(ctx, password, u.password)
+		err = i.match(ctx, from.Network, password, u.password)
 	}
 	if err != nil {
 		return User{}, err
@@ -117,13 +130,13 @@ func (i *Identity) ConfirmPassword(ctx context.Context, u User, password string)
 	if err := i.guess(ctx, Confirmations, session, accountName(u.Account), false); err != nil {
 		return err
 	}
-	return i.match(ctx, password, u.password)
+	return i.match(ctx, u.From.Network, password, u.password)
 }
 
 // SetPassword sets a user's password and ends the user's other sessions. It may return
 // ErrChanged.
 func (i *Identity) SetPassword(ctx context.Context, u User, password string) error {
-	hash, err := i.hash(ctx, password, u.Email)
+	hash, err := i.hash(ctx, u.From.Network, password, u.Email)
 	if err != nil {
 		return err
 	}
@@ -140,7 +153,7 @@ func (i *Identity) SetPassword(ctx context.Context, u User, password string) err
 // the email. It proves nothing about the email, so the first link ends what this user sets
 // up (see UseLink). The caller limits attempts.
 func (i *Identity) SignUp(ctx context.Context, email, password string) (User, error) {
-	hash, err := i.hash(ctx, password, email)
+	hash, err := i.hash(ctx, "", password, email) // sign-ups share what one network may have
 	if err != nil {
 		return User{}, err
 	}

@@ -1,16 +1,20 @@
 package identity
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/alexedwards/argon2id"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/limit"
 )
 
 func TestPasswordsThatAreRefused(t *testing.T) {
@@ -40,7 +44,7 @@ func TestPasswordForms(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		const nfc, nfd, wide = "caf\u00e9 na\u00efve horse", "cafe\u0301 nai\u0308ve horse", "caf\u00e9\u3000na\u00efve\u00a0horse"
 		u := f.withUser(t)
-		right := func(password string) bool { return f.match(t.Context(), password, u.password) == nil }
+		right := func(password string) bool { return f.match(t.Context(), "", password, u.password) == nil }
 		for _, set := range []string{nfc, nfd, wide} {
 			require.NoError(t, f.SetPassword(t.Context(), u, set))
 			u = f.user(t)
@@ -99,17 +103,49 @@ func TestSignUp(t *testing.T) {
 	})
 }
 
-// While all slots hash, others wait for two seconds and are then refused.
+// While others hash, a hash waits for two seconds and is then refused. One network that takes
+// all it can get delays another network's sign-in and does not prevent it.
 func TestHashesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i := &Identity{hashing: make(chan struct{}, hashesAtOnce)}
-		for range hashesAtOnce {
-			i.hashing <- struct{}{}
-		}
-		_, err := i.hash(t.Context(), "correct horse battery", "")
+		i := &Identity{hashing: newHashing()}
+		require.NoError(t, i.hashing.Take(t.Context(), "one", hashesAtOnce))
+		_, err := i.hash(t.Context(), "other", "correct horse battery", "")
 		require.ErrorIs(t, err, ErrBusy)
-		<-i.hashing
-		_, err = i.hash(t.Context(), "correct horse battery", "")
-		require.NoError(t, err)
+		i.hashing.Free("one", hashesAtOnce)
+
+		spray, stop := context.WithCancel(t.Context())
+		var ended sync.WaitGroup
+		for range 2 * hashesAfter * hashesAtOnce {
+			ended.Go(func() {
+				for spray.Err() == nil {
+					_ = i.hashed(spray, "one", func() error { time.Sleep(40 * time.Millisecond); return nil })
+					time.Sleep(10 * time.Millisecond) // by the bubble's clock, as all times here
+				}
+			})
+		}
+		defer ended.Wait()
+		defer stop()
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		require.ErrorIs(t, i.match(t.Context(), "other", "wrong password", ""), ErrWrongPassword)
+		require.LessOrEqual(t, time.Since(began), 100*time.Millisecond)
+	})
+}
+
+// Each hash of a password that somebody gives counts as one of the caller's network.
+func TestHashesAreOfTheNetwork(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx, password := t.Context(), "correct horse battery"
+		require.NoError(t, f.SetPassword(ctx, f.withUser(t), password))
+		f.hashing = limit.New[string](limit.Config{Units: 2, PerOwner: 1})
+		require.NoError(t, f.hashing.Take(ctx, "busy", 1))
+		for network, want := range map[string]error{"busy": ErrBusy, "other": nil} {
+			u := f.user(t)
+			u.From.Network = network
+			_, err := f.CheckPassword(ctx, u.Email, password, u.From)
+			require.ErrorIs(t, err, want, network)
+			require.ErrorIs(t, f.ConfirmPassword(ctx, u, password), want, network)
+			require.ErrorIs(t, f.SetPassword(ctx, u, password), want, network)
+		}
 	})
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc" // discovery, key sets and ID tokens
 	"golang.org/x/oauth2"               // the code flow and PKCE
+
+	"github.com/addrspec/addrspec/origin/outgoing"
 )
 
 // Errors of people's sign-ins. Each is a complete sentence for them.
@@ -162,12 +164,14 @@ func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity
 // configuration, its keys, a token.
 const maxResponse = 1 << 20
 
-// client asks the provider. It follows no redirect: an operator gives the
-// provider's own address, and a redirect could lead to another host.
-var client = &http.Client{
-	Timeout:       timeout,
-	Transport:     bounded{http.DefaultTransport.(*http.Transport).Clone()},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// client asks the provider. It follows no redirect: an operator gives the provider's own
+// address, and a redirect could lead to another host.
+var client = newClient()
+
+func newClient() *http.Client {
+	c := outgoing.New(outgoing.Options{Timeout: timeout, Idle: 2})
+	c.Transport = bounded{c.Transport}
+	return c
 }
 
 // bounded is a transport whose responses have at most maxResponse bytes.
