@@ -10,8 +10,7 @@ import (
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// A Limit is a token bucket that holds Burst tokens and gains one every Every. A Limit of
-// 0 limits nothing.
+// A Limit is a token bucket that holds Burst tokens and gains one every Every; 0 limits nothing.
 type Limit struct {
 	Burst int
 	Every time.Duration
@@ -27,7 +26,7 @@ type Kind struct {
 	All     Limit
 }
 
-// The kinds of attempts. They leave room for a person, and little for guessing.
+// They leave room for a person, and little for guessing.
 var (
 	// An account has 50, then 2,880 a day, of which a network has 10 and 720.
 	Passwords = Kind{"password",
@@ -59,17 +58,16 @@ func (e *TooManyError) Error() string {
 	return "there were too many attempts; try again in " + words.Seconds(e.Wait)
 }
 
-// Attempt counts an attempt that is at no account. It returns a *TooManyError if a limit
-// is reached, on whichever replica.
+// Attempt counts an attempt that is at no account. It returns a *TooManyError if there were too
+// many, on all replicas together.
 func (i *Identity) Attempt(ctx context.Context, k Kind, from Caller) error {
 	return i.guess(ctx, k, from, "", false)
 }
 
-// guess counts an attempt at an account, which need not exist. A browser in which the
-// owner has signed in is known, and has a bucket that strangers cannot empty (OWASP, Slow
-// Down Online Guessing Attacks with Device Cookies). All known browsers share it, because
-// a thief may have any number of tokens. Once it is empty they count as strangers, so that
-// a thief locks nobody out.
+// guess counts an attempt at an account, which need not exist. A browser in which the owner has
+// signed in is known, and has a bucket that strangers cannot empty (OWASP, Slow Down Online
+// Guessing Attacks with Device Cookies). All known browsers share it, because a thief may have any
+// number of tokens. Once it is empty they count as strangers, so that a thief locks nobody out.
 func (i *Identity) guess(ctx context.Context, k Kind, from Caller, account string, known bool) error {
 	if known {
 		err := i.take(ctx, bucket{k.Account, k.What + "\x00known\x00" + account})

@@ -1,23 +1,15 @@
-// Package identity knows the people who sign in to the dashboard. Each account has one
-// user. Nothing here proves that an email address belongs to a user; rights come
-// from a password, a link that an operator made, or a linked identity.
+// Package identity knows the people who sign in to the dashboard. Each account has one user.
+// Nothing here proves that an email address belongs to a user; rights come from a password, a link
+// that an operator made, or a linked identity. Package dashboard has HTTP, cookies and HTML.
 //
-// All of it is in the ledger's database, so replicas need no sticky connections. Tokens
-// of sessions and links are stored as SHA-256 only, because they have 256 random bits.
-// Passwords are stored as Argon2id (RFC 9106). Secrets of authenticator apps are sealed if
-// there is a key for it (see store.Sealer).
+// All of it is in the ledger's database, so replicas need no sticky connections. Tokens of sessions
+// and links are stored as SHA-256 only, because they have 256 random bits.
 //
-// A session outlives no way of signing in that may have opened it. So the other sessions
-// of an account end, but not the session that makes the change, with
-//
-//   - a new password
-//   - a new authenticator app, its removal, new recovery codes
-//   - the removal of a passkey or of a linked identity
-//
-// and all end with ResetFactors and the first link of UseLink. A passkey or an identity
-// that is added ends none, because each session is as good as before.
-//
-// Package dashboard has HTTP, cookies and HTML.
+// A session outlives no way of signing in that may have opened it. So the other sessions of an
+// account end, but not the session that makes the change, with a new password, a new authenticator
+// app, its removal, new recovery codes, and the removal of a passkey or of a linked identity. All
+// end with ResetFactors and the first link of UseLink. A passkey or an identity that is added ends
+// no session, because each session is as good as before.
 package identity
 
 import (
@@ -50,8 +42,7 @@ type InputError struct{ Field, Sentence string }
 
 func (e *InputError) Error() string { return e.Sentence }
 
-// Identity stores users and sessions in the ledger's database. It is safe for
-// concurrent use.
+// Identity stores users and sessions in the ledger's database. It is safe for concurrent use.
 type Identity struct {
 	ledger  *ledger.Ledger
 	store   store.Store
@@ -59,7 +50,6 @@ type Identity struct {
 	sealer  *store.Sealer          // of the secrets of authenticator apps; nil stores them as they are
 }
 
-// New returns an Identity on the ledger's database.
 func New(l *ledger.Ledger) *Identity {
 	return &Identity{ledger: l, store: l.Store(), hashing: newHashing()}
 }
@@ -70,14 +60,12 @@ func (i *Identity) WithSealer(s *store.Sealer) *Identity {
 	return i
 }
 
-// A change is a transaction. All of it happens, or nothing.
 type change struct {
 	// as makes the change, which is refused with ErrChanged if the user's proof has changed
 	// since as was read: a request that is on its way must not survive what has ended the
 	// sessions. An as without a handle was not read.
 	as *User
-	// needs runs first and returns a row, or the change is refused with missing, which
-	// may be nil.
+	// needs runs first and returns a row, or the change is refused with missing, which may be nil.
 	needs   store.Statement
 	missing error
 	then    statements
@@ -92,15 +80,13 @@ type line struct {
 
 type statements = []store.Statement
 
-// after is an argument of a change's statement: a time after the database's, which
-// replicas share.
+// after is an argument of a change's statement: a time after the database's, which replicas share.
 type after time.Duration
 
 func statement(name string, args ...any) store.Statement {
 	return store.Statement{Name: name, Args: args}
 }
 
-// setTimes replaces the arguments of the type after.
 func setTimes(now time.Time, list ...store.Statement) {
 	for _, s := range list {
 		for n, arg := range s.Args {
@@ -180,7 +166,7 @@ func unavailable(err error) error {
 // timeOf converts a Unix time in nanoseconds.
 func timeOf(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
-// newToken returns 256 random bits in base64url.
+// newToken returns 256 random bits.
 func newToken() string {
 	var random [32]byte
 	rand.Read(random[:]) // never fails, see crypto/rand

@@ -11,15 +11,13 @@ import (
 
 const maxLinked = 5 // identities of a user
 
-// Errors of linked identities.
 var (
 	ErrNoLinked   = errors.New("there is no such linked identity")
 	ErrMoreLinked = fmt.Errorf("the identity is linked already, here or to another account, or there are %d: unlink one first", maxLinked)
 )
 
-// A Linked is a person at an OpenID provider who may sign in as a user. Issuer and
-// subject identify them for ever (OpenID Connect Core section 5.7); an email does
-// not, so none is looked at.
+// A Linked is a person at an OpenID provider who may sign in as a user. Issuer and subject identify
+// them for ever (OpenID Connect Core section 5.7); an email does not, so none is looked at.
 type Linked struct {
 	Issuer, Subject string
 	Created         time.Time
@@ -46,24 +44,21 @@ func (i *Identity) ListLinked(ctx context.Context, account int64) ([]Linked, err
 	return list, err
 }
 
-// Link links an identity to a user. It returns ErrMoreLinked if it is linked
-// already, or the user has maxLinked; or ErrChanged.
+// Link links an identity to a user, or returns ErrMoreLinked or ErrChanged.
 func (i *Identity) Link(ctx context.Context, u User, issuer, subject string) error {
 	create := statement("create_identity", issuer, subject, u.Account, after(0), maxLinked)
 	return i.write(ctx, change{as: &u, needs: create, missing: ErrMoreLinked,
 		log: &line{u.Account, "identity.link", issuer}})
 }
 
-// Unlink ends the link of an identity to a user, and the user's other sessions. It
-// returns ErrNoLinked if there is no such link.
+// Unlink ends a link, or returns ErrNoLinked, and ends the user's other sessions.
 func (i *Identity) Unlink(ctx context.Context, u User, issuer, subject string) error {
 	remove := statement("delete_identity", u.Account, issuer, subject)
 	return i.write(ctx, change{as: &u, needs: remove, missing: ErrNoLinked, then: statements{u.endOthers()},
 		log: &line{u.Account, "identity.unlink", issuer}})
 }
 
-// A Detour is a visit to an OpenID provider, from which the browser returns with
-// its state.
+// A Detour is a visit to an OpenID provider, from which the browser returns with its state.
 type Detour struct {
 	Purpose  string    `json:"purpose"` // such as "sign in"
 	To       string    `json:"to"`      // the page that follows

@@ -18,7 +18,6 @@ import (
 
 const maxPasskeys = 20 // of a user
 
-// Errors of passkeys.
 var (
 	ErrNoPasskeys  = errors.New("passkeys need a host name: open the service under one, such as localhost, instead of an IP address")
 	ErrNoPasskey   = errors.New("there is no such passkey")
@@ -44,8 +43,8 @@ type Passkeys struct {
 	web *webauthn.WebAuthn
 }
 
-// Passkeys returns the Passkeys of the site at a URL, or ErrNoPasskeys if its host
-// is an IP address (Web Authentication section 5.1.2: an RP ID is a domain).
+// Passkeys returns the Passkeys of the site at a URL, or ErrNoPasskeys if its host is an IP
+// address (Web Authentication section 5.1.2: an RP ID is a domain).
 func (i *Identity) Passkeys(public *url.URL) (*Passkeys, error) {
 	if _, err := netip.ParseAddr(public.Hostname()); err == nil {
 		return nil, ErrNoPasskeys
@@ -63,7 +62,7 @@ func (i *Identity) Passkeys(public *url.URL) (*Passkeys, error) {
 	return &Passkeys{i, web}, nil
 }
 
-// passkeyUser is a user as the library sees them.
+// passkeyUser is a user as the library needs them.
 type passkeyUser struct {
 	User
 	list []Passkey
@@ -102,8 +101,7 @@ func (i *Identity) ListPasskeys(ctx context.Context, account int64) ([]Passkey, 
 	return list, err
 }
 
-// BeginRegister returns the options of navigator.credentials.create as JSON, and
-// the state that FinishRegister needs.
+// BeginRegister returns the options of navigator.credentials.create, and a state for FinishRegister.
 func (p *Passkeys) BeginRegister(ctx context.Context, browser string, u User) (options json.RawMessage, state string, err error) {
 	user, err := p.passkeyUser(ctx, u)
 	if err == nil && len(user.list) >= maxPasskeys {
@@ -134,8 +132,8 @@ func (i *Identity) passkeyUser(ctx context.Context, u User) (*passkeyUser, error
 	return &passkeyUser{u, list}, err
 }
 
-// FinishRegister stores a new passkey (Web Authentication section 7.1). response is what
-// the browser's navigator.credentials.create returned, as JSON.
+// FinishRegister stores a new passkey (Web Authentication section 7.1), which the browser's
+// navigator.credentials.create returned as response.
 func (p *Passkeys) FinishRegister(ctx context.Context, browser string, u User, state, name, response string) error {
 	if err := CheckPasskeyName(name); err != nil {
 		return err
@@ -175,9 +173,8 @@ func CheckPasskeyName(name string) error {
 
 func passkeyID(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// BeginUse returns the options of navigator.credentials.get as JSON, and the state
-// that FinishUse needs. It names no user: authenticators offer the passkeys that
-// they have for this site, so nothing can be learned about accounts.
+// BeginUse returns the options of navigator.credentials.get, and a state for FinishUse. It names no
+// user, because authenticators know their passkeys: so it says nothing about accounts.
 func (p *Passkeys) BeginUse(ctx context.Context, browser string) (options json.RawMessage, state string, err error) {
 	assertion, session, err := p.web.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
@@ -186,8 +183,8 @@ func (p *Passkeys) BeginUse(ctx context.Context, browser string) (options json.R
 	return p.began(ctx, "use passkey", browser, assertion, session)
 }
 
-// FinishUse returns the user whose passkey signed the challenge. response is what
-// the browser's navigator.credentials.get returned, as JSON.
+// FinishUse returns the user whose passkey has signed the challenge in response, which the
+// browser's navigator.credentials.get returned.
 func (p *Passkeys) FinishUse(ctx context.Context, browser, state, response string) (User, error) {
 	var session webauthn.SessionData
 	if err := p.finish(ctx, "use passkey", browser, state, &session); err != nil {
@@ -222,8 +219,7 @@ func (p *Passkeys) FinishUse(ctx context.Context, browser, state, response strin
 	return u, p.write(ctx, change{as: &u, needs: use, missing: ErrPasskey})
 }
 
-// RemovePasskey removes one of a user's passkeys, and ends the user's other sessions. It
-// returns ErrNoPasskey if the user has no such passkey.
+// RemovePasskey removes a passkey, or returns ErrNoPasskey, and ends the user's other sessions.
 func (i *Identity) RemovePasskey(ctx context.Context, u User, id string) error {
 	log, remove := line{u.Account, "passkey.remove", ""}, statement("delete_passkey", u.Account, id)
 	remove.Scan = func(r store.Row) error { return r.Scan(&log.subject) } // its name

@@ -30,20 +30,18 @@ const (
 	maxPassword = 256 // bytes
 )
 
-// hashing is the cost of a hash, the first choice of OWASP's Password Storage
-// Cheat Sheet for Argon2id: 19 MiB, two passes.
+// hashing is the cost of a hash, the first choice of OWASP's Password Storage Cheat Sheet.
 var hashing = &argon2id.Params{Memory: 19 << 10, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // ErrBusy means that too many people sign in at the moment.
 var ErrBusy = errors.New("many people are signing in at the moment; try again in a few seconds")
 
-// hashesAtOnce leaves most processors to requests of the API, because a hash takes one
-// for tens of milliseconds.
+// hashesAtOnce leaves most processors to the API, because a hash takes tens of milliseconds of one.
 var hashesAtOnce = max(1, runtime.GOMAXPROCS(0)/4)
 
 const (
 	hashWait    = 2 * time.Second
-	hashesAfter = 48 // hashes that may wait for a slot; more of them would wait longer than hashWait
+	hashesAfter = 48 // that may wait for a slot; more of them would wait longer than hashWait
 )
 
 // newHashing returns the slots for hashes. A network gets all that are free, but at most a third
@@ -55,10 +53,9 @@ func newHashing() *limit.Limiter[string] {
 		Units: hashesAtOnce, PerOwner: hashesAtOnce, Waiting: places, WaitingPerOwner: (places + 2) / 3})
 }
 
-// dummyHash returns a hash of a password that nobody knows.
+// dummyHash is of a password that nobody knows.
 var dummyHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(rand.Text(), hashing) })
 
-// hashed runs do with one of the slots for hashes, for a network.
 func (i *Identity) hashed(ctx context.Context, network string, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, hashWait)
 	defer cancel()
@@ -123,8 +120,7 @@ func (i *Identity) CheckPassword(ctx context.Context, email, password string, fr
 	return u, nil
 }
 
-// ConfirmPassword returns ErrWrongPassword if a password is not the one of a user who is
-// signed in. It counts the attempt.
+// ConfirmPassword is CheckPassword for a user who is signed in.
 func (i *Identity) ConfirmPassword(ctx context.Context, u User, password string) error {
 	session := Caller{Network: strconv.FormatInt(u.From.Session, 10)}
 	if err := i.guess(ctx, Confirmations, session, accountName(u.Account), false); err != nil {
@@ -133,8 +129,7 @@ func (i *Identity) ConfirmPassword(ctx context.Context, u User, password string)
 	return i.match(ctx, u.From.Network, password, u.password)
 }
 
-// SetPassword sets a user's password and ends the user's other sessions. It may return
-// ErrChanged.
+// SetPassword sets a user's password and ends the user's other sessions. It may return ErrChanged.
 func (i *Identity) SetPassword(ctx context.Context, u User, password string) error {
 	hash, err := i.hash(ctx, u.From.Network, password, u.Email)
 	if err != nil {
@@ -148,10 +143,9 @@ func (i *Identity) SetPassword(ctx context.Context, u User, password string) err
 	}})
 }
 
-// SignUp creates an account on the default plan with a user who has a password, which
-// CheckSignUp has accepted. It returns book.ErrAccountExists if there is an account with
-// the email. It proves nothing about the email, so the first link ends what this user sets
-// up (see UseLink). The caller limits attempts.
+// SignUp creates an account on the default plan with a user who has a password, or returns
+// book.ErrAccountExists. It proves nothing about the email, so the first link ends what this user
+// sets up (see UseLink). The caller limits attempts.
 func (i *Identity) SignUp(ctx context.Context, email, password string) (User, error) {
 	hash, err := i.hash(ctx, "", password, email) // sign-ups share what one network may have
 	if err != nil {
@@ -166,8 +160,7 @@ func (i *Identity) SignUp(ctx context.Context, email, password string) (User, er
 	return i.User(ctx, a.ID)
 }
 
-// CheckSignUp returns an *InputError if an account cannot have this email or
-// password.
+// CheckSignUp returns an *InputError if an account cannot have this email or password.
 func CheckSignUp(email, password string) error {
 	if err := book.CheckEmail(email); err != nil {
 		return &InputError{"email", "The email needs an @, at most 254 bytes and no spaces or control characters."}
@@ -176,9 +169,8 @@ func CheckSignUp(email, password string) error {
 	return err
 }
 
-// CheckUser returns an *InputError if no user can have the name, or a password with the
-// hash: "" for none. A hash must be no dearer than this program's own, because a sign-in
-// computes it.
+// CheckUser returns an *InputError if no user can have the name, or a password with the hash: ""
+// for none. A hash must be no dearer than this program's own, because a sign-in computes it.
 func CheckUser(name, hash string) error {
 	if err := checkName(name, maxName); err != nil || hash == "" {
 		return err
@@ -225,12 +217,11 @@ func normalPassword(password, email string) (string, error) {
 
 const goodPassword = "A few unrelated words are easy to remember and hard to guess."
 
-// maxEnd is how many characters that are no letters may follow a word that must not be a
-// password: people add a year and a mark.
+// maxEnd is how many characters, without letters, may end what is one of the refused words but for
+// them: people add a year and a mark.
 const maxEnd = 6
 
-// madeOf reports whether refused is true for the password, or for it without some of
-// the characters at its end.
+// madeOf reports whether refused is true for the password with or without such an end.
 func madeOf(password string, refused func(string) bool) bool {
 	for n := 0; n <= maxEnd && password != ""; n++ {
 		if refused(password) {
@@ -250,8 +241,7 @@ func madeOf(password string, refused func(string) bool) bool {
 //go:embed passwords.txt
 var commonPasswords string
 
-// isCommon reports whether a password is in the list, in any case. NIST SP 800-63B
-// section 3.1.1.2 asks for such a list.
+// isCommon ignores case. NIST SP 800-63B section 3.1.1.2 asks for such a list.
 func isCommon(password string) bool {
 	return password != "" && strings.Contains(commonPasswords, "\n"+strings.ToLower(password)+"\n")
 }

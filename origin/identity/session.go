@@ -16,8 +16,7 @@ const (
 	maxSessions    = 50                  // of a user, and as many that wait for the second factor; the oldest ends
 )
 
-// ConfirmFor is how long after proving who they are a user may change how they
-// sign in, or delete the account.
+// ConfirmFor is how long after a proof a user may change how they sign in, or delete the account.
 const ConfirmFor = 15 * time.Minute
 
 // A Session is a browser that is signed in.
@@ -35,10 +34,9 @@ type Session struct {
 // Fresh reports whether the user has proved who they are recently.
 func (s *Session) Fresh(now time.Time) bool { return now.Sub(s.Confirmed) < ConfirmFor }
 
-// SignIn starts a session of a user who has proved who they are, and returns its
-// token, or ErrChanged. complete is false if the second factor is still missing. The session
-// with the old token, if any, ends: a token that somebody knew before the sign-in
-// is worth nothing after it.
+// SignIn starts a session of a user who has proved who they are, and returns its token, or
+// ErrChanged. complete is false if the second factor is still missing. The session with the old
+// token, if any, ends: a token that somebody knew before the sign-in is worth nothing after it.
 func (i *Identity) SignIn(ctx context.Context, u User, old, client string, complete bool) (token string, err error) {
 	token = newToken()
 	life := sessionIdle
@@ -107,8 +105,7 @@ func (i *Identity) Confirm(ctx context.Context, s Session) error {
 	return i.write(ctx, change{then: statements{statement("confirm_session", s.ID, after(0))}})
 }
 
-// EndSession ends one of an account's sessions. It returns ErrNoSession if the
-// account has no such session.
+// EndSession ends one of an account's sessions, or returns ErrNoSession.
 func (i *Identity) EndSession(ctx context.Context, account, id int64) error {
 	return i.write(ctx, change{needs: statement("delete_session", account, id), missing: ErrNoSession,
 		log: &line{account, "session.sign-out", ""}})

@@ -27,9 +27,8 @@ const (
 // ErrWrongCode refuses a code of an authenticator app, or a recovery code.
 var ErrWrongCode = errors.New("the code is wrong, or was used already")
 
-// NewTOTP returns a secret for an authenticator app, and its URL for a QR code: the
-// secret that is given if NewTOTP can have returned it, or a new one. Nothing is stored
-// until SetTOTP.
+// NewTOTP returns a secret for an authenticator app, and its URL for a QR code: the secret that is
+// given if NewTOTP can have returned it, or a new one. Nothing is stored until SetTOTP.
 func NewTOTP(email, given string) (secret, url string, err error) {
 	raw, _ := decodeTOTP(given)
 	key, err := totp.Generate(totp.GenerateOpts{
@@ -68,7 +67,7 @@ func (i *Identity) SetTOTP(ctx context.Context, u User, secret, code string) (re
 		then: append(renew, statement("put_totp", u.Account, sealed, step), u.endOthers())})
 }
 
-// attemptCode counts an attempt at a code, and returns the database's time.
+// attemptCode counts an attempt, and returns the database's time.
 func (i *Identity) attemptCode(ctx context.Context, u User) (time.Time, error) {
 	if err := i.guess(ctx, Codes, u.From, accountName(u.Account), u.knows(u.From)); err != nil {
 		return time.Time{}, err
@@ -109,8 +108,7 @@ func (i *Identity) CheckCode(ctx context.Context, u User, code string) error {
 	return err
 }
 
-// RemoveTOTP takes a user's authenticator app and recovery codes away, and ends the
-// user's other sessions.
+// RemoveTOTP removes the app and the recovery codes, and ends the user's other sessions.
 func (i *Identity) RemoveTOTP(ctx context.Context, u User) error {
 	return i.write(ctx, change{as: &u, log: &line{u.Account, "totp.remove", ""},
 		then: append(removeTOTP(u.Account), u.endOthers())})
@@ -120,17 +118,16 @@ func removeTOTP(account int64) statements {
 	return statements{statement("put_totp", account, "", 0), statement("delete_recovery_codes", account)}
 }
 
-// ResetFactors removes all second factors, for a user who has lost them, and
-// ends all sessions, since a device may be lost with them.
+// ResetFactors is for a user who has lost the second factors. It ends all sessions, because a
+// device may be lost with them.
 func (i *Identity) ResetFactors(ctx context.Context, account int64) error {
 	return i.write(ctx, change{log: &line{account, "factors.reset", ""}, then: append(removeTOTP(account),
 		statement("delete_passkeys", account), statement("delete_sessions", account, 0))})
 }
 
-// newRecoveryCodes returns recovery codes, and the statements that replace a user's by
-// them. They replace the authenticator app when it is lost, each once. They have 80 random
-// bits, so that a thief of the database cannot try all of them against the SHA-256 that is
-// stored.
+// newRecoveryCodes returns recovery codes, and the statements that replace a user's by them. They
+// replace the authenticator app when it is lost, each once. They have 80 random bits, so that a
+// thief of the database cannot try all of them against the SHA-256 that is stored.
 func newRecoveryCodes(account int64) (codes []string, renew statements) {
 	renew = append(renew, statement("delete_recovery_codes", account))
 	for range 10 {
@@ -144,15 +141,13 @@ func newRecoveryCodes(account int64) (codes []string, renew statements) {
 	return codes, renew
 }
 
-// hashOfRecoveryCode ignores what people change when they type: spaces, hyphens,
-// upper case.
+// hashOfRecoveryCode ignores what people change when they type: spaces, hyphens, upper case.
 func hashOfRecoveryCode(account int64, code string) string {
 	code = strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code))
 	return hashOf("recovery code\x00" + accountName(account) + "\x00" + code)
 }
 
-// RenewRecoveryCodes replaces a user's recovery codes, and ends the user's other sessions.
-// The new ones are shown only this once.
+// RenewRecoveryCodes replaces the codes, and ends the user's other sessions.
 func (i *Identity) RenewRecoveryCodes(ctx context.Context, u User) ([]string, error) {
 	if !u.TOTP {
 		return nil, &InputError{"", "Recovery codes replace an authenticator app, and you have none. Set one up first."}

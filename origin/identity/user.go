@@ -58,8 +58,7 @@ func (i *Identity) userOf(ctx context.Context, missing error, query string, args
 	return i.User(ctx, account)
 }
 
-// readUser returns the statement that reads the user of an account, or of its email, into
-// u. It leaves u as it is if there is none.
+// readUser reads the user of an account, or of its email, into u, which it leaves if there is none.
 func (i *Identity) readUser(u *User, account int64, email string) store.Statement {
 	s := statement("read_user", account, email)
 	s.Scan = func(r store.Row) error {
@@ -73,9 +72,8 @@ func (i *Identity) readUser(u *User, account int64, email string) store.Statemen
 	return s
 }
 
-// proof returns a hash of what a sign-in proves: the user, the password and the
-// authenticator app. The app's secret counts as it is opened, because it is sealed again
-// when the key changes.
+// proof returns a hash of what a sign-in proves: the user, the password and the authenticator app.
+// The app's secret counts as it is opened, because it is sealed again when the key changes.
 func (u *User) proof() []byte {
 	app := u.secret
 	if u.unopened != nil {
@@ -100,14 +98,13 @@ func (u *User) knows(from Caller) bool {
 	return u.handle != "" && hmac.Equal([]byte(from.Device), []byte(u.DeviceToken()))
 }
 
-// endOthers returns the statement that ends the user's other sessions.
 func (u *User) endOthers() store.Statement {
 	return statement("delete_sessions", u.Account, u.From.Session)
 }
 
 func accountName(account int64) string { return strconv.FormatInt(account, 10) }
 
-// createUser returns the statement that gives an account its user, if it has none.
+// createUser gives an account its user, if it has none.
 func createUser(account int64) store.Statement {
 	return statement("create_user", account, newToken(), after(0))
 }
@@ -126,8 +123,7 @@ const (
 	maxPasskeyName = 64
 )
 
-// checkName refuses a name that is too long, or that a page or a terminal cannot
-// show as it is.
+// checkName refuses a name that is too long, or that a page or a terminal cannot show as it is.
 func checkName(name string, longest int) error {
 	for _, r := range name {
 		if !unicode.IsGraphic(r) || r == utf8.RuneError {
@@ -140,8 +136,7 @@ func checkName(name string, longest int) error {
 	return nil
 }
 
-// SetOperator gives or takes the right to manage all accounts. It creates the
-// user that gets it if there is none yet.
+// SetOperator gives or takes the right to manage all accounts. It creates the user if need be.
 func (i *Identity) SetOperator(ctx context.Context, account int64, operator bool) error {
 	action := "user.operator"
 	if !operator {
@@ -156,9 +151,8 @@ func (i *Identity) SetOperator(ctx context.Context, account int64, operator bool
 // LinkLife is how long a one-time link may be used.
 const LinkLife = 24 * time.Hour
 
-// CreateLink returns the token of a link with which the user of an account signs
-// in once, and may then set a password. It creates the user if there is none yet.
-// An account has one link: earlier ones end.
+// CreateLink returns the token of a link with which the user of an account signs in once, and may
+// then set a password. It creates the user if need be. An account has one link: earlier ones end.
 func (i *Identity) CreateLink(ctx context.Context, account int64) (token string, err error) {
 	token = newToken()
 	return token, i.write(ctx, change{log: &line{account, "link.create", ""}, then: statements{
@@ -168,8 +162,8 @@ func (i *Identity) CreateLink(ctx context.Context, account int64) (token string,
 	}})
 }
 
-// LinkUser returns the user whom a link would sign in, or ErrLinkUsed. It does
-// not use the link up: programs that preview links must not end them.
+// LinkUser returns the user whom a link would sign in, or ErrLinkUsed. It does not use the link up,
+// because programs that preview links must not end them.
 func (i *Identity) LinkUser(ctx context.Context, token string) (User, error) {
 	now, err := i.ledger.Now(ctx)
 	if err != nil {
@@ -178,11 +172,10 @@ func (i *Identity) LinkUser(ctx context.Context, token string) (User, error) {
 	return i.userOf(ctx, ErrLinkUsed, "read_link", hashOf(token), now.UnixNano())
 }
 
-// UseLink uses a link up and returns its user, or ErrLinkUsed. first is true if the
-// link is the first proof that the email of an account that was signed up for is its
-// user's. Somebody else may have signed up, so all that they have set up to sign in with
-// has ended then. API keys and the webhook go on, since they may be in use; those made
-// before the user's Created are to be shown.
+// UseLink uses a link up and returns its user, or ErrLinkUsed. first is true if the link is the
+// first proof that the email of an account that was signed up for is its user's. Somebody else may
+// have signed up, so all that they have set up to sign in with has ended then. API keys and the
+// webhook go on, since they may be in use; those made before the user's Created are to be shown.
 func (i *Identity) UseLink(ctx context.Context, token string) (u User, first bool, err error) {
 	u, err = i.LinkUser(ctx, token)
 	if err != nil {

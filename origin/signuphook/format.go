@@ -22,8 +22,7 @@ type Call struct {
 
 // A format is how a sign-up system asks, and what it gets.
 type format interface {
-	// read reads a body whose signature is valid. It returns a sentence for the
-	// caller, or "".
+	// read reads a body whose signature is valid. It returns a sentence for the caller, or "".
 	read(body []byte, id string) (call Call, wrong string)
 	// response returns the body of a 200.
 	response(v *Verdict, message string) []byte
@@ -162,8 +161,7 @@ func (supabase) response(v *Verdict, message string) []byte {
 	return encode(d)
 }
 
-// defaultMessages are the English messages of reasons that deny, for the person who
-// signs up.
+// defaultMessages are the English messages of reasons that deny, for the person who signs up.
 var defaultMessages = map[Reason]string{
 	NoEmail:        "Please sign up with an email address.",
 	Invalid:        "This is not a valid email address. Please check it.",
@@ -230,9 +228,8 @@ func readMessages(first string, given map[string]map[Reason]string) (m messages,
 	return m, nil
 }
 
-// message returns the message of a reason that denies, in the language that
-// fits best. asked is a language tag or a list as in Accept-Language; if it is neither,
-// the language is the hook's.
+// message returns the message of a reason that denies, in the language that fits best. asked is a
+// language tag or a list as in Accept-Language; if it is neither, the language is the hook's.
 func (m *messages) message(v *Verdict, asked string) string {
 	if v.Decision() != Deny {
 		return ""

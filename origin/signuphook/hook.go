@@ -117,8 +117,7 @@ func (s *Set) Find(name string) *Hook {
 	return nil
 }
 
-// A Registry has the hooks in use, which a reload replaces. It is safe for concurrent
-// use.
+// A Registry has the hooks in use, which a reload replaces. It is safe for concurrent use.
 type Registry struct {
 	Payers *Payers
 	set    atomic.Pointer[Set]

@@ -12,8 +12,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// Payers has the secrets with which hooks charge their accounts. It is safe for
-// concurrent use.
+// Payers has the secrets with which hooks charge their accounts. It is safe for concurrent use.
 type Payers struct {
 	ledger  *ledger.Ledger
 	secrets *otter.Cache[payer, secret]

@@ -40,10 +40,9 @@ type LookupError struct{ Err error }
 func (e *LookupError) Error() string { return e.Err.Error() }
 func (e *LookupError) Unwrap() error { return e.Err }
 
-// Decide decides about an address, after a lookup if that may change the decision: for no_mx
-// and no_mail, and for disposable if the lists have no entry for the domain. If the lookup
-// fails, the error is a *LookupError for a policy with no_mx or no_mail; for disposable the
-// lists decide then.
+// Decide decides about an address, after a lookup if that may change the decision: for no_mx and
+// no_mail, and for disposable if the lists have no entry for the domain. If the lookup fails, the
+// error is a *LookupError for a policy with no_mx or no_mail; for disposable the lists decide then.
 func (h *Hook) Decide(ctx context.Context, view *host.View, facts *host.Facts, lookUp LookUp) (Verdict, error) {
 	v, err := h.judge(ctx, view, host.Subject{Facts: facts})
 	// Exchanges do not change what an entry of the document decided, and if the address is denied

@@ -36,9 +36,8 @@ const (
 		"and that the body is sent as it was signed."
 )
 
-// CheckHeaders checks what can be checked before the body is read, so that most
-// requests without a signature cost nothing. It returns the value of
-// webhook-id, or what is wrong.
+// CheckHeaders checks what can be checked before the body is read, so that most requests without a
+// signature cost nothing. It returns the value of webhook-id, or what is wrong.
 func CheckHeaders(h http.Header, now time.Time) (id, wrong string) {
 	for _, name := range []string{standardwebhooks.HeaderWebhookID, standardwebhooks.HeaderWebhookTimestamp,
 		standardwebhooks.HeaderWebhookSignature} {

@@ -1,11 +1,9 @@
-// Package openid signs people in at an OpenID provider, such as that of their
-// company: the authorization code flow with PKCE (OpenID Connect Core section 3.1,
-// RFC 7636). It returns who they are there, by issuer and subject; what that is
-// worth here is package identity's decision.
+// Package openid signs people in at an OpenID provider, such as that of their company: the
+// authorization code flow with PKCE (OpenID Connect Core section 3.1, RFC 7636). It returns who
+// they are there, by issuer and subject; what that is worth here is package identity's decision.
 //
-// The provider is asked for its configuration when somebody first signs in, so a
-// provider that is down does not keep the service from starting. Everything it
-// sends is bounded in size and time.
+// The provider is asked for its configuration when somebody first signs in, so a provider that is
+// down does not keep the service from starting. Everything it sends is bounded in size and time.
 package openid
 
 import (
@@ -23,7 +21,7 @@ import (
 	"github.com/addrspec/addrspec/origin/outgoing"
 )
 
-// Errors of people's sign-ins. Each is a complete sentence for them.
+// Each is a complete sentence for people.
 var (
 	ErrUnavailable = errors.New("the sign-in provider does not respond, or not as an OpenID provider does")
 	ErrRefused     = errors.New("the sign-in provider has not confirmed who you are")
@@ -48,7 +46,7 @@ type Provider struct {
 	failed time.Time      // of the last discovery
 }
 
-// New returns a Provider. It does not ask the provider anything.
+// New does not ask the provider anything.
 func New(c Config) *Provider { return &Provider{Config: c} }
 
 // The bounds of a discovery.
@@ -57,9 +55,8 @@ const (
 	retryAfter = 5 * time.Second // so that a provider that is down is not asked by everybody
 )
 
-// discover returns the provider's configuration (OpenID Connect Discovery section
-// 4), and us as its client. It is read once; its keys are read again when an unknown one
-// signs.
+// discover returns the provider's configuration (OpenID Connect Discovery section 4), and us as its
+// client. It is read once; its keys are read again when an unknown one signs.
 func (p *Provider) discover() (*oidc.Provider, *oauth2.Config, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,8 +89,7 @@ func NewRequest() Request {
 	return Request{Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
 }
 
-// URL returns the provider's address at which a sign-in begins. fresh asks the
-// provider to have people sign in again even if they are signed in there.
+// URL returns where a sign-in begins. fresh asks people to sign in who are signed in there.
 func (p *Provider) URL(r Request, fresh bool) (string, error) {
 	_, us, err := p.discover()
 	if err != nil {
@@ -112,9 +108,8 @@ type Identity struct {
 	SignedIn        time.Time // there; zero if the provider does not say
 }
 
-// Finish exchanges the code of a response for an ID token, and verifies its
-// signature, issuer, audience, authorized party, expiry and nonce (OpenID Connect
-// Core section 3.1.3.7).
+// Finish exchanges the code of a response for an ID token, and verifies its signature, issuer,
+// audience, authorized party, expiry and nonce (OpenID Connect Core section 3.1.3.7).
 func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity, error) {
 	found, us, err := p.discover()
 	if err != nil {
@@ -160,22 +155,17 @@ func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity
 	return id, nil
 }
 
-// maxResponse bounds what is read of each of the provider's responses: its
-// configuration, its keys, a token.
-const maxResponse = 1 << 20
-
-// client asks the provider. It follows no redirect: an operator gives the provider's own
-// address, and a redirect could lead to another host.
-var client = newClient()
-
-func newClient() *http.Client {
+// client asks the provider.
+var client = func() *http.Client {
 	c := outgoing.New(outgoing.Options{Timeout: timeout, Idle: 2})
 	c.Transport = bounded{c.Transport}
 	return c
-}
+}()
 
-// bounded is a transport whose responses have at most maxResponse bytes.
+// bounded is a transport whose responses have at most maxResponse bytes: a configuration, keys, a token.
 type bounded struct{ http.RoundTripper }
+
+const maxResponse = 1 << 20
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(r)
