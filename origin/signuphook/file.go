@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,9 +22,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// Bounds of the file, of the files that it names, and of its hooks. A policy's file may be
-// longer than any policy, so that the module says what is too long. A caller waits for the
-// response, Supabase for 5 s in all, so the default leaves time for the charge.
+// A policy's file may be longer than any policy, so that the module says what is too long. A caller
+// waits for the response, Supabase for 5 s in all, so the default timeout leaves time for the charge.
 const (
 	maxFile         = 1 << 20 // bytes
 	maxDocument     = 4 << 20
@@ -87,7 +87,6 @@ func readFile(path string, most int64) (string, error) {
 	return string(text), err
 }
 
-// parse reads the text of a file in a directory.
 func parse(ctx context.Context, engine *host.Engine, text []byte, directory string) (*Set, error) {
 	var document struct {
 		Hooks []entry `json:"hooks"`
@@ -162,12 +161,12 @@ func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string)
 		return nil, fmt.Errorf(`"format" is %.40q: it must be "generic" or "supabase"`, e.Format)
 	case payer == "" || domain == "":
 		return nil, errors.New(`"account" must be the email of the account that pays`)
-	case h.noEmail != Allow && h.noEmail != Review && h.noEmail != Deny:
+	case !slices.Contains([]Decision{Allow, Review, Deny}, h.noEmail):
 		return nil, fmt.Errorf(`"no_email" is %.40q: it must be "allow", "review" or "deny", `+
-			`the decision about a user without an address`, string(h.noEmail))
+			`the decision about a user without an address`, h.noEmail)
 	case h.OnError != Allow && h.OnError != Deny:
 		return nil, fmt.Errorf(`"on_error" is %.40q: it must be "allow" or "deny", the decision `+
-			`if an address cannot be checked: no points, no database, no DNS`, string(h.OnError))
+			`if an address cannot be checked: no points, no database, no DNS`, h.OnError)
 	case late != nil || h.Timeout < shortestTimeout || h.Timeout > longestTimeout:
 		return nil, fmt.Errorf(`"timeout" is %.40q: it must be from %s to %s, such as "3s"`,
 			*e.Timeout, shortestTimeout, longestTimeout)
@@ -193,7 +192,6 @@ func beside(directory, path string) string {
 	return filepath.Join(directory, path)
 }
 
-// readSecrets reads the secrets from the file or the environment variable.
 func (e *entry) readSecrets(directory string) (verifier, error) {
 	if (e.SecretFile == "") == (e.SecretEnv == "") {
 		return nil, errors.New(`needs either "secret_file", the path of a file with the secret, ` +

@@ -65,21 +65,11 @@ func decode(body []byte, v any) bool {
 //	{"decision": "deny", "reasons": ["disposable"], "flags": [], "message": "...", "suggestion": null}
 type generic struct{}
 
-type genericRequest struct {
-	Email    *string `json:"email"`
-	Language string  `json:"language"`
-}
-
-type genericResponse struct {
-	Decision   Decision `json:"decision"`
-	Reasons    []Reason `json:"reasons"` // null cannot occur: a nil slice is [] in go-json-experiment
-	Flags      []Reason `json:"flags"`
-	Message    *string  `json:"message"`
-	Suggestion *string  `json:"suggestion"`
-}
-
 func (generic) read(body []byte, id string) (Call, string) {
-	var r genericRequest
+	var r struct {
+		Email    *string `json:"email"`
+		Language string  `json:"language"`
+	}
 	if !decode(body, &r) || r.Email == nil {
 		return Call{}, `The body must be a JSON object such as {"email": "jane@example.org", "language": "en"}, ` +
 			`with each member once.`
@@ -88,8 +78,13 @@ func (generic) read(body []byte, id string) (Call, string) {
 }
 
 func (generic) response(v *Verdict, message string) []byte {
-	return encode(genericResponse{v.Decision(), v.reasons(Deny), v.reasons(Review),
-		orNull(message), orNull(v.Suggestion)})
+	return encode(struct {
+		Decision   Decision `json:"decision"`
+		Reasons    []Reason `json:"reasons"` // null cannot occur: a nil slice is [] in go-json-experiment
+		Flags      []Reason `json:"flags"`
+		Message    *string  `json:"message"`
+		Suggestion *string  `json:"suggestion"`
+	}{v.Decision(), v.reasons(Deny), v.reasons(Review), orNull(message), orNull(v.Suggestion)})
 }
 
 func orNull(s string) *string {
@@ -110,32 +105,21 @@ func orNull(s string) *string {
 // same body, whose metadata.uuid identifies it.
 type supabase struct{}
 
-const beforeUserCreated = "before-user-created"
-
-type supabaseRequest struct {
-	Metadata struct {
-		UUID string `json:"uuid"`
-		Name string `json:"name"`
-	} `json:"metadata"`
-	User *struct {
-		Email    string `json:"email"`
-		Metadata struct {
-			Language any `json:"language"`
-			Locale   any `json:"locale"`
-		} `json:"user_metadata"`
-	} `json:"user"`
-}
-
-type supabaseDenial struct {
-	Error struct {
-		Code    int    `json:"http_code"`
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
 func (supabase) read(body []byte, id string) (Call, string) {
-	var r supabaseRequest
-	if !decode(body, &r) || r.User == nil || r.Metadata.Name != beforeUserCreated {
+	var r struct {
+		Metadata struct {
+			UUID string `json:"uuid"`
+			Name string `json:"name"`
+		} `json:"metadata"`
+		User *struct {
+			Email    string `json:"email"`
+			Metadata struct {
+				Language any `json:"language"`
+				Locale   any `json:"locale"`
+			} `json:"user_metadata"`
+		} `json:"user"`
+	}
+	if !decode(body, &r) || r.User == nil || r.Metadata.Name != "before-user-created" {
 		return Call{}, `The body is not that of the Supabase Auth hook "Before User Created": ` +
 			`select this hook in Supabase, or another format for it in the file of --hooks.`
 	}
@@ -156,7 +140,12 @@ func (supabase) response(v *Verdict, message string) []byte {
 	if v.Decision() == Allow {
 		return []byte("{}")
 	}
-	var d supabaseDenial
+	var d struct {
+		Error struct {
+			Code    int    `json:"http_code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
 	d.Error.Code, d.Error.Message = http.StatusForbidden, message
 	return encode(d)
 }
@@ -185,7 +174,6 @@ var defaultMessages = map[Reason]string{
 	Unchecked:      "Your email address could not be checked. Please try again shortly.",
 }
 
-// Bounds of messages.
 const (
 	maxMessage  = 500 // bytes
 	maxLanguage = 256 // bytes of what a request asks for
@@ -208,16 +196,14 @@ func readMessages(first string, given map[string]map[Reason]string) (m messages,
 	for _, name := range names {
 		tag, err := language.Parse(name)
 		if err != nil {
-			return m, fmt.Errorf(`%.40q in "messages" or "language" is not a language tag, `+
-				`such as "en" or "pt-BR"`, name)
+			return m, fmt.Errorf(`%.40q in "messages" or "language" is not a language tag, such as "en" or "pt-BR"`, name)
 		}
 		for reason, text := range given[name] {
 			if defaultMessages[reason] == "" {
 				return m, fmt.Errorf(`"messages", %q: %.40q is not a reason with a message; these are %v`,
 					name, string(reason), slices.Sorted(maps.Keys(defaultMessages)))
 			}
-			if strings.TrimSpace(text) == "" || len(text) > maxMessage ||
-				strings.ContainsFunc(text, unicode.IsControl) {
+			if strings.TrimSpace(text) == "" || len(text) > maxMessage || strings.ContainsFunc(text, unicode.IsControl) {
 				return m, fmt.Errorf(`"messages", %q, %q must have 1 to %d bytes and no control characters`,
 					name, reason, maxMessage)
 			}

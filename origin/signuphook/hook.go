@@ -1,19 +1,16 @@
-// Package signuphook decides sign-ups: a system that creates users asks, before it
-// creates one, whether the address may sign up, and gets allow or deny.
+// Package signuphook decides sign-ups: a system that creates users asks, before it creates a user,
+// whether the address may sign up, and gets allow or deny.
 //
-// The file of --hooks has the hooks (file.go). Each has the format of its caller
-// (format.go), the secrets that sign its requests (verify.go), the account that pays
-// (payers.go), and a policy, the document that says which addresses to deny and which
-// only to flag (policy.go). The module evaluates it, as it does for every other caller.
+// The file of --hooks has the hooks (file.go). Each has the format of its caller (format.go), the
+// secrets that sign its requests (verify.go), the account that pays (payers.go), and a policy, which
+// says which addresses to deny and which only to flag (policy.go).
 //
-// Requests are signed as Standard Webhooks 1.0.0 describes. The signature is checked
-// by the library of that specification, which Supabase uses too, so both sides agree.
-// This package reads requests and writes responses, as values; origin/api has the
-// route, which checks the address and charges for it.
+// Requests are signed as Standard Webhooks 1.0.0 describes. The library of that specification, which
+// Supabase uses too, checks the signature. origin/api has the route, which checks the address and
+// charges for it.
 //
-// The file is JSON, as the file of --plans is. go-json-experiment/json reads it and
-// the requests: unlike encoding/json it refuses a member that occurs twice, so two
-// readers cannot see two different addresses, and it reports where an error is.
+// go-json-experiment/json reads the file and the requests: unlike encoding/json it refuses a member
+// that occurs twice, so two readers cannot see two different addresses, and it says where an error is.
 package signuphook
 
 import (
@@ -28,7 +25,7 @@ import (
 // A Decision is that of a sign-up.
 type Decision string
 
-// The decisions. Review is to allow a sign-up with a flag.
+// Review is to allow a sign-up with a flag.
 const (
 	Allow  Decision = "allow"
 	Review Decision = "review"
@@ -95,10 +92,11 @@ func (h *Hook) NoEmailVerdict() Verdict { return Verdict{decision: h.noEmail, re
 
 // UncheckedVerdict is the decision about an address that could not be checked.
 func (h *Hook) UncheckedVerdict() Verdict {
+	v := Verdict{decision: Review, reason: Unchecked}
 	if h.OnError == Deny {
-		return Verdict{decision: Deny, reason: Unchecked}
+		v.decision = Deny
 	}
-	return Verdict{decision: Review, reason: Unchecked}
+	return v
 }
 
 // A Set is the hooks of one file. It does not change.
@@ -123,7 +121,6 @@ type Registry struct {
 	set    atomic.Pointer[Set]
 }
 
-// NewRegistry returns a registry with the hooks of a file.
 func NewRegistry(s *Set, p *Payers) *Registry {
 	r := &Registry{Payers: p}
 	r.Replace(s)
