@@ -66,8 +66,7 @@ func TestExpiredRowsAreDeletedInSlices(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for _, left := range []int{151, 52, 3, 4} {
-			_, err := f.begin(t.Context(), "", "", "")
-			require.NoError(t, err)
+			must(f.begin(t.Context(), "", "", ""))(t)
 			require.NoError(t, f.Attempt(t.Context(), Kind{What: fmt.Sprint(left), All: Limit{1, time.Minute}}, Caller{}))
 			require.Equal(t, []int{left, left}, []int{f.rows(t, "challenges"), f.rows(t, "attempts")})
 		}
@@ -116,8 +115,7 @@ func TestKnownBrowsersShareABucket(t *testing.T) {
 		f.advance(24 * time.Hour)
 		var tokens []string
 		for range 30 {
-			_, err := f.SignIn(t.Context(), u, "", "curl", true)
-			require.NoError(t, err)
+			must(f.SignIn(t.Context(), u, "", "curl", true))(t)
 			u = f.user(t)
 			tokens = append(tokens, u.DeviceToken())
 		}
@@ -132,8 +130,7 @@ func TestKnownBrowsersShareABucket(t *testing.T) {
 func TestDeviceTokens(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		other, err := f.SignUp(ctx, "other@example.com", "correct horse battery")
-		require.NoError(t, err)
+		other := must(f.SignUp(ctx, "other@example.com", "correct horse battery"))(t)
 		u := f.withUser(t)
 		require.NoError(t, f.SetPassword(ctx, u, "correct horse battery"))
 		u = f.user(t)
@@ -154,8 +151,7 @@ func TestDeviceTokens(t *testing.T) {
 		ends("an authenticator app, for anybody who knew the password alone")
 		before := f.stored(t, f.account)
 		for _, keys := range [][]string{{oneKey}, {otherKey, oneKey}} {
-			_, err := f.sealedBy(t, keys...).SealAll(ctx, f.ledger.Store())
-			require.NoError(t, err)
+			must(f.sealedBy(t, keys...).SealAll(ctx, f.ledger.Store()))(t)
 			require.NotEqual(t, before, f.stored(t, f.account))
 			u = f.user(t)
 			require.True(t, u.knows(Caller{Device: token}))
@@ -172,7 +168,7 @@ func TestDeviceTokens(t *testing.T) {
 			})
 		}
 		require.Equal(t, Passwords.Account.Burst, limit(Caller{}))
-		_, err = f.CheckPassword(ctx, "Owner@example.com ", "another long password", Caller{})
+		_, err := f.CheckPassword(ctx, "Owner@example.com ", "another long password", Caller{})
 		require.True(t, tooMany(err), "the same account, however it is written")
 		_, err = f.CheckPassword(ctx, u.Email, "another long password", Caller{Device: token})
 		require.NoError(t, err, "strangers have used up theirs")

@@ -42,8 +42,7 @@ func (f *fixture) database(t *testing.T) *sql.DB {
 	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
 	}
-	db, err := sql.Open(driver, source)
-	require.NoError(t, err)
+	db := must(sql.Open(driver, source))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -61,8 +60,7 @@ func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
 		l, err := ledger.Open(t.Context(), url, ledger.WithClock(func() time.Time { return time.Unix(0, clock.Load()) }))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
-		a, err := l.CreateAccount(t.Context(), "owner@example.com", book.Terms{})
-		require.NoError(t, err)
+		a := must(l.CreateAccount(t.Context(), "owner@example.com", book.Terms{}))(t)
 		test(t, &fixture{New(l), a.ID, clock, url})
 	})
 }
@@ -84,39 +82,33 @@ func atOnce(n int, do func(n int) error) int {
 
 // user returns the fixture's user as the database has them.
 func (f *fixture) user(t *testing.T) User {
-	u, err := f.User(t.Context(), f.account)
-	require.NoError(t, err)
+	u := must(f.User(t.Context(), f.account))(t)
 	return u
 }
 
 // withUser makes the fixture's user.
 func (f *fixture) withUser(t *testing.T) User {
-	_, err := f.CreateLink(t.Context(), f.account)
-	require.NoError(t, err)
+	must(f.CreateLink(t.Context(), f.account))(t)
 	return f.user(t)
 }
 
 // signIn starts a session, and returns its token.
 func (f *fixture) signIn(t *testing.T, complete bool) string {
-	token, err := f.SignIn(t.Context(), f.user(t), "", "curl", complete)
-	require.NoError(t, err)
+	token := must(f.SignIn(t.Context(), f.user(t), "", "curl", complete))(t)
 	return token
 }
 
 func TestLinkSignsInOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
-		first, err := f.CreateLink(t.Context(), f.account)
-		require.NoError(t, err)
-		token, err := f.CreateLink(t.Context(), f.account)
-		require.NoError(t, err)
-		_, _, err = f.UseLink(t.Context(), first)
+		first := must(f.CreateLink(t.Context(), f.account))(t)
+		token := must(f.CreateLink(t.Context(), f.account))(t)
+		_, _, err := f.UseLink(t.Context(), first)
 		require.ErrorIs(t, err, ErrLinkUsed, "a later link ends the earlier one")
 		u, err := f.LinkUser(t.Context(), token)
 		require.NoError(t, err, "looking does not use it up")
 		require.Equal(t, "owner@example.com", u.Email)
 		require.Equal(t, 1, atOnce(8, func(int) error { _, _, err := f.UseLink(t.Context(), token); return err }))
-		token, err = f.CreateLink(t.Context(), f.account)
-		require.NoError(t, err)
+		token = must(f.CreateLink(t.Context(), f.account))(t)
 		f.advance(LinkLife)
 		_, _, err = f.UseLink(t.Context(), token)
 		require.ErrorIs(t, err, ErrLinkUsed, "expired")
@@ -136,8 +128,7 @@ func TestUnchangedIsNotAudited(t *testing.T) {
 		u := f.user(t)
 		require.Equal(t, "Ada", u.Name)
 		require.True(t, u.Operator)
-		log, err := f.ledger.AuditLog(t.Context(), f.account, 0, 100)
-		require.NoError(t, err)
+		log := must(f.ledger.AuditLog(t.Context(), f.account, 0, 100))(t)
 		count := map[string]int{}
 		for _, line := range log {
 			count[line.Action]++
@@ -155,8 +146,7 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 		ctx, p := t.Context(), f.passkeys(t)
 		for name, end := range map[string]func(User) error{
 			"first link": func(u User) error {
-				token, err := f.CreateLink(ctx, u.Account)
-				require.NoError(t, err)
+				token := must(f.CreateLink(ctx, u.Account))(t)
 				_, first, err := f.UseLink(ctx, token)
 				require.True(t, first)
 				return err
@@ -182,14 +172,11 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 			}
 			require.NoError(t, end(stranger))
 			wait.Wait()
-			list, err := f.Sessions(ctx, stranger.Account)
-			require.NoError(t, err)
+			list := must(f.Sessions(ctx, stranger.Account))(t)
 			require.Empty(t, list, name)
-			_, err = f.SignIn(ctx, stranger, "", "curl", true)
-			require.ErrorIs(t, err, ErrChanged, name)
+			require.ErrorIs(t, errOf(f.SignIn(ctx, stranger, "", "curl", true)), ErrChanged, name)
 			require.ErrorIs(t, f.SetPassword(ctx, stranger, "the stranger's password"), ErrChanged, name)
-			_, err = f.SetTOTP(ctx, stranger, secret, f.codeAt(t, secret, 0))
-			require.ErrorIs(t, err, ErrChanged, name)
+			require.ErrorIs(t, errOf(f.SetTOTP(ctx, stranger, secret, f.codeAt(t, secret, 0))), ErrChanged, name)
 			require.ErrorIs(t, f.RemoveTOTP(ctx, stranger), ErrChanged, name)
 			require.ErrorIs(t, f.Link(ctx, stranger, "https://login.example", "stranger"), ErrChanged, name)
 			require.ErrorIs(t, p.FinishRegister(ctx, "browser", stranger, state, "phone", phone.create(t, options)), ErrChanged, name)
@@ -217,8 +204,7 @@ func TestOtherSessionsEnd(t *testing.T) {
 			{"no app", true, func(u User) error { return f.RemoveTOTP(ctx, u) }},
 			{"a passkey", false, func(User) error { f.register(t, newDevice(), "phone"); return nil }},
 			{"no passkey", true, func(u User) error {
-				list, err := f.ListPasskeys(ctx, f.account)
-				require.NoError(t, err)
+				list := must(f.ListPasskeys(ctx, f.account))(t)
 				require.ErrorIs(t, f.RemovePasskey(ctx, u, "unknown"), ErrNoPasskey)
 				return f.RemovePasskey(ctx, u, list[0].ID)
 			}},
@@ -226,12 +212,11 @@ func TestOtherSessionsEnd(t *testing.T) {
 			{"no identity", true, func(u User) error { return f.Unlink(ctx, u, issuer, "ada") }},
 		} {
 			own, other, incomplete := f.signIn(t, true), f.signIn(t, true), f.signIn(t, false)
-			s, err := f.Session(ctx, own)
-			require.NoError(t, err)
+			s := must(f.Session(ctx, own))(t)
 			u := f.user(t)
 			u.From.Session = s.ID
 			require.NoError(t, change.make(u), change.name)
-			_, err = f.Session(ctx, own)
+			_, err := f.Session(ctx, own)
 			require.NoError(t, err, change.name)
 			for _, token := range []string{other, incomplete} {
 				_, err = f.Session(ctx, token)
@@ -248,23 +233,18 @@ func TestOtherSessionsEnd(t *testing.T) {
 // bucket to delete it.
 func TestUserIsLockedBeforeLinks(t *testing.T) {
 	url := pgtest.NeedDatabase(t)
-	l, err := ledger.Open(t.Context(), url)
-	require.NoError(t, err)
+	l := must(ledger.Open(t.Context(), url))(t)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	f := &fixture{Identity: New(l), url: url}
-	u, err := f.SignUp(t.Context(), "new@example.com", "correct horse battery")
-	require.NoError(t, err)
-	token, err := f.CreateLink(t.Context(), u.Account)
-	require.NoError(t, err)
+	u := must(f.SignUp(t.Context(), "new@example.com", "correct horse battery"))(t)
+	token := must(f.CreateLink(t.Context(), u.Account))(t)
 	for name, change := range map[string]func() error{
 		"link":     func() error { _, _, err := f.UseLink(t.Context(), token); return err },
 		"password": func() error { return f.SetPassword(t.Context(), u, "another long password") },
 	} {
 		db := f.database(t)
-		held, err := db.BeginTx(t.Context(), nil)
-		require.NoError(t, err)
-		_, err = held.ExecContext(t.Context(), "SELECT 1 FROM users FOR UPDATE")
-		require.NoError(t, err)
+		held := must(db.BeginTx(t.Context(), nil))(t)
+		must(held.ExecContext(t.Context(), "SELECT 1 FROM users FOR UPDATE"))(t)
 		for !whileWaiting(t, db, change, func() {
 			_, err := held.ExecContext(t.Context(), "SELECT 1 FROM links FOR UPDATE NOWAIT")
 			require.NoError(t, err, name)
@@ -273,12 +253,9 @@ func TestUserIsLockedBeforeLinks(t *testing.T) {
 		require.NoError(t, held.Rollback())
 	}
 	db := f.database(t)
-	_, err = db.ExecContext(t.Context(), "INSERT INTO attempts (subject, tat_ns) VALUES ('old', 1), ('older', 0)")
-	require.NoError(t, err)
-	held, err := db.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
-	_, err = held.ExecContext(t.Context(), "SELECT 1 FROM attempts WHERE subject = 'old' FOR UPDATE")
-	require.NoError(t, err)
+	must(db.ExecContext(t.Context(), "INSERT INTO attempts (subject, tat_ns) VALUES ('old', 1), ('older', 0)"))(t)
+	held := must(db.BeginTx(t.Context(), nil))(t)
+	must(held.ExecContext(t.Context(), "SELECT 1 FROM attempts WHERE subject = 'old' FOR UPDATE"))(t)
 	require.NoError(t, f.Attempt(t.Context(), Links, Caller{}))
 	require.NoError(t, held.Rollback())
 	require.Equal(t, 2, f.rows(t, "attempts"), "the new one, and the one that was locked")
@@ -312,22 +289,17 @@ func TestPasswordAndSessions(t *testing.T) {
 		require.NoError(t, f.SetPassword(ctx, u, "correct horse battery"))
 		_, err = f.CheckPassword(ctx, "owner@example.com", "correct horse", Caller{})
 		require.ErrorIs(t, err, ErrWrongPassword)
-		u, err = f.CheckPassword(ctx, " Owner@Example.com ", "correct horse battery", Caller{})
-		require.NoError(t, err)
+		u = must(f.CheckPassword(ctx, " Owner@Example.com ", "correct horse battery", Caller{}))(t)
 		require.True(t, u.HasPassword)
 
 		one := f.signIn(t, true)
-		two, err := f.SignIn(ctx, u, one, "Firefox on Linux", true)
-		require.NoError(t, err)
-		_, err = f.Session(ctx, one)
-		require.ErrorIs(t, err, ErrNoSession, "rotated at sign-in")
+		two := must(f.SignIn(ctx, u, one, "Firefox on Linux", true))(t)
+		require.ErrorIs(t, errOf(f.Session(ctx, one)), ErrNoSession, "rotated at sign-in")
 		f.signIn(t, true)
-		s, err := f.Session(ctx, two)
-		require.NoError(t, err)
+		s := must(f.Session(ctx, two))(t)
 		require.True(t, s.Fresh(s.Created.Add(ConfirmFor-1)))
 		require.False(t, s.Fresh(s.Created.Add(ConfirmFor)))
-		list, err := f.Sessions(ctx, u.Account)
-		require.NoError(t, err)
+		list := must(f.Sessions(ctx, u.Account))(t)
 		require.Len(t, list, 2)
 		require.ErrorIs(t, f.EndSession(ctx, u.Account+1, s.ID), ErrNoSession, "another account's")
 		require.NoError(t, f.EndSession(ctx, u.Account, s.ID))
@@ -358,8 +330,7 @@ func TestSessionsExpire(t *testing.T) {
 		for range maxSessions + 5 {
 			f.signIn(t, true)
 		}
-		list, err := f.Sessions(t.Context(), f.account)
-		require.NoError(t, err)
+		list := must(f.Sessions(t.Context(), f.account))(t)
 		require.Len(t, list, maxSessions)
 		require.Equal(t, maxSessions, f.rows(t, "sessions"), "expired ones are deleted")
 		for range maxSessions + 5 {
@@ -368,3 +339,14 @@ func TestSessionsExpire(t *testing.T) {
 		require.Equal(t, 2*maxSessions, f.rows(t, "sessions"), "who has the password alone ends none of the owner's")
 	})
 }
+
+// must returns v, or ends the test.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return v
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }

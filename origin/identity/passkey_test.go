@@ -22,24 +22,20 @@ type device struct {
 func newDevice() *device { return &device{vw.NewAuthenticator(), passkeytest.New()} }
 
 func (d *device) create(t *testing.T, options []byte) string {
-	parsed, err := vw.ParseAttestationOptions(string(options))
-	require.NoError(t, err)
+	parsed := must(vw.ParseAttestationOptions(string(options)))(t)
 	d.authenticator.Options.UserHandle = []byte(parsed.UserID)
 	return vw.CreateAttestationResponse(site, d.authenticator, d.credential, *parsed)
 }
 
 func (d *device) sign(t *testing.T, at vw.RelyingParty, options []byte) string {
-	parsed, err := vw.ParseAssertionOptions(string(options))
-	require.NoError(t, err)
+	parsed := must(vw.ParseAssertionOptions(string(options)))(t)
 	d.credential.Counter++
 	return vw.CreateAssertionResponse(at, d.authenticator, d.credential, *parsed)
 }
 
 func (f *fixture) passkeys(t *testing.T) *Passkeys {
-	public, err := url.Parse(site.Origin)
-	require.NoError(t, err)
-	p, err := f.Passkeys(public)
-	require.NoError(t, err)
+	public := must(url.Parse(site.Origin))(t)
+	p := must(f.Passkeys(public))(t)
 	return p
 }
 
@@ -66,8 +62,7 @@ func TestPasskeySignsIn(t *testing.T) {
 			require.NoError(t, err, "any replica finishes")
 			require.Equal(t, f.account, u.Account)
 		}
-		list, err := f.ListPasskeys(ctx, f.account)
-		require.NoError(t, err)
+		list := must(f.ListPasskeys(ctx, f.account))(t)
 		require.Equal(t, "phone", list[0].Name)
 		require.EqualValues(t, 2, list[0].credential.Authenticator.SignCount)
 		require.False(t, list[0].Used.IsZero())
@@ -91,8 +86,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 
 		options, state := begin()
 		response := d.sign(t, site, options)
-		_, err := p.FinishUse(ctx, "another browser", state, response)
-		require.ErrorIs(t, err, ErrChallenge, "another browser")
+		require.ErrorIs(t, errOf(p.FinishUse(ctx, "another browser", state, response)), ErrChallenge, "another browser")
 		require.NoError(t, use(state, response))
 		require.ErrorIs(t, use(state, response), ErrChallenge, "used twice")
 		options, state = begin()
@@ -123,12 +117,10 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		require.ErrorIs(t, use(state, newDevice().sign(t, site, options)), ErrPasskey, "unknown")
 		options, state = begin()
 		require.NoError(t, use(state, d.sign(t, site, options)), "still in order")
-		list, err := f.ListPasskeys(ctx, f.account)
-		require.NoError(t, err)
+		list := must(f.ListPasskeys(ctx, f.account))(t)
 		require.ErrorIs(t, f.RemovePasskey(ctx, User{Account: f.account + 1}, list[0].ID), ErrNoPasskey, "another account's")
 		require.NoError(t, f.RemovePasskey(ctx, f.user(t), list[0].ID))
-		log, err := f.ledger.AuditLog(ctx, f.account, 0, 1)
-		require.NoError(t, err)
+		log := must(f.ledger.AuditLog(ctx, f.account, 0, 1))(t)
 		require.Equal(t, "phone", log[0].Subject)
 		options, state = begin()
 		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrPasskey, "removed")
@@ -159,10 +151,8 @@ func TestPasskeysAreBounded(t *testing.T) {
 
 func TestPasskeysNeedAHostName(t *testing.T) {
 	for host, want := range map[string]error{"http://127.0.0.1:8080": ErrNoPasskeys, "http://[::1]:8080": ErrNoPasskeys, "http://localhost:8080": nil, "https://addrspec.example": nil} {
-		public, err := url.Parse(host)
-		require.NoError(t, err)
-		_, err = new(Identity).Passkeys(public)
-		require.ErrorIs(t, err, want, host)
+		public := must(url.Parse(host))(t)
+		require.ErrorIs(t, errOf(new(Identity).Passkeys(public)), want, host)
 	}
 }
 
@@ -170,22 +160,18 @@ func TestLinkedIdentities(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx, issuer := t.Context(), "https://id.example"
 		f.withUser(t)
-		other, err := f.SignUp(ctx, "other@example.com", "correct horse battery")
-		require.NoError(t, err)
+		other := must(f.SignUp(ctx, "other@example.com", "correct horse battery"))(t)
 		require.NoError(t, f.Link(ctx, f.user(t), issuer, "ada"))
 		require.ErrorIs(t, f.Link(ctx, other, issuer, "ada"), ErrMoreLinked, "one account each")
-		u, err := f.LinkedUser(ctx, issuer, "ada")
-		require.NoError(t, err)
+		u := must(f.LinkedUser(ctx, issuer, "ada"))(t)
 		require.Equal(t, f.account, u.Account)
-		_, err = f.LinkedUser(ctx, "https://evil.example", "ada")
+		_, err := f.LinkedUser(ctx, "https://evil.example", "ada")
 		require.ErrorIs(t, err, ErrNoLinked, "another issuer's")
 		require.ErrorIs(t, f.Unlink(ctx, other, issuer, "ada"), ErrNoLinked, "another account's")
 		require.Equal(t, maxLinked-1, atOnce(maxLinked+3, func(n int) error { return f.Link(ctx, u, issuer, "eve"+strconv.Itoa(n)) }))
-		list, err := f.ListLinked(ctx, f.account)
-		require.NoError(t, err)
+		list := must(f.ListLinked(ctx, f.account))(t)
 		require.Len(t, list, maxLinked)
 		require.NoError(t, f.Unlink(ctx, f.user(t), issuer, "ada"))
-		_, err = f.LinkedUser(ctx, issuer, "ada")
-		require.ErrorIs(t, err, ErrNoLinked)
+		require.ErrorIs(t, errOf(f.LinkedUser(ctx, issuer, "ada")), ErrNoLinked)
 	})
 }

@@ -11,8 +11,7 @@ import (
 )
 
 func (f *fixture) codeAt(t *testing.T, secret string, after time.Duration) string {
-	code, err := totp.GenerateCode(secret, time.Unix(0, f.clock.Load()).Add(after))
-	require.NoError(t, err)
+	code := must(totp.GenerateCode(secret, time.Unix(0, f.clock.Load()).Add(after)))(t)
 	return code
 }
 
@@ -21,8 +20,7 @@ func (f *fixture) withTOTP(t *testing.T) (u User, secret string, recovery []stri
 	u = f.withUser(t)
 	secret, _, err := NewTOTP(u.Email, "")
 	require.NoError(t, err)
-	recovery, err = f.SetTOTP(t.Context(), u, secret, f.codeAt(t, secret, 0))
-	require.NoError(t, err)
+	recovery = must(f.SetTOTP(t.Context(), u, secret, f.codeAt(t, secret, 0)))(t)
 	f.advance(time.Hour)
 	u = f.user(t)
 	require.True(t, u.TOTP)
@@ -48,8 +46,7 @@ func TestTOTPNeedsACodeToCount(t *testing.T) {
 		same, again, err := NewTOTP(u.Email, secret)
 		require.NoError(t, err)
 		require.Equal(t, []string{secret, url}, []string{same, again})
-		_, err = f.SetTOTP(t.Context(), u, secret, "000000")
-		require.ErrorContains(t, err, "The code is wrong")
+		require.ErrorContains(t, errOf(f.SetTOTP(t.Context(), u, secret, "000000")), "The code is wrong")
 		_, err = f.SetTOTP(t.Context(), u, "MFRGG", f.codeAt(t, secret, 0))
 		require.ErrorContains(t, err, "not one that this page made")
 		u = f.user(t)
@@ -97,22 +94,17 @@ func TestRecoveryCodes(t *testing.T) {
 		require.Len(t, recovery, 10)
 		require.NoError(t, f.CheckCode(ctx, u, " "+recovery[3][:10]+" "+recovery[3][10:]))
 		require.ErrorIs(t, f.CheckCode(ctx, u, recovery[3]), ErrWrongCode, "each once")
-		stranger, err := f.SignUp(ctx, "other@example.com", "correct horse battery")
-		require.NoError(t, err)
+		stranger := must(f.SignUp(ctx, "other@example.com", "correct horse battery"))(t)
 		require.ErrorIs(t, f.CheckCode(ctx, stranger, recovery[4]), ErrWrongCode, "of another account")
-		renewed, err := f.RenewRecoveryCodes(ctx, u)
-		require.NoError(t, err)
+		renewed := must(f.RenewRecoveryCodes(ctx, u))(t)
 		require.ErrorIs(t, f.CheckCode(ctx, u, recovery[5]), ErrWrongCode, "replaced")
 		require.NoError(t, f.CheckCode(ctx, u, renewed[0]))
-		left, err := f.RecoveryCodesLeft(ctx, f.account)
-		require.NoError(t, err)
+		left := must(f.RecoveryCodesLeft(ctx, f.account))(t)
 		require.Equal(t, 9, left)
 		require.NoError(t, f.RemoveTOTP(ctx, f.user(t)))
-		left, err = f.RecoveryCodesLeft(ctx, f.account)
-		require.NoError(t, err)
+		left = must(f.RecoveryCodesLeft(ctx, f.account))(t)
 		require.Zero(t, left)
-		_, err = f.RenewRecoveryCodes(ctx, stranger)
-		require.ErrorContains(t, err, "Set one up first")
+		require.ErrorContains(t, errOf(f.RenewRecoveryCodes(ctx, stranger)), "Set one up first")
 	})
 }
 
@@ -123,21 +115,18 @@ func TestResetFactors(t *testing.T) {
 		f.register(t, newDevice(), "phone")
 		token := f.signIn(t, true)
 		require.NoError(t, f.ResetFactors(ctx, f.account))
-		_, err := f.Session(ctx, token)
-		require.ErrorIs(t, err, ErrNoSession)
+		require.ErrorIs(t, errOf(f.Session(ctx, token)), ErrNoSession)
 		u := f.user(t)
 		require.False(t, u.TOTP)
 		require.Zero(t, u.Passkeys)
-		log, err := f.ledger.AuditLog(ctx, f.account, 0, 1)
-		require.NoError(t, err)
+		log := must(f.ledger.AuditLog(ctx, f.account, 0, 1))(t)
 		require.Equal(t, "factors.reset", log[0].Action)
 	})
 }
 
 // sealedBy makes the fixture's identity seal with a key.
 func (f *fixture) sealedBy(t *testing.T, keys ...string) *store.Sealer {
-	s, err := store.NewSealer(keys...)
-	require.NoError(t, err)
+	s := must(store.NewSealer(keys...))(t)
 	f.WithSealer(s)
 	return s
 }
@@ -164,19 +153,16 @@ func TestSecretOfTheAppIsSealed(t *testing.T) {
 		require.NoError(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)))
 		require.ErrorIs(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)), ErrWrongCode)
 
-		thief, err := f.SignUp(ctx, "other@example.com", "correct horse battery")
-		require.NoError(t, err)
+		thief := must(f.SignUp(ctx, "other@example.com", "correct horse battery"))(t)
 		move := "UPDATE users SET totp = (SELECT totp FROM users WHERE account = $1) WHERE account = $2"
-		_, err = f.database(t).ExecContext(ctx, move, f.account, thief.Account)
-		require.NoError(t, err)
-		thief, err = f.User(ctx, thief.Account)
-		require.NoError(t, err)
+		must(f.database(t).ExecContext(ctx, move, f.account, thief.Account))(t)
+		thief = must(f.User(ctx, thief.Account))(t)
 		f.advance(time.Hour)
 		require.ErrorIs(t, f.CheckCode(ctx, thief, f.codeAt(t, secret, 0)), store.ErrAltered)
 
 		f.WithSealer(nil)
 		u = f.user(t)
-		err = f.CheckCode(ctx, u, f.codeAt(t, secret, 0))
+		err := f.CheckCode(ctx, u, f.codeAt(t, secret, 0))
 		require.ErrorAs(t, err, new(*store.UnknownKeyError))
 		require.NotContains(t, err.Error(), secret)
 		require.NoError(t, f.CheckCode(ctx, u, recovery[0]), "a recovery code needs no key")

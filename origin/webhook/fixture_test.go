@@ -75,8 +75,7 @@ func (c *clock) option() ledger.Option {
 
 func (f *fixture) open() *ledger.Ledger {
 	f.work = new(storetest.Counter)
-	l, err := ledger.Open(f.ctx, f.url, append([]ledger.Option{ledger.WithStore(f.work.Wrap)}, f.options...)...)
-	require.NoError(f, err)
+	l := must(ledger.Open(f.ctx, f.url, append([]ledger.Option{ledger.WithStore(f.work.Wrap)}, f.options...)...))(f.T)
 	f.Cleanup(func() { require.NoError(f, l.Close()) })
 	return l
 }
@@ -133,8 +132,7 @@ func (f *fixture) awaitScans() {
 func (f *fixture) account(name string, limit book.Limit) *customer {
 	f.Helper()
 	unlimited := book.Limit(book.Unlimited)
-	a, err := f.ledger.CreateAccount(f.ctx, name+"@owner.example", book.Terms{Rate: &unlimited, Points: &limit})
-	require.NoError(f, err)
+	a := must(f.ledger.CreateAccount(f.ctx, name+"@owner.example", book.Terms{Rate: &unlimited, Points: &limit}))(f.T)
 	key, _, err := f.ledger.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{})
 	require.NoError(f, err)
 	c := &customer{fixture: f, id: a.ID, key: key}
@@ -183,8 +181,7 @@ func isStall(err error) bool {
 // list returns the customer's deliveries, the newest first.
 func (c *customer) list() []Delivery {
 	c.Helper()
-	list, err := c.Deliveries(c.ctx, c.id, 100)
-	require.NoError(c, err)
+	list := must(c.Deliveries(c.ctx, c.id, 100))(c.T)
 	return list
 }
 
@@ -287,3 +284,14 @@ func names(n int) (list []string) {
 	}
 	return list
 }
+
+// must returns v, or ends the test.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return v
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }

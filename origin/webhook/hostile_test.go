@@ -22,8 +22,7 @@ import (
 
 // A raw receiver handles connections by itself.
 func rawReceiver(t *testing.T, config *tls.Config, handle func(net.Conn)) (url string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var under sync.WaitGroup
 	under.Go(func() {
 		for {
@@ -117,11 +116,9 @@ func TestHostileReceivers(t *testing.T) {
 			if c.plain {
 				config = nil
 			}
-			_, err := f.Set(f.ctx, a.id, rawReceiver(t, config, c.handle))
-			require.NoError(t, err)
+			must(f.Set(f.ctx, a.id, rawReceiver(t, config, c.handle)))(t)
 			s := f.replica(func(o *Options) { o.Timeout = cmp.Or(c.timeout, patience) }).Sender
-			d, err := s.Test(f.ctx, a.id)
-			require.NoError(t, err)
+			d := must(s.Test(f.ctx, a.id))(t)
 			require.Contains(t, d.Status, c.words)
 			require.Less(t, len(d.Status), 200)
 		})
@@ -136,8 +133,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	leads := rawReceiver(t, nil, func(net.Conn) { hits.Add(1) })
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		f.receiver.respond = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, leads, status) }
-		d, err := f.Test(f.ctx, f.account(fmt.Sprint(status), 10).id)
-		require.NoError(t, err)
+		d := must(f.Test(f.ctx, f.account(fmt.Sprint(status), 10).id))(t)
 		require.Contains(t, d.Status, fmt.Sprintf("failed: HTTP %d, a redirect", status))
 	}
 	require.Zero(t, hits.Load())
@@ -149,16 +145,13 @@ func TestCertificatesAreVerified(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	c := f.account("customer", 10)
 	untrusting := f.replica(func(o *Options) { o.Local.Roots = nil })
-	d, err := untrusting.Test(f.ctx, c.id)
-	require.NoError(t, err)
+	d := must(untrusting.Test(f.ctx, c.id))(t)
 	require.Contains(t, d.Status, "certificate is not valid")
 
 	c = f.account("other", 10)
 	resolver, _ := nameServer(t, func(int) string { return "127.0.0.1" })
-	_, err = f.Set(f.ctx, c.id, "https://hooks.example.net:"+f.port())
-	require.NoError(t, err)
-	d, err = f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id)
-	require.NoError(t, err)
+	must(f.Set(f.ctx, c.id, "https://hooks.example.net:"+f.port()))(t)
+	d = must(f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id))(t)
 	require.Contains(t, d.Status, "certificate is not valid")
 	require.Empty(t, f.receiver.requests())
 }
@@ -173,8 +166,7 @@ func (f *fixture) port() string {
 // kind with respond(n), and returns a resolver that asks it, and its count.
 func nameServer(t *testing.T, respond func(n int) string) (*net.Resolver, *atomic.Int64) {
 	var asked atomic.Int64
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
+	conn := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	server := &dns.Server{PacketConn: conn, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		r := new(dns.Msg)
 		r.SetReply(q)
@@ -208,8 +200,7 @@ func header(q *dns.Msg) dns.RR_Header {
 func TestRebinding(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	c := f.account("customer", 10)
-	_, err := f.Set(f.ctx, c.id, "https://example.com:"+f.port()) // a name in the receiver's certificate
-	require.NoError(t, err)
+	must(f.Set(f.ctx, c.id, "https://example.com:"+f.port()))(t) // a name in the receiver's certificate
 	resolver, asked := nameServer(t, func(n int) string { return []string{"127.0.0.2", "127.0.0.1", "127.0.0.1"}[min(n, 2)] })
 	guarded := func(o *Options) {
 		o.Local = &Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}, Roots: f.receiver.roots(), Resolver: resolver}
@@ -222,8 +213,7 @@ func TestRebinding(t *testing.T) {
 	require.GreaterOrEqual(t, asked.Load(), int64(3))
 	require.Empty(t, f.receiver.requests())
 
-	d, err := f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id)
-	require.NoError(t, err)
+	d := must(f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id))(t)
 	require.True(t, d.Delivered)
 }
 
@@ -244,9 +234,8 @@ func TestSpecialAddresses(t *testing.T) {
 		resolver, asked := nameServer(t, func(int) string { return text })
 		client := newClient(newGuard(nil), &Local{Resolver: resolver}, patience)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://hooks.example.com/", nil)
-		require.NoError(t, err)
-		_, err = client.Do(request)
+		request := must(http.NewRequestWithContext(ctx, http.MethodPost, "https://hooks.example.com/", nil))(t)
+		_, err := client.Do(request)
 		require.Error(t, err)
 		require.Contains(t, explain(ctx, err).words, "not public", text)
 		require.EqualValues(t, 1, asked.Load(), text)
@@ -271,16 +260,13 @@ func TestProxyIsIgnored(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	c := f.account("customer", 10)
 	resolver, _ := nameServer(t, func(int) string { return "127.0.0.1" })
-	_, err := f.Set(f.ctx, c.id, "https://example.com:"+f.port())
-	require.NoError(t, err)
-	d, err := f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id)
-	require.NoError(t, err)
+	must(f.Set(f.ctx, c.id, "https://example.com:"+f.port()))(t)
+	d := must(f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id))(t)
 	require.True(t, d.Delivered, d.Status)
 	require.Zero(t, hits.Load())
 
-	request, err := http.NewRequestWithContext(f.ctx, http.MethodGet, "https://example.com:"+f.port(), nil)
-	require.NoError(t, err)
-	_, err = new(http.Client).Do(request) // uses the proxy, so the environment above counts
+	request := must(http.NewRequestWithContext(f.ctx, http.MethodGet, "https://example.com:"+f.port(), nil))(t)
+	_, err := new(http.Client).Do(request) // uses the proxy, so the environment above counts
 	require.Error(t, err)
 	require.NotZero(t, hits.Load())
 }

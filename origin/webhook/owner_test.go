@@ -21,34 +21,25 @@ func TestOwner(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url)
 		c := f.account("customer", 10)
-		_, err := f.Get(f.ctx, c.id+1)
-		require.ErrorIs(t, err, ErrNone)
-		_, err = f.Rotate(f.ctx, c.id+1)
-		require.ErrorIs(t, err, book.ErrNoAccount)
-		_, err = f.Set(f.ctx, c.id+1, "https://hooks.example.com/")
+		require.ErrorIs(t, errOf(f.Get(f.ctx, c.id+1)), ErrNone)
+		require.ErrorIs(t, errOf(f.Rotate(f.ctx, c.id+1)), book.ErrNoAccount)
+		_, err := f.Set(f.ctx, c.id+1, "https://hooks.example.com/")
 		require.ErrorIs(t, err, book.ErrNoAccount)
 
 		asOwner := book.WithActor(f.ctx, book.Owner)
-		secret, err := f.Set(asOwner, c.id, "https://HOOKS.example.com:443/t0ken")
-		require.NoError(t, err)
+		secret := must(f.Set(asOwner, c.id, "https://HOOKS.example.com:443/t0ken"))(t)
 		require.NotEqual(t, c.secret, secret)
-		hook, err := f.Get(f.ctx, c.id)
-		require.NoError(t, err)
+		hook := must(f.Get(f.ctx, c.id))(t)
 		require.Equal(t, "https://hooks.example.com/t0ken", hook.URL)
-		rotated, err := f.Rotate(asOwner, c.id)
-		require.NoError(t, err)
+		rotated := must(f.Rotate(asOwner, c.id))(t)
 		require.NotEqual(t, secret, rotated)
 		require.NoError(t, f.Remove(asOwner, c.id))
 		require.ErrorIs(t, f.Remove(asOwner, c.id), ErrNone)
-		_, err = f.Rotate(asOwner, c.id)
-		require.ErrorIs(t, err, ErrNone)
-		_, err = f.Get(f.ctx, c.id)
-		require.ErrorIs(t, err, ErrNone)
-		_, err = f.Test(f.ctx, c.id)
-		require.ErrorIs(t, err, ErrNone)
+		require.ErrorIs(t, errOf(f.Rotate(asOwner, c.id)), ErrNone)
+		require.ErrorIs(t, errOf(f.Get(f.ctx, c.id)), ErrNone)
+		require.ErrorIs(t, errOf(f.Test(f.ctx, c.id)), ErrNone)
 
-		audit, err := f.ledger.AuditLog(f.ctx, c.id, 0, 3)
-		require.NoError(t, err)
+		audit := must(f.ledger.AuditLog(f.ctx, c.id, 0, 3))(t)
 		for i, action := range []string{"webhook.remove", "webhook.rotate", "webhook.set"} {
 			require.Equal(t, action, audit[i].Action)
 			require.Equal(t, book.Owner, audit[i].Actor)
@@ -62,17 +53,14 @@ func TestRotation(t *testing.T) {
 	now := newClock(time.Now())
 	f := newFixture(t, sqlite(t), now.option())
 	c := f.account("customer", 10)
-	rotated, err := f.Rotate(f.ctx, c.id)
-	require.NoError(t, err)
+	rotated := must(f.Rotate(f.ctx, c.id))(t)
 	// signs tests the webhook after d, and reports whether a secret signs the message.
 	signs := func(d time.Duration, secret string) bool {
 		now.Add(int64(d))
 		before := len(f.receiver.requests())
-		_, err := f.Test(f.ctx, c.id)
-		require.NoError(t, err)
+		must(f.Test(f.ctx, c.id))(t)
 		r := f.awaitRequests(before + 1)[before]
-		verifier, err := standardwebhooks.NewWebhook(secret)
-		require.NoError(t, err)
+		verifier := must(standardwebhooks.NewWebhook(secret))(t)
 		return verifier.VerifyIgnoringTimestamp(r.body, r.header) == nil
 	}
 	require.True(t, signs(0, c.secret))
@@ -109,19 +97,17 @@ func TestTest(t *testing.T) {
 		f := newFixture(t, url, now.option())
 		c := f.account("customer", 10)
 		c.use(3)
-		d, err := f.Test(f.ctx, c.id)
-		require.NoError(t, err)
+		d := must(f.Test(f.ctx, c.id))(t)
 		require.True(t, d.Delivered)
 		require.Equal(t, "delivered: HTTP 204", d.Status)
 		requireMessage(t, c, f.awaitRequests(1)[0], `{"account":1,"percent":0,"used":3,"limit":10}`)
 
-		_, err = f.replica(nil).Test(f.ctx, c.id)
+		err := errOf(f.replica(nil).Test(f.ctx, c.id))
 		require.ErrorIs(t, err, ErrTooSoon)
-		require.Contains(t, err.Error(), "seconds")
+		require.ErrorContains(t, err, "seconds")
 		now.Add(int64(testEvery))
 		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
-		d, err = f.Test(f.ctx, c.id)
-		require.NoError(t, err)
+		d = must(f.Test(f.ctx, c.id))(t)
 		require.Equal(t, "failed: HTTP 500", d.Status)
 		f.run()
 		f.awaitScans()
@@ -130,8 +116,7 @@ func TestTest(t *testing.T) {
 
 		free := f.account("unlimited", book.Unlimited)
 		f.receiver.respond = nil
-		_, err = f.Test(f.ctx, free.id)
-		require.NoError(t, err)
+		must(f.Test(f.ctx, free.id))(t)
 		require.Contains(t, string(f.awaitRequests(3)[2].body), `"limit":null`)
 	})
 }
@@ -145,12 +130,10 @@ func TestTestIsAlone(t *testing.T) {
 	c.use(8)
 	f.run()
 	f.awaitRequests(1)
-	_, err := f.Test(f.ctx, c.id)
-	require.ErrorIs(t, err, ErrTooSoon)
+	require.ErrorIs(t, errOf(f.Test(f.ctx, c.id)), ErrTooSoon)
 	close(release)
 	c.await(1)
-	_, err = f.Test(f.ctx, c.id)
-	require.NoError(t, err)
+	must(f.Test(f.ctx, c.id))(t)
 	require.Equal(t, 1, f.receiver.peak())
 }
 
@@ -166,10 +149,8 @@ func TestHangingTests(t *testing.T) {
 		}
 		results := f.testsOf(hanging...)
 		f.awaitRequests(maxTests)
-		_, err := f.Test(f.ctx, hanging[0].id)
-		require.ErrorIs(t, err, ErrTooSoon)
-		_, err = f.Test(f.ctx, hanging[0].id+1000)
-		require.ErrorIs(t, err, book.ErrNoAccount)
+		require.ErrorIs(t, errOf(f.Test(f.ctx, hanging[0].id)), ErrTooSoon)
+		require.ErrorIs(t, errOf(f.Test(f.ctx, hanging[0].id+1000)), book.ErrNoAccount)
 		f.run()
 		for _, name := range names(2 * maxAttempts) {
 			c := f.account(name, 10)
@@ -203,8 +184,7 @@ func TestHangingMessages(t *testing.T) {
 	}
 	f.run()
 	f.awaitRequests(maxAttempts)
-	d, err := f.Test(f.ctx, f.account("tests", 10).id)
-	require.NoError(t, err)
+	d := must(f.Test(f.ctx, f.account("tests", 10).id))(t)
 	require.True(t, d.Delivered)
 	require.Len(t, f.receiver.requests(), maxAttempts+1)
 	release <- struct{}{}
@@ -249,8 +229,7 @@ func TestUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrUnavailable)
 	require.False(t, strings.Contains(err.Error(), "s3cret"))
 	require.ErrorIs(t, other.scan(f.ctx), store.ErrUnavailable)
-	_, err = other.Get(f.ctx, c.id)
-	require.ErrorIs(t, err, store.ErrUnavailable)
+	require.ErrorIs(t, errOf(other.Get(f.ctx, c.id)), store.ErrUnavailable)
 	other.run()
 	waits := func() bool { return f.log.Contains("webhooks wait for the database") }
 	require.Eventually(t, waits, patience, time.Millisecond)
@@ -265,8 +244,7 @@ func (c *customer) stored() string {
 
 // sealedBy makes the customer's Sender seal with keys.
 func (c *customer) sealedBy(keys ...string) *store.Sealer {
-	s, err := store.NewSealer(keys...)
-	require.NoError(c, err)
+	s := must(store.NewSealer(keys...))(c.T)
 	c.Sender.Sealer = s
 	return s
 }
@@ -285,8 +263,7 @@ func TestSigningSecretIsSealed(t *testing.T) {
 		requireMessage(t, c, f.awaitRequests(1)[0], `{"account":1,"percent":80,"used":9,"limit":10}`)
 		require.Contains(t, c.stored(), one.IDs()[0])
 
-		rotated, err := f.Rotate(f.ctx, c.id)
-		require.NoError(t, err)
+		rotated := must(f.Rotate(f.ctx, c.id))(t)
 		require.NotContains(t, c.stored(), rotated)
 		c.use(1)
 		require.NoError(t, f.scan(f.ctx))
@@ -294,17 +271,14 @@ func TestSigningSecretIsSealed(t *testing.T) {
 		require.NoError(t, f.serve(f.ctx, f.ctx, c.id))
 		r := f.awaitRequests(2)[1]
 		for _, secret := range []string{c.secret, rotated} {
-			verifier, err := standardwebhooks.NewWebhook(secret)
-			require.NoError(t, err)
+			verifier := must(standardwebhooks.NewWebhook(secret))(t)
 			require.NoError(t, verifier.Verify(r.body, r.header))
 		}
-		counts, err := store.CountSecrets(f.ctx, f.ledger.Store())
-		require.NoError(t, err)
+		counts := must(store.CountSecrets(f.ctx, f.ledger.Store()))(t)
 		require.Equal(t, map[string]int64{other.IDs()[0]: 2}, counts)
 
 		c.sealedBy()
-		d, err := f.Test(f.ctx, c.id)
-		require.NoError(t, err)
+		d := must(f.Test(f.ctx, c.id))(t)
 		require.Equal(t, "failed: the signing secret cannot be read; set the URL again, with a new one", d.Status)
 		require.Len(t, f.receiver.requests(), 2, "nothing is sent that is not signed")
 	})

@@ -94,8 +94,7 @@ func TestReplicaIsKilled(t *testing.T) {
 		root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: f.receiver.Certificate().Raw})
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), replicaDatabase+"="+url, replicaRoot+"="+string(root))
-		victim, err := origintest.Start(cmd, origintest.OnStdout)
-		require.NoError(t, err)
+		victim := must(origintest.Start(cmd, origintest.OnStdout))(t)
 		first := f.awaitRequests(1)[0]
 		victim.Kill()
 		require.Equal(t, sending, c.list()[0].Status)
@@ -121,8 +120,7 @@ func TestEveryAttemptIsCutOff(t *testing.T) {
 	dying := f.replica(func(o *Options) { o.Timeout, o.Lease = time.Millisecond, time.Millisecond })
 	for range 3 {
 		require.Eventually(t, func() bool {
-			a, err := dying.claim(f.ctx, c.id)
-			require.NoError(t, err)
+			a := must(dying.claim(f.ctx, c.id))(t)
 			return a != nil
 		}, patience, time.Millisecond)
 	}

@@ -46,11 +46,9 @@ func TestThresholds(t *testing.T) {
 // and with the formula of the specification.
 func requireMessage(t *testing.T, c *customer, r request, want string) {
 	t.Helper()
-	verifier, err := standardwebhooks.NewWebhook(c.secret)
-	require.NoError(t, err)
+	verifier := must(standardwebhooks.NewWebhook(c.secret))(t)
 	require.NoError(t, verifier.Verify(r.body, r.header))
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(c.secret, "whsec_"))
-	require.NoError(t, err)
+	key := must(base64.StdEncoding.DecodeString(strings.TrimPrefix(c.secret, "whsec_")))(t)
 	require.Len(t, key, 32)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(r.header.Get("webhook-id") + "." + r.header.Get("webhook-timestamp") + "." + string(r.body)))
@@ -82,8 +80,7 @@ func TestMonthsAndLimits(t *testing.T) {
 		c.use(85)
 		require.NoError(t, f.scan(f.ctx))
 		require.Len(t, c.list(), 1)
-		a, err := f.claim(f.ctx, c.id)
-		require.NoError(t, err)
+		a := must(f.claim(f.ctx, c.id))(t)
 		require.EqualValues(t, 80, a.percent)
 		require.Contains(t, a.body, `"month":"2026-12","refill":"2027-01-01T00:00:00Z"`)
 
@@ -96,8 +93,7 @@ func TestMonthsAndLimits(t *testing.T) {
 		require.NoError(t, f.scan(f.ctx))
 		require.Len(t, c.list(), 3)
 		for _, other := range []int64{c.id + 1, c.id + 2} {
-			list, err := f.Deliveries(f.ctx, other, 10)
-			require.NoError(t, err)
+			list := must(f.Deliveries(f.ctx, other, 10))(t)
 			require.Empty(t, list)
 		}
 	})
@@ -161,8 +157,7 @@ func TestSchedule(t *testing.T) {
 	c := f.account("customer", 10)
 	c.use(8)
 	require.NoError(t, f.scan(f.ctx))
-	a, err := f.claim(f.ctx, c.id)
-	require.NoError(t, err)
+	a := must(f.claim(f.ctx, c.id))(t)
 	for asked, wait := range map[string]time.Duration{
 		"3600": time.Hour, "2000000000": maxRetryAfter, "-1": 0, "Sun, 29 Nov 2026 00:00:00 GMT": 0} {
 		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) {
@@ -188,20 +183,15 @@ func TestGone(t *testing.T) {
 			require.Contains(t, d.Status, "disabled")
 		}
 		require.Len(t, f.receiver.requests(), 1)
-		hook, err := f.Get(f.ctx, c.id)
-		require.NoError(t, err)
+		hook := must(f.Get(f.ctx, c.id))(t)
 		require.NotZero(t, hook.Disabled)
-		_, err = f.Test(f.ctx, c.id)
-		require.ErrorIs(t, err, ErrDisabled)
-		audit, err := f.ledger.AuditLog(f.ctx, c.id, 0, 1)
-		require.NoError(t, err)
+		require.ErrorIs(t, errOf(f.Test(f.ctx, c.id)), ErrDisabled)
+		audit := must(f.ledger.AuditLog(f.ctx, c.id, 0, 1))(t)
 		require.Equal(t, "webhook.disable", audit[0].Action)
 		require.Equal(t, book.Service, audit[0].Actor)
 
-		_, err = f.Set(f.ctx, c.id, f.receiver.URL)
-		require.NoError(t, err)
-		hook, err = f.Get(f.ctx, c.id)
-		require.NoError(t, err)
+		must(f.Set(f.ctx, c.id, f.receiver.URL))(t)
+		hook = must(f.Get(f.ctx, c.id))(t)
 		require.Zero(t, hook.Disabled)
 	})
 }
