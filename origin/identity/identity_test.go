@@ -2,7 +2,6 @@ package identity
 
 import (
 	"database/sql"
-	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -57,8 +56,8 @@ func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		clock := new(atomic.Int64)
 		clock.Store(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC).UnixNano())
-		l, err := ledger.Open(t.Context(), url, ledger.WithClock(func() time.Time { return time.Unix(0, clock.Load()) }))
-		require.NoError(t, err)
+		now := func() time.Time { return time.Unix(0, clock.Load()) }
+		l := must(ledger.Open(t.Context(), url, ledger.WithClock(now)))(t)
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		a := must(l.CreateAccount(t.Context(), "owner@example.com", book.Terms{}))(t)
 		test(t, &fixture{New(l), a.ID, clock, url})
@@ -81,10 +80,7 @@ func atOnce(n int, do func(n int) error) int {
 }
 
 // user returns the fixture's user as the database has them.
-func (f *fixture) user(t *testing.T) User {
-	u := must(f.User(t.Context(), f.account))(t)
-	return u
-}
+func (f *fixture) user(t *testing.T) User { return must(f.User(t.Context(), f.account))(t) }
 
 // withUser makes the fixture's user.
 func (f *fixture) withUser(t *testing.T) User {
@@ -94,8 +90,7 @@ func (f *fixture) withUser(t *testing.T) User {
 
 // signIn starts a session, and returns its token.
 func (f *fixture) signIn(t *testing.T, complete bool) string {
-	token := must(f.SignIn(t.Context(), f.user(t), "", "curl", complete))(t)
-	return token
+	return must(f.SignIn(t.Context(), f.user(t), "", "curl", complete))(t)
 }
 
 func TestLinkSignsInOnce(t *testing.T) {
@@ -128,9 +123,8 @@ func TestUnchangedIsNotAudited(t *testing.T) {
 		u := f.user(t)
 		require.Equal(t, "Ada", u.Name)
 		require.True(t, u.Operator)
-		log := must(f.ledger.AuditLog(t.Context(), f.account, 0, 100))(t)
 		count := map[string]int{}
-		for _, line := range log {
+		for _, line := range must(f.ledger.AuditLog(t.Context(), f.account, 0, 100))(t) {
 			count[line.Action]++
 		}
 		for _, action := range []string{"user.rename", "user.operator", "session.sign-out-everywhere"} {
@@ -152,18 +146,11 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 				return err
 			},
 			"new password": func(u User) error { return f.SetPassword(ctx, u, "another long password") },
-			"new app": func(u User) error {
-				secret, _, err := NewTOTP(u.Email, "")
-				require.NoError(t, err)
-				_, err = f.SetTOTP(ctx, u, secret, f.codeAt(t, secret, 0))
-				return err
-			},
+			"new app":      func(u User) error { return f.setTOTPAs(t, u) },
 		} {
-			stranger, err := f.SignUp(ctx, strings.ReplaceAll(name, " ", ".")+"@example.com", "correct horse battery")
-			require.NoError(t, err)
-			secret, _, err := NewTOTP(stranger.Email, "")
-			require.NoError(t, err)
-			phone := newDevice()
+			email := strings.ReplaceAll(name, " ", ".") + "@example.com"
+			stranger := must(f.SignUp(ctx, email, "correct horse battery"))(t)
+			secret, phone := newSecret(t), newDevice()
 			options, state, err := p.BeginRegister(ctx, "browser", stranger)
 			require.NoError(t, err)
 			var wait sync.WaitGroup
@@ -172,16 +159,14 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 			}
 			require.NoError(t, end(stranger))
 			wait.Wait()
-			list := must(f.Sessions(ctx, stranger.Account))(t)
-			require.Empty(t, list, name)
+			require.Empty(t, must(f.Sessions(ctx, stranger.Account))(t), name)
 			require.ErrorIs(t, errOf(f.SignIn(ctx, stranger, "", "curl", true)), ErrChanged, name)
 			require.ErrorIs(t, f.SetPassword(ctx, stranger, "the stranger's password"), ErrChanged, name)
 			require.ErrorIs(t, errOf(f.SetTOTP(ctx, stranger, secret, f.codeAt(t, secret, 0))), ErrChanged, name)
 			require.ErrorIs(t, f.RemoveTOTP(ctx, stranger), ErrChanged, name)
 			require.ErrorIs(t, f.Link(ctx, stranger, "https://login.example", "stranger"), ErrChanged, name)
 			require.ErrorIs(t, p.FinishRegister(ctx, "browser", stranger, state, "phone", phone.create(t, options)), ErrChanged, name)
-			_, err = f.CheckPassword(ctx, stranger.Email, "the stranger's password", Caller{})
-			require.ErrorIs(t, err, ErrWrongPassword, name)
+			require.ErrorIs(t, errOf(f.CheckPassword(ctx, email, "the stranger's password", Caller{})), ErrWrongPassword, name)
 		}
 	})
 }
@@ -200,7 +185,7 @@ func TestOtherSessionsEnd(t *testing.T) {
 			{"a password", true, func(u User) error { return f.SetPassword(ctx, u, "another long password") }},
 			{"an app", true, func(u User) error { return f.setTOTPAs(t, u) }},
 			{"another app", true, func(u User) error { return f.setTOTPAs(t, u) }},
-			{"new recovery codes", true, func(u User) error { _, err := f.RenewRecoveryCodes(ctx, u); return err }},
+			{"new recovery codes", true, func(u User) error { return errOf(f.RenewRecoveryCodes(ctx, u)) }},
 			{"no app", true, func(u User) error { return f.RemoveTOTP(ctx, u) }},
 			{"a passkey", false, func(User) error { f.register(t, newDevice(), "phone"); return nil }},
 			{"no passkey", true, func(u User) error {
@@ -216,11 +201,8 @@ func TestOtherSessionsEnd(t *testing.T) {
 			u := f.user(t)
 			u.From.Session = s.ID
 			require.NoError(t, change.make(u), change.name)
-			_, err := f.Session(ctx, own)
-			require.NoError(t, err, change.name)
-			for _, token := range []string{other, incomplete} {
-				_, err = f.Session(ctx, token)
-				require.Equal(t, change.ends, err == ErrNoSession, change.name)
+			for token, ends := range map[string]bool{own: false, other: change.ends, incomplete: change.ends} {
+				require.Equal(t, ends, errOf(f.Session(ctx, token)) == ErrNoSession, change.name)
 			}
 			f.advance(time.Hour)
 		}
@@ -283,15 +265,15 @@ func whileWaiting(t *testing.T, db *sql.DB, change func() error, look func()) (s
 func TestPasswordAndSessions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		_, err := f.CheckPassword(ctx, "owner@example.com", "", Caller{})
-		require.ErrorIs(t, err, ErrWrongPassword, "no user yet")
+		check := func(password string) error {
+			return errOf(f.CheckPassword(ctx, "owner@example.com", password, Caller{}))
+		}
+		require.ErrorIs(t, check(""), ErrWrongPassword, "no user yet")
 		u := User{Account: f.account, Email: "owner@example.com"}
 		require.NoError(t, f.SetPassword(ctx, u, "correct horse battery"))
-		_, err = f.CheckPassword(ctx, "owner@example.com", "correct horse", Caller{})
-		require.ErrorIs(t, err, ErrWrongPassword)
+		require.ErrorIs(t, check("correct horse"), ErrWrongPassword)
 		u = must(f.CheckPassword(ctx, " Owner@Example.com ", "correct horse battery", Caller{}))(t)
 		require.True(t, u.HasPassword)
-
 		one := f.signIn(t, true)
 		two := must(f.SignIn(ctx, u, one, "Firefox on Linux", true))(t)
 		require.ErrorIs(t, errOf(f.Session(ctx, one)), ErrNoSession, "rotated at sign-in")
@@ -299,8 +281,7 @@ func TestPasswordAndSessions(t *testing.T) {
 		s := must(f.Session(ctx, two))(t)
 		require.True(t, s.Fresh(s.Created.Add(ConfirmFor-1)))
 		require.False(t, s.Fresh(s.Created.Add(ConfirmFor)))
-		list := must(f.Sessions(ctx, u.Account))(t)
-		require.Len(t, list, 2)
+		require.Len(t, must(f.Sessions(ctx, u.Account))(t), 2)
 		require.ErrorIs(t, f.EndSession(ctx, u.Account+1, s.ID), ErrNoSession, "another account's")
 		require.NoError(t, f.EndSession(ctx, u.Account, s.ID))
 		require.ErrorIs(t, f.EndSession(ctx, u.Account, s.ID), ErrNoSession)
@@ -310,10 +291,7 @@ func TestPasswordAndSessions(t *testing.T) {
 func TestSessionsExpire(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		f.withUser(t)
-		ended := func(token string) bool {
-			_, err := f.Session(t.Context(), token)
-			return errors.Is(err, ErrNoSession)
-		}
+		ended := func(token string) bool { return errOf(f.Session(t.Context(), token)) == ErrNoSession }
 		token := f.signIn(t, true)
 		for range 4 {
 			f.advance(6 * 24 * time.Hour)
@@ -330,8 +308,7 @@ func TestSessionsExpire(t *testing.T) {
 		for range maxSessions + 5 {
 			f.signIn(t, true)
 		}
-		list := must(f.Sessions(t.Context(), f.account))(t)
-		require.Len(t, list, maxSessions)
+		require.Len(t, must(f.Sessions(t.Context(), f.account))(t), maxSessions)
 		require.Equal(t, maxSessions, f.rows(t, "sessions"), "expired ones are deleted")
 		for range maxSessions + 5 {
 			f.signIn(t, false)

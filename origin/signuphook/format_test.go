@@ -30,29 +30,56 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Names of members are compared exactly: encoding/json would take EMAIL as well.
-func TestReadComparesNamesExactly(t *testing.T) {
-	c, wrong := testHook(t, nil).Read([]byte(` {"EMAIL":"b@example.org","email":"jane@example.org","more":{"email":"c@example.org"}}`), "msg_1")
-	require.Empty(t, wrong)
-	require.Equal(t, Call{ID: "msg_1", Email: "jane@example.org"}, c)
-}
-
-// A sign-up of Supabase is identified by metadata.uuid if that can be an ID.
-func TestSupabaseID(t *testing.T) {
-	h := testHook(t, map[string]any{"format": "supabase"})
-	for uuid, want := range map[string]string{"8b34dcdd-9df1-4c10-850a-b3277c653040": "8b34dcdd-9df1-4c10-850a-b3277c653040", "": "msg_1", "a b": "msg_1", "a.1": "msg_1"} {
-		c, wrong := h.Read([]byte(`{"metadata":{"name":"before-user-created","uuid":"`+uuid+`"},"user":{"email":"jane@example.org"}}`), "msg_1")
+// Names of members are compared exactly: encoding/json would take EMAIL as well. A sign-up of
+// Supabase is identified by metadata.uuid if that can be an ID.
+func TestRead(t *testing.T) {
+	const uuid = "8b34dcdd-9df1-4c10-850a-b3277c653040"
+	ofSupabase := func(uuid string) string {
+		return `{"metadata":{"name":"before-user-created","uuid":"` + uuid + `"},"user":{"email":"jane@example.org"}}`
+	}
+	for _, c := range [][3]string{
+		{"generic", ` {"EMAIL":"b@example.org","email":"jane@example.org","more":{"email":"c@example.org"}}`, "msg_1"},
+		{"supabase", ofSupabase(uuid), uuid},
+		{"supabase", ofSupabase(""), "msg_1"},
+		{"supabase", ofSupabase("a b"), "msg_1"},
+		{"supabase", ofSupabase("a.1"), "msg_1"},
+	} {
+		got, wrong := testHook(t, map[string]any{"format": c[0]}).Read([]byte(c[1]), "msg_1")
 		require.Empty(t, wrong)
-		require.Equal(t, want, c.ID)
+		require.Equal(t, Call{ID: c[2], Email: "jane@example.org"}, got)
 	}
 }
 
-// Supabase gets an error for a denial, and an empty object for all else.
-func TestSupabaseResponse(t *testing.T) {
-	h := testHook(t, map[string]any{"format": "supabase"})
-	for decision, want := range map[Decision]string{Allow: `{}`, Review: `{}`,
-		Deny: `{"error":{"http_code":403,"message":"Please use a permanent email address."}}`} {
-		require.Equal(t, want, string(h.Response(Verdict{decision: decision, reason: "disposable"}, Call{})))
+// Supabase gets an error for a denial, and an empty object for all else. no_email decides about a
+// user without an address, and each decision by on_error is marked.
+func TestResponses(t *testing.T) {
+	verdict := func(d Decision) func(*Hook) Verdict {
+		return func(*Hook) Verdict { return Verdict{decision: d, reason: "disposable"} }
+	}
+	type own = map[string]any
+	for _, c := range []struct {
+		own     own
+		verdict func(*Hook) Verdict
+		want    string
+	}{
+		{own{"format": "supabase"}, verdict(Allow), `{}`},
+		{own{"format": "supabase"}, verdict(Review), `{}`},
+		{own{"format": "supabase"}, verdict(Deny),
+			`{"error":{"http_code":403,"message":"Please use a permanent email address."}}`},
+		{own{"on_error": "allow"}, (*Hook).UncheckedVerdict,
+			`{"decision":"allow","reasons":[],"flags":["unchecked"],"message":null,"suggestion":null}`},
+		{own{"on_error": "deny"}, (*Hook).UncheckedVerdict, `{"decision":"deny","reasons":["unchecked"],"flags":[],` +
+			`"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`},
+		{nil, (*Hook).NoEmailVerdict, `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`},
+		{own{"no_email": "allow"}, (*Hook).NoEmailVerdict,
+			`{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`},
+		{own{"no_email": "review"}, (*Hook).NoEmailVerdict,
+			`{"decision":"allow","reasons":[],"flags":["no_email"],"message":null,"suggestion":null}`},
+		{own{"no_email": "deny"}, (*Hook).NoEmailVerdict, `{"decision":"deny","reasons":["no_email"],"flags":[],` +
+			`"message":"Please sign up with an email address.","suggestion":null}`},
+	} {
+		h := testHook(t, c.own)
+		require.JSONEq(t, c.want, string(h.Response(c.verdict(h), Call{})))
 	}
 }
 
@@ -69,17 +96,6 @@ func TestMessages(t *testing.T) {
 	require.Equal(t, defaultMessages["no_mx"], h.messages.message(&Verdict{decision: Deny, reason: "no_mx"}, "de"))
 	require.Equal(t, defaultMessages[Domain], h.messages.message(&Verdict{decision: Deny, reason: "of a later module"}, "de"), "Supabase ignores an error without a message")
 	require.Empty(t, h.messages.message(&Verdict{decision: Review, reason: "no_mx"}, "de"))
-}
-
-// Each decision by on_error is marked.
-func TestUncheckedVerdict(t *testing.T) {
-	for onError, want := range map[string]string{
-		"allow": `{"decision":"allow","reasons":[],"flags":["unchecked"],"message":null,"suggestion":null}`,
-		"deny":  `{"decision":"deny","reasons":["unchecked"],"flags":[],"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`,
-	} {
-		h := testHook(t, map[string]any{"on_error": onError})
-		require.JSONEq(t, want, string(h.Response(h.UncheckedVerdict(), Call{})))
-	}
 }
 
 // No body makes a format panic, and each that is accepted is an object whose address

@@ -223,15 +223,6 @@ func TestPolicyErrors(t *testing.T) {
 	require.NoError(t, load(map[string]any{"policy": write("limit.json", domains(10_000))}), "the longest list")
 }
 
-// no_email decides about a user without an address.
-func TestNoEmail(t *testing.T) {
-	for word, want := range map[any]string{nil: `"allow","reasons":[],"flags":[]`, "allow": `"allow","reasons":[],"flags":[]`,
-		"review": `"allow","reasons":[],"flags":["no_email"]`, "deny": `"deny","reasons":["no_email"],"flags":[],"message":"Please sign up with an email address."`} {
-		h := testHook(t, map[string]any{"policy": map[string]any{}, "no_email": word})
-		require.Contains(t, string(h.Response(h.NoEmailVerdict(), Call{})), want)
-	}
-}
-
 // Two hooks with opposite policies, and others that replace theirs in the instances, decide
 // each by its own.
 func TestHooksDisagree(t *testing.T) {

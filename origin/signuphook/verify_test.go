@@ -71,15 +71,24 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Both secrets are accepted while one replaces the other.
-func TestVerifyRotation(t *testing.T) {
-	h := testHook(t, nil)
-	var err error
-	newer := "whsec_" + strings.Repeat("B", 32)
-	h.verifier, err = parseSecrets(newer + "," + testSecret)
-	require.NoError(t, err)
-	for secret, want := range map[string]string{testSecret: "", newer: "", "whsec_" + strings.Repeat("C", 32): wrongSignature} {
-		require.Equal(t, want, check(h, "{}", signedHeader(t, secret, "msg_1", time.Now(), "{}")))
+// A secret may be written as Supabase or as Standard Webhooks writes it, and two with any usual
+// separator. Both are accepted while one replaces the other.
+func TestVerifySecrets(t *testing.T) {
+	newer, other := "whsec_"+strings.Repeat("B", 32), "whsec_"+strings.Repeat("C", 32)
+	for text, accepted := range map[string]bool{
+		testSecret:                          false,
+		"v1," + testSecret + "\r\n":         false,
+		newer + "," + testSecret:            true,
+		"v1," + testSecret + ",v1," + newer: true,
+		"v1," + testSecret + "|v1," + newer: true,
+		testSecret + "\n" + newer + "\n":    true,
+	} {
+		v, err := parseSecrets(text)
+		require.NoError(t, err, text)
+		for secret, want := range map[string]bool{testSecret: true, newer: accepted, other: false} {
+			wrong := check(&Hook{verifier: v}, "{}", signedHeader(t, secret, "msg_1", time.Now(), "{}"))
+			require.Equal(t, want, wrong == "", "%q: %s", text, wrong)
+		}
 	}
 }
 
