@@ -60,6 +60,18 @@ func newFixture(t *testing.T, url string, options ...ledger.Option) *fixture {
 	return f
 }
 
+func withCustomer(t *testing.T, url string, options ...ledger.Option) (*fixture, *customer) {
+	f := newFixture(t, url, options...)
+	return f, f.account("customer", 10)
+}
+
+func each(t *testing.T, test func(*testing.T, *fixture, *customer), options ...ledger.Option) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, c := withCustomer(t, url, options...)
+		test(t, f, c)
+	})
+}
+
 // A clock is the database's in a test that moves it, in nanoseconds.
 type clock struct{ atomic.Int64 }
 

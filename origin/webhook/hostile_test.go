@@ -109,8 +109,7 @@ func TestHostileReceivers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, sqlite(t))
-			a := f.account("customer", 10)
+			f, a := withCustomer(t, sqlite(t))
 			config := f.receiver.TLS.Clone()
 			config.NextProtos = nil
 			if c.plain {
@@ -142,8 +141,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // A certificate that the system does not trust, and one for another name, end the
 // attempt before anything is sent.
 func TestCertificatesAreVerified(t *testing.T) {
-	f := newFixture(t, sqlite(t))
-	c := f.account("customer", 10)
+	f, c := withCustomer(t, sqlite(t))
 	untrusting := f.replica(func(o *Options) { o.Local.Roots = nil })
 	d := must(untrusting.Test(f.ctx, c.id))(t)
 	require.Contains(t, d.Status, "certificate is not valid")
@@ -198,8 +196,7 @@ func header(q *dns.Msg) dns.RR_Header {
 // test needs no network; nothing listens there. The same name reaches the receiver
 // where the test allows its address, so the guard is what stops it.
 func TestRebinding(t *testing.T) {
-	f := newFixture(t, sqlite(t))
-	c := f.account("customer", 10)
+	f, c := withCustomer(t, sqlite(t))
 	must(f.Set(f.ctx, c.id, "https://example.com:"+f.port()))(t) // a name in the receiver's certificate
 	resolver, asked := nameServer(t, func(n int) string { return []string{"127.0.0.2", "127.0.0.1", "127.0.0.1"}[min(n, 2)] })
 	guarded := func(o *Options) {
@@ -257,8 +254,7 @@ func TestProxyIsIgnored(t *testing.T) {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, strings.Replace(proxy, "https", "http", 1))
 	}
-	f := newFixture(t, sqlite(t))
-	c := f.account("customer", 10)
+	f, c := withCustomer(t, sqlite(t))
 	resolver, _ := nameServer(t, func(int) string { return "127.0.0.1" })
 	must(f.Set(f.ctx, c.id, "https://example.com:"+f.port()))(t)
 	d := must(f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id))(t)

@@ -18,9 +18,7 @@ import (
 
 // Changes of a webhook are in the audit log, with its host and no path.
 func TestOwner(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url)
-		c := f.account("customer", 10)
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		require.ErrorIs(t, errOf(f.Get(f.ctx, c.id+1)), ErrNone)
 		require.ErrorIs(t, errOf(f.Rotate(f.ctx, c.id+1)), book.ErrNoAccount)
 		_, err := f.Set(f.ctx, c.id+1, "https://hooks.example.com/")
@@ -51,8 +49,7 @@ func TestOwner(t *testing.T) {
 // After a rotation both secrets sign for a day, then the new one alone.
 func TestRotation(t *testing.T) {
 	now := newClock(time.Now())
-	f := newFixture(t, sqlite(t), now.option())
-	c := f.account("customer", 10)
+	f, c := withCustomer(t, sqlite(t), now.option())
 	rotated := must(f.Rotate(f.ctx, c.id))(t)
 	// signs tests the webhook after d, and reports whether a secret signs the message.
 	signs := func(d time.Duration, secret string) bool {
@@ -72,9 +69,7 @@ func TestRotation(t *testing.T) {
 
 // Messages that wait are not sent after the webhook was removed.
 func TestRemoveEndsDeliveries(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url)
-		c := f.account("customer", 10)
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		c.use(10)
 		require.NoError(t, f.scan(f.ctx))
 		require.Equal(t, "waiting to be sent", c.list()[0].Status)
@@ -92,10 +87,8 @@ func TestRemoveEndsDeliveries(t *testing.T) {
 // A test is sent at once, is signed like other messages, and cannot be used to
 // send many.
 func TestTest(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		now := newClock(time.Now())
-		f := newFixture(t, url, now.option())
-		c := f.account("customer", 10)
+	now := newClock(time.Now())
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		c.use(3)
 		d := must(f.Test(f.ctx, c.id))(t)
 		require.True(t, d.Delivered)
@@ -118,23 +111,7 @@ func TestTest(t *testing.T) {
 		f.receiver.respond = nil
 		must(f.Test(f.ctx, free.id))(t)
 		require.Contains(t, string(f.awaitRequests(3)[2].body), `"limit":null`)
-	})
-}
-
-// A test waits for a message of the account that is being sent, and the reverse.
-func TestTestIsAlone(t *testing.T) {
-	f := newFixture(t, sqlite(t))
-	release := make(chan struct{})
-	f.receiver.respond = func(http.ResponseWriter, *http.Request) { <-release }
-	c := f.account("customer", 10)
-	c.use(8)
-	f.run()
-	f.awaitRequests(1)
-	require.ErrorIs(t, errOf(f.Test(f.ctx, c.id)), ErrTooSoon)
-	close(release)
-	c.await(1)
-	must(f.Test(f.ctx, c.id))(t)
-	require.Equal(t, 1, f.receiver.peak())
+	}, now.option())
 }
 
 // Receivers that do not respond to tests keep no message from being sent, and no other account
@@ -175,15 +152,19 @@ func TestHangingTests(t *testing.T) {
 }
 
 // One replica has at most 8 attempts in progress, and a slot that gets free goes to the next
-// message. Receivers that do not respond to messages keep no test from being sent.
+// message. Receivers that do not respond to messages keep no test from being sent, but for a test
+// to the same receiver.
 func TestHangingMessages(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	release := f.hang("/account-")
+	customers := map[string]*customer{}
 	for _, name := range names(maxAttempts + 1) {
-		f.account(name, 10).use(8)
+		customers["/"+name] = f.account(name, 10)
+		customers["/"+name].use(8)
 	}
 	f.run()
-	f.awaitRequests(maxAttempts)
+	first := customers[f.awaitRequests(maxAttempts)[0].path]
+	require.ErrorIs(t, errOf(f.Test(f.ctx, first.id)), ErrTooSoon)
 	d := must(f.Test(f.ctx, f.account("tests", 10).id))(t)
 	require.True(t, d.Delivered)
 	require.Len(t, f.receiver.requests(), maxAttempts+1)
@@ -221,8 +202,7 @@ func (f *fixture) testsOf(accounts ...*customer) <-chan Delivery {
 
 // A database that is closed or gone is an error that callers can recognize.
 func TestUnavailable(t *testing.T) {
-	f := newFixture(t, sqlite(t))
-	c := f.account("customer", 10)
+	f, c := withCustomer(t, sqlite(t))
 	other := f.replica(nil)
 	require.NoError(t, other.ledger.Close())
 	_, err := other.Set(f.ctx, c.id, "https://hooks.example.com/s3cret")
@@ -252,9 +232,7 @@ func (c *customer) sealedBy(keys ...string) *store.Sealer {
 // A thief of the database has no signing secret. One from before there was a key, or of
 // the key of before, is sealed as it is first used. Receivers notice nothing.
 func TestSigningSecretIsSealed(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url)
-		c := f.account("customer", 10)
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		require.Equal(t, c.secret, c.stored())
 		c.use(9)
 		require.NoError(t, f.scan(f.ctx))

@@ -113,8 +113,7 @@ func TestReplicaIsKilled(t *testing.T) {
 // A replica that dies in every attempt uses them up: the message is abandoned
 // without a further one.
 func TestEveryAttemptIsCutOff(t *testing.T) {
-	f := newFixture(t, sqlite(t))
-	c := f.account("customer", 10)
+	f, c := withCustomer(t, sqlite(t))
 	c.use(8)
 	require.NoError(t, f.scan(f.ctx))
 	dying := f.replica(func(o *Options) { o.Timeout, o.Lease = time.Millisecond, time.Millisecond })
@@ -132,8 +131,7 @@ func TestEveryAttemptIsCutOff(t *testing.T) {
 // Run returns within the grace although a receiver does not respond. The attempt
 // does not count, and another replica repeats it at once.
 func TestStop(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url)
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		var n atomic.Int64
 		f.receiver.respond = func(_ http.ResponseWriter, r *http.Request) {
 			if n.Add(1) == 1 {
@@ -141,7 +139,6 @@ func TestStop(t *testing.T) {
 				panic(http.ErrAbortHandler) // the sender may still read: TLS announces the end before TCP has it
 			}
 		}
-		c := f.account("customer", 10)
 		c.use(8)
 		stopping := f.replica(func(o *Options) { o.Timeout, o.Grace = 10*patience, 100*time.Millisecond })
 		stop := stopping.run()
@@ -156,11 +153,10 @@ func TestStop(t *testing.T) {
 
 // A receiver that responds within the grace gets its message once.
 func TestStopWaits(t *testing.T) {
-	f := newFixture(t, sqlite(t))
+	f, c := withCustomer(t, sqlite(t))
 	f.receiver.respond = func(http.ResponseWriter, *http.Request) {
 		time.Sleep(200 * time.Millisecond) // real time: a receiver takes a while
 	}
-	c := f.account("customer", 10)
 	c.use(8)
 	stopping := f.replica(func(o *Options) { o.Grace = patience })
 	stop := stopping.run()

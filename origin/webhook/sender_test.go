@@ -106,11 +106,9 @@ func TestRetries(t *testing.T) {
 		"delivered: HTTP 200":                  {500, 429, 200},
 		"abandoned after 3 attempts: HTTP 500": {500, 500, 500},
 	} {
-		pgtest.EachDatabase(t, func(t *testing.T, url string) {
-			f := newFixture(t, url)
+		each(t, func(t *testing.T, f *fixture, c *customer) {
 			var n atomic.Int64
 			f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(statuses[n.Add(1)-1]) }
-			c := f.account("customer", 10)
 			c.use(8)
 			f.run()
 			d := c.await(1)[0]
@@ -137,7 +135,7 @@ func TestRetries(t *testing.T) {
 // The waits are those that the documents give, with at most a fifth more, and at
 // least what the receiver asks for, which is bounded.
 func TestSchedule(t *testing.T) {
-	f := newFixture(t, sqlite(t))
+	f, c := withCustomer(t, sqlite(t))
 	f.Retries = defaultRetries
 	var total time.Duration
 	for i, least := range defaultRetries {
@@ -154,7 +152,6 @@ func TestSchedule(t *testing.T) {
 	last := &attempt{delivery: delivery{attempts: int64(len(defaultRetries) + 1), percent: 80}}
 	require.True(t, f.judge(last, outcome{status: 500}).done)
 
-	c := f.account("customer", 10)
 	c.use(8)
 	require.NoError(t, f.scan(f.ctx))
 	a := must(f.claim(f.ctx, c.id))(t)
@@ -172,10 +169,8 @@ func TestSchedule(t *testing.T) {
 
 // A receiver that responds with 410 gets nothing more until its owner sets a URL again.
 func TestGone(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url)
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
-		c := f.account("customer", 10)
 		c.use(10)
 		f.run()
 		for _, d := range c.await(2) {
@@ -198,14 +193,13 @@ func TestGone(t *testing.T) {
 
 // No line of the log contains the URL, a secret, an email address or a key.
 func TestLogIsClean(t *testing.T) {
-	f := newFixture(t, sqlite(t))
+	f, c := withCustomer(t, sqlite(t))
 	var n atomic.Int64
 	f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) {
 		if n.Add(1) == 1 {
 			panic(http.ErrAbortHandler) // the connection ends: Go's error quotes the URL
 		}
 	}
-	c := f.account("customer", 10)
 	c.use(8)
 	f.run()
 	c.await(1)
@@ -219,10 +213,8 @@ func TestLogIsClean(t *testing.T) {
 
 // Deliveries are kept for three months, so an old one cannot be made twice.
 func TestOldDeliveriesAreDeleted(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		now := newClock(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
-		f := newFixture(t, url, now.option())
-		c := f.account("customer", 10)
+	now := newClock(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		c.use(10)
 		require.NoError(t, f.scan(f.ctx))
 		now.Add(int64(keepDeliveries))
@@ -231,5 +223,5 @@ func TestOldDeliveriesAreDeleted(t *testing.T) {
 		now.Add(1)
 		require.NoError(t, f.clean(f.ctx))
 		require.Empty(t, c.list())
-	})
+	}, now.option())
 }

@@ -36,12 +36,13 @@ func TestAcceptedURLs(t *testing.T) {
 	}
 }
 
+// An error does not quote the path or the query, which often contain a secret.
 func TestRefusedURLs(t *testing.T) {
 	for because, list := range map[string][]string{
 		"https://":      {"", "ftp://example.com/", "example.com", "//example.com/"},
-		"not encrypted": {"http://example.com/"},
+		"not encrypted": {"http://example.com/s3cret"},
 		"no host":       {"https:example.com", "https:///path"},
-		"user name":     {"https://user@example.com/", "https://user:pass@example.com/", "https://@example.com/"},
+		"user name":     {"https://user@example.com/", "https://user:s3cret@example.com/", "https://@example.com/"},
 		"fragment":      {"https://example.com/#x", "https://example.com/#"},
 		"backslash":     {"https://example.com\\@127.0.0.1/"},
 		"space":         {"https://example.com/a b", " https://example.com/"},
@@ -53,29 +54,21 @@ func TestRefusedURLs(t *testing.T) {
 		"no public address": {"https://a.localhost/", "https://printer.local/",
 			"https://metadata.google.internal/"},
 		"not public": {"https://127.0.0.1/", "https://[::1]/", "https://[::ffff:127.0.0.1]/",
-			"https://[::ffff:7f00:1]/", "https://169.254.169.254/latest/"},
+			"https://[::ffff:7f00:1]/", "https://169.254.169.254/s3cret"},
 		"usual form": {"https://127.0.0.1./", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/",
 			"https://2130706433/", "https://0177.0.0.1/", "https://1.2.3.08/", "https://foo.0x/",
 			"https://[fe80::1%25eth0]/", "https://[2606:4700::1111%25lo]/"},
 		"2048 bytes": {"https://example.com/" + strings.Repeat("a", maxURL)},
 		"not a name": {"https://a..example.com/", "https://" + strings.Repeat("a", 64) + ".com/",
 			"https://example.com./"},
-		"not a URL": {"https://a%2eb.com/"},
+		"not a URL": {"https://a%2eb.com/", "https://a.example.com:s3cret/", "https://a.example.com/%zz?s3cret"},
 	} {
 		for _, raw := range list {
 			err := errOf(acceptURL(raw, newGuard(nil)))
 			require.ErrorIs(t, err, ErrURL, raw)
 			require.ErrorContains(t, err, because, raw)
+			require.NotContains(t, err.Error(), "s3cret")
 		}
-	}
-}
-
-// An error does not quote the path or the query, which often contain a secret.
-func TestURLErrorsAreClean(t *testing.T) {
-	for _, raw := range []string{"http://a.example.com/s3cret", "https://127.0.0.1/s3cret", "https://a.example.com:s3cret/", "https://a.example.com/%zz?s3cret", "https://u:s3cret@a.example.com/"} {
-		err := errOf(acceptURL(raw, newGuard(nil)))
-		require.ErrorIs(t, err, ErrURL, raw)
-		require.NotContains(t, err.Error(), "s3cret")
 	}
 }
 
