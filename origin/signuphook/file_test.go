@@ -19,8 +19,13 @@ var testSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a hook's s
 func testDirectory(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte(testSecret+"\n"), 0o600))
+	write(t, dir, "secret", testSecret+"\n")
 	return dir
+}
+
+func write(t testing.TB, dir, name, text string) string {
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	return name
 }
 
 // hookText returns a file with one hook: the usual one with the members of own, where
@@ -46,16 +51,12 @@ func testHook(t testing.TB, own map[string]any) *Hook {
 func TestParseErrors(t *testing.T) {
 	t.Setenv("HOOK_SECRET_OF_TEST", "v1,whsec_c2hvcnQ=")
 	dir := testDirectory(t)
-	write := func(name, text string) string {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-		return name
-	}
 	two := hookText(nil)
 	two = two[:len(two)-len("]}")] + "," + two[len(`{"hooks":[`):]
 	type own = map[string]any
 	type texts = map[string]string
 	message := func(text string) own { return own{"messages": map[string]texts{"de": {"typo": text}}} }
-	file := func(name, text string) own { return own{"secret_file": write(name, text)} }
+	file := func(name, text string) own { return own{"secret_file": write(t, dir, name, text)} }
 	for want, list := range map[string][]any{
 		"line 1 is not valid JSON": {""},
 		"line 3 is not valid JSON": {"{\n\"hooks\": [\n{]}"},
@@ -109,8 +110,8 @@ func TestParseErrors(t *testing.T) {
 
 // Load bounds the file.
 func TestLoadErrors(t *testing.T) {
-	large := filepath.Join(t.TempDir(), "large.json")
-	require.NoError(t, os.WriteFile(large, make([]byte, maxFile+1), 0o600))
+	dir := t.TempDir()
+	large := filepath.Join(dir, write(t, dir, "large.json", strings.Repeat(" ", maxFile+1)))
 	for path, want := range map[string]string{large: "over 1.0 MiB", large + "x": "no such file"} {
 		_, err := Load(t.Context(), testEngine(t), path)
 		require.ErrorContains(t, err, want)

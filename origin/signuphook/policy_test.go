@@ -182,45 +182,40 @@ func TestEveryReasonHasAMessage(t *testing.T) {
 // module says.
 func TestPolicyErrors(t *testing.T) {
 	dir := testDirectory(t)
-	load := func(own map[string]any) error {
-		file := filepath.Join(dir, "hooks.json")
-		require.NoError(t, os.WriteFile(file, []byte(hookText(own)), 0o600))
-		_, err := Load(t.Context(), testEngine(t), file)
+	load := func(policy string) error {
+		name := write(t, dir, "hooks.json", hookText(map[string]any{"policy": json.RawMessage(policy)}))
+		_, err := Load(t.Context(), testEngine(t), filepath.Join(dir, name))
 		return err
 	}
-	write := func(name, text string) string {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-		return name
-	}
+	file := func(name, text string) string { return `"` + write(t, dir, name, text) + `"` }
 	domains := func(n int) string {
 		return `{"block":{"domains":["` + strings.Repeat(`a.example","`, n-1) + `a.example"]}}`
 	}
-	deep := strings.Repeat(`{"block":`, 5000) + "1" + strings.Repeat("}", 5000)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
-	for policy, want := range map[string]string{
-		`"pipe"`: "is not a regular file",
-		`{"block":{"reasons":["typo","role","disposible"]}}`: `"policy": block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
-		`{"block":{},"block":{}}`:                            "duplicate",
-		`{"block":{"reasons":["typo"],"reasons":[]}}`:        "duplicate",
-		`[]`:             `"policy" must be an object`,
-		`null`:           `"policy" must be an object`,
-		`5`:              `"policy" must be an object`,
-		`"missing.json"`: "no such file",
-		`"."`:            "is not a regular file",
-		`"` + write("reason.json", `{"block": {"reasons": ["spam"]}}`) + `"`: dir + `/reason.json: block.reasons[0]: "spam" is no reason`,
-		`"` + write("syntax.json", "{\n \"block\": {,}}") + `"`:              dir + "/syntax.json: line 2, column 12",
-		`"` + write("many.json", domains(10_001)) + `"`:                      "more than 10000 domains",
-		`"` + write("huge.json", strings.Repeat(" ", 8<<20)) + `"`:           "huge.json is over 4.0 MiB",
-		`"` + write("deep.json", deep) + `"`:                                 "deep.json: ",
+	for want, list := range map[string][]string{
+		`"policy": block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`: {
+			`{"block":{"reasons":["typo","role","disposible"]}}`},
+		"duplicate":                             {`{"block":{},"block":{}}`, `{"block":{"reasons":["typo"],"reasons":[]}}`},
+		`"policy" must be an object`:            {`[]`, `null`, `5`},
+		"no such file":                          {`"missing.json"`},
+		"is not a regular file":                 {`"."`, `"pipe"`},
+		dir + "/syntax.json: line 2, column 12": {file("syntax.json", "{\n \"block\": {,}}")},
+		dir + `/reason.json: block.reasons[0]: "spam" is no reason`: {
+			file("reason.json", `{"block": {"reasons": ["spam"]}}`)},
+		"more than 10000 domains":   {file("many.json", domains(10_001))},
+		"huge.json is over 4.0 MiB": {file("huge.json", strings.Repeat(" ", 8<<20))},
+		"deep.json: ":               {file("deep.json", strings.Repeat(`{"block":`, 5000)+"1"+strings.Repeat("}", 5000))},
 	} {
-		err := load(map[string]any{"policy": json.RawMessage(policy)})
-		require.ErrorContains(t, err, want, "%.100s", policy)
-		if want != "duplicate" { // the whole file is no JSON
-			require.ErrorContains(t, err, filepath.Join(dir, "hooks.json")+`: hook 1 ("signup"): `)
+		for _, policy := range list {
+			err := load(policy)
+			require.ErrorContains(t, err, want, "%.100s", policy)
+			if want != "duplicate" { // the whole file is no JSON
+				require.ErrorContains(t, err, filepath.Join(dir, "hooks.json")+`: hook 1 ("signup"): `)
+			}
+			require.Less(t, len(err.Error()), 600)
 		}
-		require.Less(t, len(err.Error()), 600)
 	}
-	require.NoError(t, load(map[string]any{"policy": write("limit.json", domains(10_000))}), "the longest list")
+	require.NoError(t, load(file("limit.json", domains(10_000))), "the longest list")
 }
 
 // Two hooks with opposite policies, and others that replace theirs in the instances, decide
