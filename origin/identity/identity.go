@@ -18,8 +18,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -174,7 +174,4 @@ func newToken() string {
 }
 
 // hashOf returns the form in which a token is stored.
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
+func hashOf(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }

@@ -49,11 +49,10 @@ func (i *Identity) Passkeys(public *url.URL) (*Passkeys, error) {
 	if _, err := netip.ParseAddr(public.Hostname()); err == nil {
 		return nil, ErrNoPasskeys
 	}
-	required := true
 	web, err := webauthn.New(&webauthn.Config{
 		RPID: public.Hostname(), RPDisplayName: "addrspec", RPOrigins: []string{public.Scheme + "://" + public.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
-		AuthenticatorSelection: protocol.AuthenticatorSelection{RequireResidentKey: &required,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{RequireResidentKey: new(true),
 			ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
 	})
 	if err != nil {

@@ -138,10 +138,7 @@ func checkName(name string, longest int) error {
 
 // SetOperator gives or takes the right to manage all accounts. It creates the user if need be.
 func (i *Identity) SetOperator(ctx context.Context, account int64, operator bool) error {
-	action := "user.operator"
-	if !operator {
-		action = "user.no-operator"
-	}
+	action := map[bool]string{true: "user.operator", false: "user.no-operator"}[operator]
 	if err := i.write(ctx, change{then: statements{createUser(account)}}); err != nil {
 		return err
 	}

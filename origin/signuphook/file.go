@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -69,21 +68,15 @@ func Load(ctx context.Context, engine *host.Engine, path string) (*Set, error) {
 // readFile reads a regular file: to open a pipe might never end.
 func readFile(path string, most int64) (string, error) {
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > most:
+		return "", fmt.Errorf("%s is over %s", path, humanize.IBytes(uint64(most)))
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s is over %s", path, humanize.IBytes(uint64(most)))
-	}
+	text, err := os.ReadFile(path)
 	return string(text), err
 }
 
