@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -157,17 +156,20 @@ func (s *Sender) request(ctx context.Context, a *attempt) (*http.Request, error)
 // explain describes an error without its text, which contains the URL.
 func explain(ctx context.Context, err error) outcome {
 	var dns *net.DNSError
+	var late net.Error
 	var certificate *tls.CertificateVerificationError
 	var notTLS tls.RecordHeaderError
 	switch {
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errSlow):
 		return outcome{interrupted: true, words: "interrupted by the end of the service's process"}
-	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+	case ctx.Err() != nil:
 		return outcome{words: errSlow.Error()}
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedNetwork):
 		return outcome{words: "the host's name leads to an address that is not public"}
 	case errors.As(err, &dns):
 		return outcome{words: "the host's name could not be resolved"}
+	case errors.As(err, &late) && late.Timeout(): // a timer of the client came before that of ctx
+		return outcome{words: errSlow.Error()}
 	case errors.As(err, &certificate):
 		return outcome{words: "the host's certificate is not valid: it is expired, for another name, " +
 			"or from an authority that is not trusted"}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -147,10 +148,8 @@ func (f *fixture) account(name string, limit book.Limit) *customer {
 	a := must(f.ledger.CreateAccount(f.ctx, name+"@owner.example", book.Terms{Rate: &unlimited, Points: &limit}))(f.T)
 	key, _, err := f.ledger.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{})
 	require.NoError(f, err)
-	c := &customer{fixture: f, id: a.ID, key: key}
-	c.secret, err = f.Set(f.ctx, a.ID, f.receiver.URL+"/"+name+"?token=hidden")
-	require.NoError(f, err)
-	return c
+	secret := must(f.Set(f.ctx, a.ID, f.receiver.URL+"/"+name+"?token=hidden"))(f.T)
+	return &customer{fixture: f, id: a.ID, key: key, secret: secret}
 }
 
 // A customer is an account of a fixture.
@@ -218,12 +217,10 @@ const patience = 2 * time.Minute
 // A receiver is an HTTPS server that keeps the messages it gets.
 type receiver struct {
 	*httptest.Server
-	mu    sync.Mutex
-	got   []request
-	under map[string]int // requests in progress, by path
-	most  int
+	mu  sync.Mutex
+	got []request
 
-	// respond writes the response to a message; nil is 204. It runs without the lock.
+	// respond writes the response to a message; nil is 204.
 	respond http.HandlerFunc
 }
 
@@ -235,7 +232,7 @@ type request struct {
 }
 
 func newReceiver(t *testing.T) *receiver {
-	r := &receiver{under: map[string]int{}}
+	r := new(receiver)
 	r.Server = httptest.NewUnstartedServer(r)
 	r.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
 	r.StartTLS()
@@ -251,9 +248,9 @@ func (r *receiver) roots() *x509.CertPool {
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
-	path := q.URL.Path
-	r.count(path, 1, request{path, q.Header.Clone(), body})
-	defer r.count(path, -1)
+	r.mu.Lock()
+	r.got = append(r.got, request{q.URL.Path, q.Header.Clone(), body})
+	r.mu.Unlock()
 	if r.respond == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -261,26 +258,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.respond(w, q)
 }
 
-// count counts a request that begins, or one that ends.
-func (r *receiver) count(path string, n int, got ...request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.got = append(r.got, got...)
-	r.under[path] += n
-	r.most = max(r.most, r.under[path])
-}
-
 func (r *receiver) requests() []request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]request(nil), r.got...)
-}
-
-// peak returns the most requests that were in progress at a time at one path.
-func (r *receiver) peak() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.most
+	return slices.Clone(r.got)
 }
 
 // awaitRequests waits for n requests.

@@ -125,6 +125,17 @@ func TestHostileReceivers(t *testing.T) {
 	t.Cleanup(func() { require.Less(t, body.Load(), int64(8<<20), "the body was read") })
 }
 
+// The client's own timer may end an attempt before the context does.
+func TestTimersOfTheClient(t *testing.T) {
+	local := &Local{Networks: loopback}
+	client := newClient(newGuard(local), local, 200*time.Millisecond)
+	client.Timeout = 0
+	url := rawReceiver(t, nil, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
+	_, err := client.Do(must(http.NewRequest(http.MethodPost, url, nil))(t))
+	require.ErrorContains(t, err, "TLS handshake timeout")
+	require.Equal(t, "no response in time", explain(t.Context(), err).words)
+}
+
 // A redirect is a failure, and its target gets no connection.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	f := newFixture(t, sqlite(t))
