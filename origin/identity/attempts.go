@@ -26,7 +26,7 @@ type Kind struct {
 	All     Limit
 }
 
-// They leave room for a person, and little for guessing.
+// The kinds of attempts. They leave room for a person, and little for guessing.
 var (
 	// An account has 50, then 2,880 a day, of which a network has 10 and 720.
 	Passwords = Kind{"password",

@@ -50,6 +50,7 @@ type Identity struct {
 	sealer  *store.Sealer          // of the secrets of authenticator apps; nil stores them as they are
 }
 
+// New returns an Identity on the ledger's database.
 func New(l *ledger.Ledger) *Identity {
 	return &Identity{ledger: l, store: l.Store(), hashing: newHashing()}
 }

@@ -173,7 +173,7 @@ func CheckPasskeyName(name string) error {
 func passkeyID(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
 // BeginUse returns the options of navigator.credentials.get, and a state for FinishUse. It names no
-// user, because authenticators know their passkeys: so it says nothing about accounts.
+// user, because authenticators know their passkeys, so nothing can be learned about accounts.
 func (p *Passkeys) BeginUse(ctx context.Context, browser string) (options json.RawMessage, state string, err error) {
 	assertion, session, err := p.web.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {

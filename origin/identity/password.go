@@ -147,7 +147,7 @@ func (i *Identity) SetPassword(ctx context.Context, u User, password string) err
 // book.ErrAccountExists. It proves nothing about the email, so the first link ends what this user
 // sets up (see UseLink). The caller limits attempts.
 func (i *Identity) SignUp(ctx context.Context, email, password string) (User, error) {
-	hash, err := i.hash(ctx, "", password, email) // sign-ups share what one network may have
+	hash, err := i.hash(ctx, "", password, email) // all sign-ups together are one owner
 	if err != nil {
 		return User{}, err
 	}
@@ -217,11 +217,11 @@ func normalPassword(password, email string) (string, error) {
 
 const goodPassword = "A few unrelated words are easy to remember and hard to guess."
 
-// maxEnd is how many characters, without letters, may end what is one of the refused words but for
-// them: people add a year and a mark.
+// maxEnd is how many characters that are no letters may follow a refused word: people add a year
+// and a mark.
 const maxEnd = 6
 
-// madeOf reports whether refused is true for the password with or without such an end.
+// madeOf reports whether refused is true for the password, with or without such characters.
 func madeOf(password string, refused func(string) bool) bool {
 	for n := 0; n <= maxEnd && password != ""; n++ {
 		if refused(password) {

@@ -196,14 +196,16 @@ func readMessages(first string, given map[string]map[Reason]string) (m messages,
 	for _, name := range names {
 		tag, err := language.Parse(name)
 		if err != nil {
-			return m, fmt.Errorf(`%.40q in "messages" or "language" is not a language tag, such as "en" or "pt-BR"`, name)
+			return m, fmt.Errorf(`%.40q in "messages" or "language" is not a language tag, `+
+				`such as "en" or "pt-BR"`, name)
 		}
 		for reason, text := range given[name] {
 			if defaultMessages[reason] == "" {
 				return m, fmt.Errorf(`"messages", %q: %.40q is not a reason with a message; these are %v`,
 					name, string(reason), slices.Sorted(maps.Keys(defaultMessages)))
 			}
-			if strings.TrimSpace(text) == "" || len(text) > maxMessage || strings.ContainsFunc(text, unicode.IsControl) {
+			if strings.TrimSpace(text) == "" || len(text) > maxMessage ||
+				strings.ContainsFunc(text, unicode.IsControl) {
 				return m, fmt.Errorf(`"messages", %q, %q must have 1 to %d bytes and no control characters`,
 					name, reason, maxMessage)
 			}

@@ -121,6 +121,7 @@ type Registry struct {
 	set    atomic.Pointer[Set]
 }
 
+// NewRegistry returns a registry with the hooks of a file.
 func NewRegistry(s *Set, p *Payers) *Registry {
 	r := &Registry{Payers: p}
 	r.Replace(s)

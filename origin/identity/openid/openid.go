@@ -46,7 +46,7 @@ type Provider struct {
 	failed time.Time      // of the last discovery
 }
 
-// New does not ask the provider anything.
+// New returns a Provider. It does not ask the provider anything.
 func New(c Config) *Provider { return &Provider{Config: c} }
 
 // The bounds of a discovery.
@@ -89,7 +89,7 @@ func NewRequest() Request {
 	return Request{Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
 }
 
-// URL returns where a sign-in begins. fresh asks people to sign in who are signed in there.
+// URL returns where a sign-in begins. fresh asks people to sign in again.
 func (p *Provider) URL(r Request, fresh bool) (string, error) {
 	_, us, err := p.discover()
 	if err != nil {
