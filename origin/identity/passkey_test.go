@@ -93,9 +93,13 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 			want   error
 		}{
 			{"signed for another origin", func(*device) {}, evil, ErrPasskey},
-			{"without user verification", func(d *device) { d.authenticator.Options.UserNotVerified = true }, site, ErrPasskey},
+			{"without user verification", func(d *device) {
+				d.authenticator.Options.UserNotVerified = true
+			}, site, ErrPasskey},
 			{"a counter that did not grow", func(d *device) { d.credential.Counter = 0 }, site, ErrClonedKey},
-			{"another user's handle", func(d *device) { d.authenticator.Options.UserHandle = []byte("another") }, site, ErrPasskey},
+			{"another user's handle", func(d *device) {
+				d.authenticator.Options.UserHandle = []byte("another user's")
+			}, site, ErrPasskey},
 			{"unknown", func(d *device) { *d = *newDevice() }, site, ErrPasskey},
 			{"still in order", func(*device) {}, site, nil},
 		} {
