@@ -11,11 +11,12 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
+	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/archive"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/words"
@@ -35,11 +36,10 @@ type forceFlag struct {
 
 // Help returns the text that --help prints after the flags' summary.
 func (backupCmd) Help() string {
-	return `Copies the ledger's SQLite database while the service runs, checks the copy and
-then puts it at FILE: an interrupted backup leaves nothing there, or the file of
-before. The copy is one moment of the ledger. It has mode 0600: it contains emails
-of customers, hashes of keys and passwords, and secrets of authenticator apps and
-webhooks, sealed if serve has a --secret-key, which is not in the copy: keep it apart.
+	return `Copies one moment of the ledger's SQLite database while the service runs, checks the
+copy and then puts it at FILE. It has mode 0600, because it contains emails, hashes of
+keys and passwords, and the secrets of authenticator apps and webhooks. They are sealed
+if serve has a --secret-key; keep that key apart, because it is not in the copy.
 
 For PostgreSQL use pg_dump. origin/deploy/backup.md has both by cron and systemd.`
 }
@@ -50,9 +50,9 @@ func (c *backupCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	line := &progressLine{to: std.err, what: "backup"}
-	s, err := archive.Backup(ctx, path, c.File, c.Force, line.copied)
-	if err := line.end(err); err != nil {
+	progress := showProgress(std.err, "backup")
+	s, err := archive.Backup(ctx, path, c.File, c.Force, progress.copied)
+	if err := progress.end(err); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(std.out, "%s is a backup of %s and in order: %s\n", c.File, path, describeSummary(s))
@@ -84,23 +84,19 @@ type restoreCmd struct {
 // restoreLoss is printed after a restore as well.
 const restoreLoss = `What was done after the backup is lost:
 - Charges: their points can be spent again, and the usage history lacks them.
-- Accounts and keys made since. Revoke again what was revoked since, suspend again
-  what was suspended, delete again what was deleted: it is back, and so are
-  passwords, recovery codes and passkeys that were changed, used or removed.
+- Accounts and keys made since. What was revoked, suspended or deleted since is back, and
+  so are old passwords, used recovery codes and removed passkeys: repeat the changes.
 - Responses for Idempotency-Keys: a retry across the restore is charged again.
-- Webhooks: a threshold passed since is reported again when it is passed again, with
-  another webhook-id. Messages that were due at the backup may be sent again, with
-  the same one.
-Sessions and one-time links are removed unless --keep-sessions is given, since some
-were ended or used since: people sign in again, and unused links are made again.`
+- Webhooks: a threshold may be reported again with another webhook-id, and a message that
+  was due at the backup may be sent again with the same one.
+Sessions and one-time links are removed unless --keep-sessions is given: people sign in
+again, and unused links are made again.`
 
 // Help returns the text that --help prints after the flags' summary.
 func (restoreCmd) Help() string {
 	return `Checks the backup and puts a copy of it at the path of --database. Stop the service
-first: restore refuses to replace a database that a process has open, which it sees
-by SQLite's locks. A restore that is interrupted leaves the database of before.
-If secrets in the backup are sealed, it prints the ID of the key that serve needs, and
-whether it is the one of --secret-key.
+first: restore refuses to replace a database that a process has open. If secrets are
+sealed, it prints the ID of the key that serve needs.
 
   systemctl stop addrspec
   addrspec restore /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db
@@ -121,10 +117,10 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	line := &progressLine{to: std.err, what: "restore"}
+	progress := showProgress(std.err, "restore")
 	r, err := archive.Restore(ctx, c.File, path,
-		archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.copied})
-	if err := line.end(err); err != nil {
+		archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: progress.copied})
+	if err := progress.end(err); err != nil {
 		return err
 	}
 	fmt.Fprintf(std.out, "%s is restored from %s: %s\n", path, c.File, describeSummary(r.Summary))
@@ -152,15 +148,13 @@ type exportCmd struct {
 
 // Help returns the text that --help prints after the flags' summary.
 func (exportCmd) Help() string {
-	return `Writes the whole ledger, from one moment and while the service runs, as text that
-'addrspec import' reads into SQLite or PostgreSQL. The text is JSON lines, which
-'go doc ./origin/ledger/archive' describes; its last line has a checksum.
+	return `Writes one moment of the whole ledger, while the service runs, as JSON lines that
+'addrspec import' reads into SQLite or PostgreSQL. The last line has a checksum.
 
-The file has mode 0600, and must be kept like a password. It contains as they are:
-emails and names of customers, addresses of webhooks and, unless serve seals them with a
---secret-key, secrets of authenticator apps (TOTP) and webhooks. It contains as hashes:
-API keys, passwords (Argon2id), recovery codes, sessions and one-time links. Responses
-stored for Idempotency-Keys are encrypted under them.`
+The file has mode 0600, and must be kept like a password. It contains emails, names and
+addresses of webhooks and, unless serve seals them with a --secret-key, secrets of
+authenticator apps and webhooks. Keys, passwords, recovery codes, sessions and one-time
+links are hashes, and responses stored for Idempotency-Keys are encrypted under them.`
 }
 
 // Run exports the ledger and prints what was written.
@@ -178,15 +172,15 @@ func (c *exportCmd) Run(ctx context.Context, std streams) error {
 		return service.UsageError{Err: errors.New(
 			"an export contains secrets: give the name of a file, or pipe it to another program")}
 	}
-	line := &progressLine{to: std.err, what: "export"}
-	to, complete := io.MultiWriter(out, line), func() error { return nil }
+	progress := showProgress(std.err, "export")
+	to, complete := io.MultiWriter(out, progress), func() error { return nil }
 	if strings.HasSuffix(c.File, ".gz") {
 		buffer := bufio.NewWriter(to) // because gzip writes a few hundred bytes at a time
 		z := gzip.NewWriter(buffer)
 		to, complete = z, func() error { return cmp.Or(z.Close(), buffer.Flush()) }
 	}
 	counts, err := archive.Export(ctx, c.Database, to)
-	if err := cmp.Or(line.end(err), complete()); err != nil {
+	if err := cmp.Or(progress.end(err), complete()); err != nil {
 		return err
 	}
 	if err := finish(); err != nil {
@@ -216,17 +210,14 @@ type importCmd struct {
 // Help returns the text that --help prints after the flags' summary.
 func (importCmd) Help() string {
 	return `Reads what 'addrspec export' wrote into a new database, or into a ledger that has no
-account, whose plans are replaced. It is one transaction: an import that fails or is
-killed leaves the ledger without rows, and can be repeated. A damaged or truncated
-file is refused, and so is a value that the commands would refuse, with its table and
-the number of the line.
+account, whose plans are replaced. An import that fails or is killed can be repeated,
+because it is one transaction.
 
   createdb addrspec
   addrspec import ledger.ndjson.gz --database postgres://addrspec@db.example/addrspec
 
-Points, keys, sessions and IDs are those of the ledger that was exported. Stop its
-service before the export, and let only one of the two ledgers serve: each counts
-points by itself.`
+Stop the service before the export, and let only one of the two ledgers serve: each
+counts points by itself.`
 }
 
 // Run imports the ledger and prints what was read.
@@ -245,54 +236,54 @@ func (c *importCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
-	line := &progressLine{to: std.err, what: "import"}
-	counts, err := archive.Import(ctx, c.Database, io.TeeReader(in, line), func(document string) error {
+	progress := showProgress(std.err, "import")
+	counts, err := archive.Import(ctx, c.Database, io.TeeReader(in, progress), func(document string) error {
 		_, err := engine.NewPolicy(ctx, document)
 		return err
 	})
-	if err := line.end(err); err != nil {
+	if err := progress.end(err); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	_, err = fmt.Fprintf(std.out, "imported %s into %s\n", describeCounts(counts), c.Redacted())
 	return err
 }
 
-// A progressLine shows how far a copy of the ledger is, on a terminal only.
-type progressLine struct {
-	to   io.Writer
-	what string
-	done int64 // bytes
-	last time.Time
+// A copyProgress shows on a terminal how far a copy of the ledger is.
+type copyProgress struct {
+	line      *output.Line // nil without a terminal
+	done, all atomic.Int64 // bytes; all is 0 if it is not known
 }
 
-const clearLine = "\r\x1b[K"
+// showProgress begins to show the progress of what until end.
+func showProgress(on io.Writer, what string) *copyProgress {
+	p := new(copyProgress)
+	if prompt.IsTerminal(on) {
+		p.line = output.NewLine(on, func() string {
+			if all := p.all.Load(); all > 0 {
+				return fmt.Sprintf("%s: %d %%", what, p.done.Load()*100/all)
+			}
+			return what + ": " + humanize.Bytes(uint64(p.done.Load()))
+		})
+		p.line.Start()
+	}
+	return p
+}
 
-// copied shows how many of all bytes are copied; all is 0 if it is not known.
-func (p *progressLine) copied(done, all int64) {
-	if time.Since(p.last) < time.Second/5 {
-		return
-	}
-	p.last = time.Now()
-	text := humanize.Bytes(uint64(done))
-	if all > 0 {
-		text = fmt.Sprintf("%d %%", done*100/all)
-	}
-	if prompt.IsTerminal(p.to) {
-		fmt.Fprint(p.to, clearLine, p.what, ": ", text)
-	}
+func (p *copyProgress) copied(done, all int64) {
+	p.done.Store(done)
+	p.all.Store(all)
 }
 
 // Write counts bytes.
-func (p *progressLine) Write(b []byte) (int, error) {
-	p.done += int64(len(b))
-	p.copied(p.done, 0)
+func (p *copyProgress) Write(b []byte) (int, error) {
+	p.done.Add(int64(len(b)))
 	return len(b), nil
 }
 
 // end removes the line. It replaces the error of a copy that a signal ended.
-func (p *progressLine) end(err error) error {
-	if prompt.IsTerminal(p.to) {
-		io.WriteString(p.to, clearLine)
+func (p *copyProgress) end(err error) error {
+	if p.line != nil {
+		p.line.Stop()
 	}
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; nothing was changed")
