@@ -36,6 +36,9 @@ func Seconds(d time.Duration) string {
 // WholeSeconds returns a wait in seconds, rounded up, at least 1.
 func WholeSeconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
 
+// Days returns a span in whole days, rounded down: "1 day", "20 days".
+func Days(d time.Duration) string { return Count(int(d.Hours()/24), "day") }
+
 // Date returns a day in UTC: "1 Dec 2026".
 func Date(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 

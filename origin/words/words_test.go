@@ -15,6 +15,7 @@ func TestCount(t *testing.T) {
 		"3 addresses":  Count(3, "address"),
 		"2 entries":    Count(2, "entry"),
 		"2 days":       Count(2, "day"),
+		"1 day":        Days(48*time.Hour - 1),
 	} {
 		require.Equal(t, want, got)
 	}

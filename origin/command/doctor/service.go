@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/outgoing"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -22,9 +22,8 @@ import (
 // unless a test has its own.
 var roots *x509.CertPool
 
-// ask sends a request and returns the response with its body; a POST if there is a secret.
-// It follows no redirect, since the secret must go nowhere else, and reads every certificate
-// anew. Its errors say what to do.
+// ask sends a request, a POST if there is a secret, and returns the response with its body.
+// Its errors say what to do.
 func ask(ctx context.Context, at *url.URL, secret string) (*http.Response, []byte, error) {
 	method, body := http.MethodGet, io.Reader(nil)
 	if secret != "" {
@@ -38,12 +37,7 @@ func ask(ctx context.Context, at *url.URL, secret string) (*http.Response, []byt
 		request.Header.Set("X-Edge-Secret", secret)
 		request.Header.Set("Content-Type", "application/json")
 	}
-	client := &http.Client{
-		Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment,
-			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	resp, err := client.Do(request)
+	resp, err := outgoing.New(outgoing.Options{Roots: roots}).Do(request)
 	advice := ""
 	expired, _ := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
@@ -86,7 +80,7 @@ func Service(at *url.URL) Check {
 			detail += ", its certificate valid until " + words.Date(end)
 			if left := time.Until(end); left < 14*24*time.Hour {
 				problems = append(problems, Advise("the certificate expires in %s: see why it was not renewed",
-					words.Count(int(left.Hours()/24), "day")))
+					words.Days(left)))
 			}
 		}
 		if ip := net.ParseIP(at.Hostname()); at.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
