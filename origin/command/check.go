@@ -15,9 +15,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/check"
-	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -228,7 +228,7 @@ func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
 		dropped := min(s.left, int64(len(records)))
 		s.left -= dropped
 		if err == io.EOF && s.left > 0 {
-			return dst, service.UsageError{Err: fmt.Errorf("--resume is %s beyond the end of the input: is it the input of the first run?", output.Quantity(s.left, "record", "records"))}
+			return dst, service.UsageError{Err: fmt.Errorf("--resume is %s beyond the end of the input: is it the input of the first run?", words.Count(s.left, "record"))}
 		}
 		if rest := records[dropped:]; len(rest) > 0 || err != nil {
 			return append(dst[:0], rest...), err
@@ -306,7 +306,7 @@ func checkFailures(given []string, policy bool) error {
 // read, or what --fail-on names.
 func (c *checkCmd) failure(counts check.Counts) error {
 	if counts.Bad > 0 && !slices.Contains(c.FailOn, "errors") {
-		return fmt.Errorf("%s could not be read, see above; the rest was checked", output.Quantity(counts.Bad, "line", "lines"))
+		return fmt.Errorf("%s could not be read, see above; the rest was checked", words.Count(counts.Bad, "line"))
 	}
 	var found []string
 	for _, f := range failures {
@@ -342,7 +342,7 @@ func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, 
 	if done == 0 {
 		return stopError(ctx, err, "; ", "no record was written")
 	}
-	return stopError(ctx, err, "\n", fmt.Sprintf("%s written%s", output.Quantity(done, "record", "records"), line.hint(done, in, out)))
+	return stopError(ctx, err, "\n", fmt.Sprintf("%s written%s", words.Count(done, "record"), line.hint(done, in, out)))
 }
 
 // stopError returns the error of a run that ctx or err has ended.

@@ -16,9 +16,9 @@ import (
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
-	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -203,9 +203,8 @@ func (c *checkCmd) adopt(checker *client.Checker, policy string) (resume []strin
 // number is negative if it is not known.
 func (r *remote) announce(to io.Writer, addresses int64) {
 	cost := "One point for each different address of a batch"
-	switch {
-	case addresses >= 0:
-		cost = output.Quantity(addresses, "point", "points") + " at most"
+	if addresses >= 0 {
+		cost = words.Count(addresses, "point") + " at most"
 	}
 	fmt.Fprintf(to, "%s; %s.\n", cost, leftOf(&r.usage))
 	if left, limited := r.usage.Left(); limited && addresses > left {
@@ -218,7 +217,7 @@ func leftOf(u *client.Usage) string {
 	if !limited {
 		return "the account has no limit"
 	}
-	return fmt.Sprintf("%s left until %s", humanize.Comma(left), u.Points.Refill.UTC().Format("2 January 2006"))
+	return fmt.Sprintf("%s left until %s", humanize.Comma(left), words.Date(u.Points.Refill))
 }
 
 // resumeFlags returns what makes a resumed run send the Idempotency-Keys of this one.

@@ -193,10 +193,10 @@ func TestAnnounce(t *testing.T) {
 	r := &remote{}
 	r.usage.Points.Remaining, r.usage.Points.Refill = &left, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	for addresses, want := range map[int64]string{
-		-1:   "One point for each different address of a batch; 1,234 left until 1 December 2026.\n",
-		1:    "1 point at most; 1,234 left until 1 December 2026.\n",
-		1234: "1,234 points at most; 1,234 left until 1 December 2026.\n",
-		5000: "5,000 points at most; 1,234 left until 1 December 2026.\nThat may not be enough: the run ends when no points are left for a batch.\n",
+		-1:   "One point for each different address of a batch; 1,234 left until 1 Dec 2026.\n",
+		1:    "1 point at most; 1,234 left until 1 Dec 2026.\n",
+		1234: "1,234 points at most; 1,234 left until 1 Dec 2026.\n",
+		5000: "5,000 points at most; 1,234 left until 1 Dec 2026.\nThat may not be enough: the run ends when no points are left for a batch.\n",
 	} {
 		var out strings.Builder
 		r.announce(&out, addresses)

@@ -253,7 +253,7 @@ func (c *doctorCmd) lists(context.Context) (string, error) {
 	if err := release.Fresh(now); err != nil {
 		return "", doctor.Advice{Err: fmt.Errorf("%w; serve goes on using them", err)}
 	}
-	return detail + ", signed, valid for " + service.Days(release.Expires.Sub(now)), nil
+	return detail + ", signed, valid for " + words.Days(release.Expires.Sub(now)), nil
 }
 
 // hooks validates the file of --hooks, if there is one.
@@ -288,5 +288,5 @@ func (c *doctorCmd) feed(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s has %s, valid for %s", source, release.Version, service.Days(time.Until(release.Expires))), nil
+	return fmt.Sprintf("%s has %s, valid for %s", source, release.Version, words.Days(time.Until(release.Expires))), nil
 }

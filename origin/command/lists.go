@@ -77,7 +77,7 @@ func (c *listsShowCmd) Run(_ context.Context, std streams) error {
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, value) }
 	row("version", shown.Version)
-	row("age", fmt.Sprintf("%s (sources last read on %s)", service.Days(age), shown.Date))
+	row("age", fmt.Sprintf("%s (sources last read on %s)", words.Days(age), shown.Date))
 	row("signature", shown.Signature)
 	if shown.Signed != nil {
 		row("signed", words.Time(*shown.Signed))

@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dustin/go-humanize/english"
-
 	"github.com/addrspec/addrspec/lists/extra"
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/store"
+	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/module"
 )
@@ -181,11 +180,6 @@ func ListsAge(version string, now time.Time) time.Duration {
 	return max(0, now.Sub(read))
 }
 
-// Days formats an age in whole days.
-func Days(age time.Duration) string {
-	return english.Plural(int(age.Hours()/24), "day", "")
-}
-
 // CheckListsAge describes the age of lists. It returns an error for lists that
 // are older than most.
 func CheckListsAge(version string, most time.Duration, now time.Time) (string, error) {
@@ -196,7 +190,7 @@ func CheckListsAge(version string, most time.Duration, now time.Time) (string, e
 	if age >= most {
 		return "", fmt.Errorf("%s is %s old: fetch newer ones with 'addrspec lists update --from URL --lists FILE', "+
 			"or serve with --lists-url; without a feed, './build.sh lists --latest' packs them in lists/lists.blob, for --lists",
-			version, Days(age))
+			version, words.Days(age))
 	}
-	return fmt.Sprintf("%s, %s old", version, Days(age)), nil
+	return fmt.Sprintf("%s, %s old", version, words.Days(age)), nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // An outOfPointsError ends a run whose account has too few points left.
@@ -27,7 +29,7 @@ func (e *outOfPointsError) Error() string {
 	if e.Refill.IsZero() {
 		return text + "; they refill with the next month (UTC)"
 	}
-	return text + "; they refill on " + e.Refill.UTC().Format("2 January 2006 at 15:04 UTC")
+	return text + "; they refill on " + words.Time(e.Refill)
 }
 
 // asOutOfPoints returns the error of an account without points, or nil.

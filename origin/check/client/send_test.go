@@ -153,7 +153,7 @@ func TestOutOfPoints(t *testing.T) {
 	out := asOutOfPoints(err)
 	require.NotNil(t, out)
 	require.Equal(t, outOfPointsError{Required: 64, Remaining: 10, Refill: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}, *out)
-	require.EqualError(t, err, "too few usage points are left this month: 10, and the next batch needs 64; they refill on 1 December 2026 at 00:00 UTC")
+	require.EqualError(t, err, "too few usage points are left this month: 10, and the next batch needs 64; they refill on 1 Dec 2026, 00:00 UTC")
 	require.Len(t, f.requests, 2)
 
 	c, f = newFake(t, func(s seen) (*http.Response, error) {

@@ -22,9 +22,9 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 
 	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // The codes of a record that is not checked.
@@ -121,7 +121,8 @@ func (s *Summary) WriteText(to io.Writer) error {
 		fmt.Fprintln(to, "Nothing was checked.")
 		return s.writeRemarks(to)
 	}
-	fmt.Fprintf(to, "%s checked in %s, %s per second\n", Quantity(s.addresses(), "address", "addresses"), duration(s.Elapsed), humanize.Comma(int64(s.rate())))
+	fmt.Fprintf(to, "%s checked in %s, %s per second\n", words.Count(s.addresses(), "address"), duration(s.Elapsed),
+		humanize.Comma(int64(s.rate())))
 	columns := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, f := range s.figures() {
 		fmt.Fprintf(columns, "%-14s\t%s\t%s\t\n", f.name, humanize.Comma(f.count), share(f.count, s.addresses()))
@@ -134,10 +135,10 @@ func (s *Summary) WriteText(to io.Writer) error {
 
 func (s *Summary) writeRemarks(to io.Writer) (err error) {
 	if none := s.Counts.NoAddress; none > 0 {
-		_, err = fmt.Fprintf(to, "%s without an address.\n", Quantity(none, "record is", "records are"))
+		_, err = fmt.Fprintf(to, "%s without an address.\n", words.Count(none, "record"))
 	}
 	if bad := s.Counts.Bad; bad > 0 {
-		_, err = fmt.Fprintf(to, "%s could not be read.\n", Quantity(bad, "record", "records"))
+		_, err = fmt.Fprintf(to, "%s could not be read.\n", words.Count(bad, "record"))
 	}
 	for n := range s.Readings {
 		s.Readings[n].WriteText(to)
@@ -225,11 +226,6 @@ func (s *Summary) verdicts() *verdicts {
 	return v
 }
 
-// Quantity returns a number with the noun for it.
-func Quantity(n int64, one, many string) string {
-	return english.Plural(int(n), one, many)
-}
-
 // share returns a part in percent. One that rounds to nothing or to all is not
 // shown as such.
 func share(part, whole int64) string {
@@ -290,6 +286,6 @@ func (b *BadLines) where(r *check.Record) string {
 // Close says how many more there were.
 func (b *BadLines) Close() {
 	if more := b.count - maxBadLines; more > 0 {
-		fmt.Fprintf(b.To, "and %s that could not be read\n", Quantity(more, "more record", "more records"))
+		fmt.Fprintf(b.To, "and %s that could not be read\n", words.Count(more, "more record"))
 	}
 }

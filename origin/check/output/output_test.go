@@ -144,9 +144,9 @@ func withPolicy(t testing.TB, document string) *check.Local {
 // A summary without addresses has no table of zeros.
 func TestSummaryOfNothing(t *testing.T) {
 	for want, counts := range map[string]check.Counts{
-		"Nothing was checked: the input is empty, or has only a header.\n":                       {},
-		"Nothing was checked.\n1 record is without an address.\n":                                {Records: 1, NoAddress: 1},
-		"Nothing was checked.\n2 records are without an address.\n1 record could not be read.\n": {Records: 3, NoAddress: 2, Bad: 1},
+		"Nothing was checked: the input is empty, or has only a header.\n":                   {},
+		"Nothing was checked.\n1 record without an address.\n":                               {Records: 1, NoAddress: 1},
+		"Nothing was checked.\n2 records without an address.\n1 record could not be read.\n": {Records: 3, NoAddress: 2, Bad: 1},
 	} {
 		var text strings.Builder
 		require.NoError(t, (&Summary{Counts: counts}).WriteText(&text))
