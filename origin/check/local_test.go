@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -102,13 +103,21 @@ func TestLookupsAreSharedAndLimited(t *testing.T) {
 	require.EqualValues(t, limit, most.Load())
 }
 
-// Without lookups mx is null.
+// Without lookups mx is null, and nothing else differs from a result with lookups.
 func TestLocalOffline(t *testing.T) {
-	out, counts := checkLines(t, &check.Local{View: newEngine(t).View()}, "a@yes.test", strings.Repeat("x", 2<<20))
+	lookups, _ := newLookups(t, zone, 8, hung)
+	view := newEngine(t).View()
+	emails := []string{"a@yes.test", "Info+x@none.test", "jane@gmial.test", "xkqzvwjt@missing.test", "a..b@yes.test",
+		"a@[192.0.2.1]", strings.Repeat("x", 2<<20)}
+	out, counts := checkLines(t, &check.Local{View: view}, emails...)
 	require.Contains(t, out, `"mx":null`)
-	require.Contains(t, out, `"error":{"code":"INVALID_EMAIL_FORMAT"`)
 	require.Zero(t, counts.NoMX)
 	require.EqualValues(t, 1, counts.Errors)
+	with, _ := checkLines(t, &check.Local{View: view, Lookups: lookups}, emails...)
+	require.NotContains(t, with, `"mx":null`)
+	facts := regexp.MustCompile(`"mx":\w+`)
+	require.Equal(t, facts.ReplaceAllString(out, ""), facts.ReplaceAllString(with, ""))
+	require.Contains(t, out, `"error":{"code":"INVALID_EMAIL_FORMAT"`)
 }
 
 // The verdict is the last member. A reason that needs DNS counts where something was

@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -118,39 +118,21 @@ func TestCheckExitCodes(t *testing.T) {
 
 const signUpPolicy = `{"allow": {"domains": ["*.corp.example"]}, "block": {"reasons": ["disposable", "no_mx"]}, "review": {"reasons": ["role", "typo"]}}`
 
-// With --policy each line has the verdict at its end, and nothing else changes.
-func TestCheckDecidesByAPolicy(t *testing.T) {
+// A policy that cannot decide ends the run before anything is looked up. The output that was
+// begun is removed.
+func TestCheckRefusesAPolicy(t *testing.T) {
 	t.Parallel()
-	policy := fileOf(t, "policy.json", signUpPolicy)
-	list := fileOf(t, "list.csv", "verdict;email\nx;jane@mail.example\ny;info@mail.corp.example\nz;jane@mailinator.com\n-;jane@\n;\n-;info@gmial.com\n")
-	plain, _, _ := runCheck(t, nil, list)
-	out, problem, code := runCheck(t, nil, list, "--policy", policy)
-	require.Zero(t, code, problem)
-	ends := []string{";addrspec_verdict;addrspec_verdict_reason;addrspec_verdict_rule", ";allow;;", ";allow;domain;allow.domains[0]", ";block;disposable;block.reasons[0]",
-		";block;invalid;", ";;;", ";review;role;review.reasons[0]"}
-	before := strings.Split(plain, "\n")
-	for n, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
-		rest, found := strings.CutSuffix(line, ends[n])
-		require.True(t, found, line)
-		require.True(t, n == 0 || before[n] == rest, line)
-	}
-	require.Contains(t, problem, "the policy's reasons that need DNS were skipped: no_mx, no_mail")
-	_, problem, _ = runCheck(t, nil, list, "--policy", policy, "--summary", "json")
-	require.Contains(t, problem, `"allow":2,"review":1,"block":2,"skipped_reasons":["no_mx","no_mail"]}`)
-	rest, _, _ := runCheck(t, nil, list, "--policy", policy, "--resume", "2")
-	require.Equal(t, strings.SplitAfterN(out, "\n", 4)[3], rest)
-
-	const wrong = `{"block": {"reasons": ["no_mx", "role", "disposible"]}}`
 	for document, says := range map[string]string{
-		wrong: `block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`, "": `line 1, column 1: `,
+		`{"block": {"reasons": ["no_mx", "role", "disposible"]}}`: `block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
+		"": `line 1, column 1: `,
 	} {
 		file, output := fileOf(t, "policy.json", document), filepath.Join(t.TempDir(), "out.csv")
-		_, problem, code = runOn(t.Context(), strings.NewReader("jane@mail.example"),
-			checkArgs(t, "--policy", file, "--dns", "127.0.0.1:1", "-o", output, "-")...)
+		_, problem, code := runOn(t.Context(), nil,
+			checkArgs(t, "--policy", file, "--dns", "127.0.0.1:1", "-o", output, "jane@mail.example")...)
 		require.Equal(t, 1, code)
 		require.Contains(t, problem, "--policy "+file+":")
 		require.Contains(t, problem, ": "+says)
-		require.NoFileExists(t, output, "output that was begun is removed")
+		require.NoFileExists(t, output)
 	}
 }
 
@@ -180,7 +162,8 @@ func TestCheckWithABadResolver(t *testing.T) {
 	}
 }
 
-// A run that is interrupted while it writes, and resumed, writes the same bytes as one run.
+// The first signal ends the program although a pipe sends nothing that could be read. A run that
+// is resumed then has written the same bytes as one run.
 func TestCheckResumes(t *testing.T) {
 	t.Parallel()
 	list, output := "id,email\n"+strings.ReplaceAll(listOf(20_000), "user", "1,user"), t.TempDir()+"/out.csv"
@@ -197,37 +180,50 @@ func TestCheckResumes(t *testing.T) {
 		info, err := os.Stat(output)
 		return err == nil && info.Size() > 100_000
 	}, hung, time.Millisecond)
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	_ = cmd.Wait()
 	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), problem.String())
-	require.Contains(t, problem.String(), "-o "+output)
-	hint := regexp.MustCompile(`--resume \d+`).FindString(problem.String())
-	args := append(strings.Fields(hint), "--from", "csv", "-o", output)
-	_, again, code := runCheck(t, strings.NewReader(list), args...)
+	hint := regexp.MustCompile(`with the same input again: addrspec check (--resume \d+) .*-o ` + output)
+	found := hint.FindStringSubmatch(problem.String())
+	require.NotNil(t, found, problem.String())
+	_, again, code := runCheck(t, strings.NewReader(list), append(strings.Fields(found[1]), "--from", "csv", "-o", output)...)
 	require.Zero(t, code, again)
-	got, err := os.ReadFile(output)
+	require.Equal(t, want, textOf(t, output))
+}
+
+// An interrupted run does not wait for a lookup.
+func TestCheckEndsAtOnceWhileItLooksUp(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	server := mxtest.New(t, "")
+	server.Respond("slow.example.", func(dns.ResponseWriter, *dns.Msg) { interrupt() })
+	_, problem, code := runOn(ctx, nil, checkArgs(t, "--dns", server.Addr, "--dns-timeout", "5m", "a@slow.example")...)
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, problem, "interrupted: no record was written")
+}
+
+// onTerminal runs a check on a terminal.
+func onTerminal(t *testing.T, args ...string) (*exec.Cmd, *screen) {
+	cmd := program(checkArgs(t, append(args, "--offline")...)...)
+	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 90})
 	require.NoError(t, err)
-	require.Equal(t, want, string(got))
+	t.Cleanup(func() { terminal.Close() })
+	return cmd, &screen{t: t, File: terminal}
 }
 
 // On a terminal: a hint instead of silence, a table, and an end at once on Ctrl-C.
 func TestCheckOnATerminal(t *testing.T) {
 	t.Parallel()
-	cmd := program(checkArgs(t, "--offline")...)
-	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
-	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 90})
-	require.NoError(t, err)
-	defer terminal.Close()
-	screen := &screen{t: t, from: terminal}
+	cmd, screen := onTerminal(t)
 	screen.waitFor("Type an address a line")
-	io.WriteString(terminal, "jane@gmial.com\n")
+	io.WriteString(screen, "jane@gmial.com\n")
 	screen.waitFor("Did you mean jane@gmail.com?")
 	require.Contains(t, screen.text.String(), "\x1b[")
-	terminal.Write([]byte{3}) // Ctrl-C
+	screen.Write([]byte{3}) // Ctrl-C
 	screen.waitFor("interrupted: 1 record written")
-	failure, ok := errors.AsType[*exec.ExitError](cmd.Wait())
-	require.True(t, ok)
-	require.Equal(t, exitInterrupted, failure.ExitCode())
+	require.Error(t, cmd.Wait())
+	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode())
 }
 
 // With records in a file, the terminal has progress and then the summary; in a pipe, standard
@@ -235,12 +231,7 @@ func TestCheckOnATerminal(t *testing.T) {
 func TestCheckShowsProgressOnATerminal(t *testing.T) {
 	t.Parallel()
 	file := fileOf(t, "list.txt", strings.Repeat("jane@mail.example\n", 150_000))
-	cmd := program(checkArgs(t, "--offline", file, "-o", t.TempDir()+"/out.ndjson")...)
-	cmd.Env = append(cmd.Env, "TERM=xterm")
-	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 90})
-	require.NoError(t, err)
-	defer terminal.Close()
-	screen := &screen{t: t, from: terminal}
+	cmd, screen := onTerminal(t, file, "-o", t.TempDir()+"/out.ndjson")
 	screen.waitFor("%")
 	screen.waitFor("150,000")
 	require.NoError(t, cmd.Wait())
@@ -252,18 +243,18 @@ func TestCheckShowsProgressOnATerminal(t *testing.T) {
 
 // A screen collects what a terminal shows.
 type screen struct {
+	*os.File
 	t    *testing.T
-	from *os.File
 	text strings.Builder
 }
 
 // waitFor reads until text appears.
 func (s *screen) waitFor(text string) {
 	s.t.Helper()
-	require.NoError(s.t, s.from.SetReadDeadline(time.Now().Add(hung)))
+	require.NoError(s.t, s.File.SetReadDeadline(time.Now().Add(hung)))
 	buffer := make([]byte, 4096)
 	for !strings.Contains(s.text.String(), text) {
-		n, err := s.from.Read(buffer)
+		n, err := s.File.Read(buffer)
 		s.text.Write(buffer[:n])
 		require.NoError(s.t, err, "%q is not in %q", text, s.text.String())
 	}
@@ -282,9 +273,8 @@ func TestCheckEndsWithItsReader(t *testing.T) {
 	_, err = read.Read(make([]byte, 100))
 	require.NoError(t, err)
 	read.Close()
-	failure, ok := errors.AsType[*exec.ExitError](cmd.Wait())
-	require.True(t, ok)
-	require.Equal(t, syscall.SIGPIPE, failure.Sys().(syscall.WaitStatus).Signal())
+	require.Error(t, cmd.Wait())
+	require.Equal(t, syscall.SIGPIPE, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
 	require.Empty(t, problem.String())
 }
 
@@ -295,12 +285,58 @@ func TestCheckOnAFullDisk(t *testing.T) {
 		t.Skip("no /dev/full")
 	}
 	defer full.Close()
-	var problem bytes.Buffer
-	cmd := program(checkArgs(t, "--offline")...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("jane@mail.example\n"), full, &problem
-	failure, ok := errors.AsType[*exec.ExitError](cmd.Run())
-	require.True(t, ok)
-	require.Equal(t, 1, failure.ExitCode())
-	require.Contains(t, problem.String(), "no space left on device")
-	require.Contains(t, problem.String(), "no record was written")
+	var problem strings.Builder
+	args := checkArgs(t, "--offline", "jane@mail.example")
+	require.Equal(t, 1, run(t.Context(), args, streams{nil, full, &problem}))
+	require.Contains(t, problem.String(), "no space left on device; no record was written")
+}
+
+func TestResumeLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line commandLine
+		want string
+	}{
+		{commandLine{"check", "list.csv"}, "addrspec check --resume 7 list.csv"},
+		{commandLine{"check", "check"}, "addrspec check --resume 7 check"},
+		{commandLine{"check", "--resume", "3", "list.csv"}, "addrspec check --resume 7 list.csv"},
+		{commandLine{"check", "list.csv", "--resume=3"}, "addrspec check --resume 7 list.csv"},
+		{commandLine{"check", "--key", "ask_secret", "--server=https://a.example"}, "addrspec check --resume 7 --server=https://a.example"},
+		{commandLine{"check", "--key=ask_secret", "a"}, "addrspec check --resume 7 a"},
+		{commandLine{"check", "-o", "my file", "--", "-x", "--key"}, "addrspec check --resume 7 -o 'my file' -- -x --key"},
+	} {
+		require.Equal(t, c.want, c.line.resume(7))
+	}
+}
+
+// The shell reads a quoted word as it was.
+func FuzzShellQuote(f *testing.F) {
+	for _, word := range []string{"", "a b", "it's", "$HOME", "`id`", "a\nb", "*", "~", "!x", "\\", "-n", "#"} {
+		f.Add(word)
+	}
+	f.Fuzz(func(t *testing.T, word string) {
+		for _, r := range word {
+			if r == 0 {
+				t.Skip("no word has a NUL")
+			}
+		}
+		out, err := exec.Command("sh", "-c", "printf %s. "+shellQuote(word)).Output()
+		require.NoError(t, err)
+		require.Equal(t, word+".", string(out))
+	})
+}
+
+// A run with the key's default policy is resumed with the same policy and batches.
+func TestResumeNamesThePolicy(t *testing.T) {
+	t.Parallel()
+	added := []string{"--run-id", "7", "--policy", "a b"}
+	for want, line := range map[string]commandLine{
+		"--run-id 7 --policy 'a b'":             nil,
+		"--policy x --run-id 7":                 {"--policy", "x"},
+		"--run-id 8 --policy 'a b'":             {"--run-id", "8"},
+		"-o f --run-id 7 --policy 'a b' -- --x": {"-o", "f", "--", "--x"},
+	} {
+		require.Equal(t, "addrspec check --resume 9 "+want, line.with(added).resume(9))
+	}
+	require.Equal(t, commandLine{"x"}, commandLine{"x"}.with(nil))
 }

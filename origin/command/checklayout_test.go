@@ -138,18 +138,3 @@ func TestCheckThroughAServiceWithoutAPolicy(t *testing.T) {
 	}
 	require.Zero(t, s.used(t))
 }
-
-// A run with the key's default policy is resumed with the same policy and batches.
-func TestResumeNamesThePolicy(t *testing.T) {
-	t.Parallel()
-	added := []string{"--run-id", "7", "--policy", "a b"}
-	for want, line := range map[string]commandLine{
-		"--run-id 7 --policy 'a b'":             nil,
-		"--policy x --run-id 7":                 {"--policy", "x"},
-		"--run-id 8 --policy 'a b'":             {"--run-id", "8"},
-		"-o f --run-id 7 --policy 'a b' -- --x": {"-o", "f", "--", "--x"},
-	} {
-		require.Equal(t, "addrspec check --resume 9 "+want, line.with(added).resume(9))
-	}
-	require.Equal(t, commandLine{"x"}, commandLine{"x"}.with(nil))
-}

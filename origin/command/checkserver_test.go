@@ -10,14 +10,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
@@ -84,6 +87,33 @@ func TestCheckThroughAServiceOutOfPoints(t *testing.T) {
 	require.Equal(t, 448, strings.Count(out, "\n"))
 	require.Regexp(t, `448 records written; to go on, .*--resume 448 .*--run-id [A-Z0-9]{26}`, problem)
 	require.EqualValues(t, 448, s.used(t))
+}
+
+// A run that is interrupted while a batch waits ends after those before. It goes on with the
+// Idempotency-Keys that its message names, and no address is charged twice.
+func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
+	t.Parallel()
+	server, out := mxtest.New(t, contract.Zone), new(origintest.Log)
+	s := start(t, "--dns", server.Addr, "--dns-timeout", "1m", "--batch-timeout", "1m")
+	key, file := s.newKey(t), fileOf(t, "list.txt", listOf(64)+"a@silent.example\n")
+	ctx, interrupt := context.WithCancel(t.Context())
+	server.Respond("silent.example", func(dns.ResponseWriter, *dns.Msg) {
+		for !out.Contains("user63@") && ctx.Err() == nil {
+			time.Sleep(time.Millisecond) // real time: waits for the batch before
+		}
+		interrupt()
+	})
+	var problem strings.Builder
+	args := []string{"check", "--server", "http://" + s.hostPort, "--key", key, file}
+	require.Equal(t, exitInterrupted, run(ctx, args, streams{nil, out, &problem}))
+	hint := regexp.MustCompile(`interrupted: 64 records written; to go on, where FILE has the output so far: ` +
+		`addrspec (check --resume 64 .* --run-id [A-Z0-9]{26}) >> FILE\n`).FindStringSubmatch(problem.String())
+	require.NotNil(t, hint, problem.String())
+	server.Respond("silent.example", mxtest.Answer)
+	rest, again, code := operator(t, append(strings.Fields(hint[1]), "--key", key)...)
+	require.Zero(t, code, again)
+	require.Equal(t, 1, strings.Count(rest, "\n"))
+	require.EqualValues(t, 65, s.used(t))
 }
 
 // The service is killed and started again in the middle, several times: each

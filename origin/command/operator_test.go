@@ -228,6 +228,7 @@ func TestCommandErrors(t *testing.T) {
 		"account create --email a@example.org --plan gold":             "enterprise, free, pro",
 		"account create --email a@example.org --points many":           "unlimited",
 		"account create --email a@example.org --points=-5":             number,
+		"account create --email a@example.org --points -5":             `perhaps try --points="-5"?`,
 		"account create --email a@example.org --points 1e3":            number,
 		"account create --email a@example.org --points 99999999999999": "1000000000000",
 		"account create --email a@example.org --rate=-1":               number,
