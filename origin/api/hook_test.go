@@ -87,6 +87,7 @@ func TestHookSteps(t *testing.T) {
 	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
 	ledgertest.NewAccountOn(t, l, "payer@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(2)})
 	f := newFakes(t)
+	require.Equal(t, http.StatusNotFound, f.signUp(t, "msg_1", "{}").Code, "without --hooks there is no such path")
 	f.withHook(t, l)
 	f.Ledger = FromLedger(l)
 	f.resolver.ask["down.example"] = func(context.Context) (bool, error) { return false, &mx.Error{Kind: mx.Timeout} }

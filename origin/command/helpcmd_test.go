@@ -2,13 +2,16 @@ package command
 
 import (
 	"os"
-
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
 // model returns the model of the command line.
@@ -191,4 +194,79 @@ func TestWrongCommandLines(t *testing.T) {
 			require.Contains(t, err, message, line)
 		}
 	}
+}
+
+// rendered returns the man page as a terminal shows it. groff must have no warning.
+func rendered(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("groff"); err != nil {
+		t.Skip("groff is not installed: apt-get install groff")
+	}
+	page, problem, code := operator(t, "man")
+	require.Zero(t, code, problem)
+	var warnings strings.Builder
+	cmd := exec.Command("groff", "-man", "-Tutf8", "-ww", "-P-cbou")
+	cmd.Stdin, cmd.Stderr = strings.NewReader(page), &warnings
+	text, err := cmd.Output()
+	require.NoError(t, err)
+	require.Empty(t, warnings.String())
+	return string(text)
+}
+
+// The man page has every command, flag and example, and what a man page should have.
+func TestManPage(t *testing.T) {
+	t.Parallel()
+	text := rendered(t)
+	joined := strings.NewReplacer("\u2010\n", "-", "\u2212", "-").Replace(text)
+	words := strings.Join(strings.Fields(joined), " ")
+	for _, section := range strings.Split("NAME,SYNOPSIS,DESCRIPTION,COMMANDS,EXIT STATUS,ENVIRONMENT,FILES,EXAMPLES", ",") {
+		require.Contains(t, text, "\n"+section+"\n")
+	}
+	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+		require.Contains(t, words, "addrspec "+n.Path())
+		for _, f := range n.Flags {
+			if f.Tag.Negatable == "" && !f.Hidden {
+				require.Contains(t, words, "--"+f.Name)
+			}
+		}
+		for _, e := range commandExamples[n.Path()] {
+			require.Contains(t, words, e.line)
+		}
+	})
+}
+
+// Only the commands whose purpose it is make a database. Every other command leaves no file
+// behind where there is none, and says what to do.
+func TestOnlyServeAndAccountCreateMakeADatabase(t *testing.T) {
+	exampleDirectory(t)
+	tried := 0
+	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+		path := n.Path()
+		has := slices.ContainsFunc(n.Flags, func(f *kong.Flag) bool { return f.Name == "database" })
+		if !has || slices.Contains([]string{"serve", "account create", "restore", "import"}, path) {
+			return
+		}
+		tried++
+		directory := t.TempDir()
+		database := filepath.Join(directory, "sub", "a.db")
+		args := append(arguments(t, commandExamples[path][0]), "--database", "sqlite:"+database)
+		out, problem, code := operator(t, args...)
+		require.Equal(t, 1, code, "%s: %s%s", path, out, problem)
+		require.Regexp(t, "there is no (ledger|such file)", out+problem)
+		require.Contains(t, out+problem, database)
+		left, err := os.ReadDir(directory)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	})
+	require.Greater(t, tried, 15)
+}
+
+// emptyLedger returns the URL of a database with a ledger and no account.
+func emptyLedger(t *testing.T) string {
+	t.Helper()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	l, err := ledger.Open(t.Context(), url)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return url
 }

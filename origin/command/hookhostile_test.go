@@ -144,13 +144,6 @@ func TestHookRefuses(t *testing.T) {
 	}
 }
 
-// Without --hooks there is no such path.
-func TestNoHooks(t *testing.T) {
-	t.Parallel()
-	response, text := start(t).callHook(t, signedCall{hook: "signup", id: "msg_1", body: `{}`})
-	require.Equal(t, http.StatusNotFound, response.StatusCode, text)
-}
-
 // A hook's rate counts calls with a valid signature only, so that a flood of others
 // does not keep sign-ups from being decided.
 func TestHookRate(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // An operator creates, changes, lists, suspends and deletes accounts while the service runs on
@@ -281,9 +283,12 @@ func TestCommandErrors(t *testing.T) {
 	require.Len(t, s.rows("key list --account you@example.org"), 1)
 }
 
-func TestVersionFlag(t *testing.T) {
+func TestVersions(t *testing.T) {
 	t.Parallel()
-	require.Contains(t, (&shell{TB: t}).must("--version"), service.Version())
+	on, release := &shell{TB: t}, service.Version()
+	require.Contains(t, on.must("--version"), release)
+	require.Regexp(t, "^"+regexp.QuoteMeta(release)+`\nengine \S+\nlists \S+\nmodel \S+\nunicode \d+\.0\.0\n$`,
+		on.must("version --cache-dir "+moduletest.CacheDir()))
 }
 
 // policy runs a policy command on the shell's account.
