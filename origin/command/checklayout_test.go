@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -112,29 +111,4 @@ func TestKeyChangesItsPolicyDuringARun(t *testing.T) {
 		require.Equal(t, before != "", strings.Contains(out.String(), `"verdict":{"action":"block"`), out.String())
 		require.Equal(t, before != "", strings.Contains(out.String(), "verdict"), out.String())
 	}
-}
-
-// A policy that cannot decide is an error that says what to do, and costs nothing.
-func TestCheckThroughAServiceWithoutAPolicy(t *testing.T) {
-	t.Parallel()
-	s := start(t, "--dns", contract.Serve(t))
-	key := s.newKey(t)
-	broken := fileOf(t, "broken.json", `{"block": {"reasons": ["disposible"]}}`)
-	for _, c := range []struct {
-		flags []string
-		says  string
-		code  int
-	}{
-		{[]string{"--policy", "no-such"}, "400 INVALID_REQUEST: The account has no policy no-such", 1},
-		{[]string{"--policy", "No.Such"}, "--policy: open No.Such: no such file", 1},
-		{[]string{"--policy", broken}, broken + `:1:24: block.reasons[0]: "disposible" is no reason; did you mean "disposable"?`, 1},
-		{[]string{"--fail-on", "block"}, "--fail-on block needs the policy that decides: give --policy; the key has none by default", 2},
-	} {
-		file := filepath.Join(t.TempDir(), "out.csv")
-		_, problem, code := s.checkThrough(t, key, listOf(100), append(c.flags, "-o", file)...)
-		require.Equal(t, c.code, code, problem)
-		require.Contains(t, problem, c.says)
-		require.NoFileExists(t, file)
-	}
-	require.Zero(t, s.used(t))
 }

@@ -126,17 +126,13 @@ func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
 	p := launch(t, nil, flags...)
 	key, rows := p.newKey(t), shorter(4000, 2000)
 	lines, feed := io.Pipe()
-	type ending struct {
-		out, problem string
-		code         int
-	}
-	ended := make(chan ending, 1)
+	var out, problem string
+	var code int
+	ended := make(chan struct{})
 	go func() {
-		var e ending
-		e.out, e.problem, e.code = runOn(context.Background(), lines,
-			"check", "--server", "http://"+address, "--key", key, "-")
+		defer close(ended)
+		out, problem, code = runOn(context.Background(), lines, "check", "--server", "http://"+address, "--key", key, "-")
 		lines.Close()
-		ended <- e
 	}()
 	for n := range rows {
 		if n%1000 == 700 {
@@ -146,10 +142,10 @@ func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
 		fmt.Fprintf(feed, "user%d@mail.example\n", n)
 	}
 	feed.Close()
-	e := <-ended
-	require.Zero(t, e.code, e.problem)
+	<-ended
+	require.Zero(t, code, problem)
 	n := 0
-	for line := range strings.Lines(e.out) {
+	for line := range strings.Lines(out) {
 		require.True(t, strings.HasPrefix(line, fmt.Sprintf(`{"email":"user%d@mail.example","valid":true,`, n)), line)
 		n++
 	}
@@ -157,15 +153,16 @@ func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
 	require.EqualValues(t, rows, p.used(t))
 }
 
-// A wrong command line ends with 2, a service that refuses with 1. No message has
-// the key.
+// A wrong command line ends with 2, a service that refuses or a policy that cannot decide with 1.
+// No message has the key, and neither costs anything.
 func TestCheckThroughAServiceRefusals(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
-	dir, unknown := t.TempDir(), book.NewSecret()
+	dir, unknown, valid := t.TempDir(), book.NewSecret(), s.newKey(t)
 	file := filepath.Join(dir, "key")
-	require.NoError(t, os.WriteFile(file, []byte(s.newKey(t)+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(valid+"\n"), 0o600))
 	broken := filepath.Join(dir, "broken")
 	require.NoError(t, os.WriteFile(broken, []byte(unknown[:30]), 0o600))
+	policy := fileOf(t, "policy.json", `{"block": {"reasons": ["disposible"]}}`)
 	for name, c := range map[string]struct {
 		key     string
 		args    []string
@@ -185,15 +182,24 @@ func TestCheckThroughAServiceRefusals(t *testing.T) {
 		"not a URL":           {unknown, []string{"--server", "addrspec.example"}, 2, "must begin with https://"},
 		"not the service":     {unknown, []string{"--server", "http://" + s.hostPort + "/docs"}, 1, "status 404"},
 		"a web page":          {unknown, []string{"--server", "http://" + s.hostPort + "/openapi.json?"}, 2, "has a user name, a query"},
+		"unknown policy":      {valid, []string{"--policy", "no-such"}, 1, "400 INVALID_REQUEST: The account has no policy no-such"},
+		"no policy's name":    {valid, []string{"--policy", "No.Such"}, 1, "--policy: open No.Such: no such file"},
+		"wrong policy":        {valid, []string{"--policy", policy}, 1, policy + `:1:24: block.reasons[0]: "disposible" is no reason; did you mean "disposable"?`},
+		"no policy":           {valid, []string{"--fail-on", "block"}, 2, "needs the policy that decides: give --policy; the key has none by default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("ADDRSPEC_KEY", c.key)
-			_, problem, code := s.checkThrough(t, "", "jane@mail.example", c.args...)
+			output := filepath.Join(t.TempDir(), "out.csv")
+			_, problem, code := s.checkThrough(t, "", "jane@mail.example", append(c.args, "-o", output)...)
 			require.Equal(t, c.code, code, problem)
+			if code != 0 {
+				require.NoFileExists(t, output)
+			}
 			require.Contains(t, problem, c.message)
 			require.NotContains(t, problem, unknown[:16])
 		})
 	}
+	require.EqualValues(t, 2, s.used(t), "of the two runs that were not refused")
 }
 
 // The proxy of the environment is used. It sees the path of no address.

@@ -85,14 +85,26 @@ func TestExamplesRetry(t *testing.T) {
 		t.Run(e.File, func(t *testing.T) {
 			t.Parallel()
 			key := s.exampleKey(t, e.File, ledgertest.Unlimited(), ledgertest.Limit(100))
-			lost, requests := losingFirstResponse(t, s.hostPort)
+			lost, requests := proxyTo(t, s.hostPort, func(forward http.Handler, _ http.ResponseWriter, r *http.Request) {
+				forward.ServeHTTP(httptest.NewRecorder(), r)
+				panic(http.ErrAbortHandler)
+			})
 			out, err := example(t, e, lost, key).Output()
 			require.NoError(t, err)
 			require.Equal(t, "points: 2\n", string(out))
 			require.EqualValues(t, 2, requests.Load())
 			require.EqualValues(t, 2, ledgertest.Used(t, s.ledger, e.File+"@example.org"))
 			slow := s.exampleKey(t, "slow."+e.File, ledgertest.Limit(1), ledgertest.Unlimited())
-			out, err = example(t, e, afterAnother(t, s.hostPort, slow), slow).Output()
+			late, _ := proxyTo(t, s.hostPort, func(forward http.Handler, w http.ResponseWriter, r *http.Request) {
+				usage := httptest.NewRequest(http.MethodGet, "/v1/usage", nil) // takes the token of the second
+				usage.Header.Set("X-API-Key", slow)
+				forward.ServeHTTP(httptest.NewRecorder(), usage)
+				forward.ServeHTTP(w, r)
+				if w.Header().Get("Retry-After") == "" {
+					t.Error("the first attempt got no time to wait")
+				}
+			})
+			out, err = example(t, e, late, slow).Output()
 			require.NoError(t, err)
 			require.Equal(t, "points: 2\n", string(out))
 		})
@@ -161,43 +173,17 @@ func logIfFailed(t *testing.T) io.Writer {
 	return &b
 }
 
-// losingFirstResponse returns a proxy that breaks the connection when it has the
-// response to the first request.
-func losingFirstResponse(t *testing.T, hostPort string) (proxy string, requests *atomic.Int32) {
-	return proxyTo(t, hostPort, func(first bool, forward http.Handler, w http.ResponseWriter, r *http.Request) {
-		if first {
-			forward.ServeHTTP(httptest.NewRecorder(), r)
-			panic(http.ErrAbortHandler)
-		}
-		forward.ServeHTTP(w, r)
-	})
-}
-
-// afterAnother returns a proxy that sends a request of its own before the first
-// one, so that the first one exceeds a rate of one request per second.
-func afterAnother(t *testing.T, hostPort, key string) (proxy string) {
-	proxy, _ = proxyTo(t, hostPort, func(first bool, forward http.Handler, w http.ResponseWriter, r *http.Request) {
-		if first {
-			usage := httptest.NewRequest(http.MethodGet, "/v1/usage", nil)
-			usage.Header.Set("X-API-Key", key)
-			forward.ServeHTTP(httptest.NewRecorder(), usage)
-		}
-		forward.ServeHTTP(w, r)
-		if first && w.Header().Get("Retry-After") == "" {
-			t.Error("the first attempt got no time to wait")
-		}
-	})
-	return proxy
-}
-
-// proxyTo returns a proxy whose requests handle passes on.
-func proxyTo(t *testing.T, hostPort string,
-	handle func(first bool, forward http.Handler, w http.ResponseWriter, r *http.Request),
-) (proxy string, requests *atomic.Int32) {
+// proxyTo returns a proxy to a service, which handles its first request by a function.
+func proxyTo(t *testing.T, hostPort string, first func(forward http.Handler, w http.ResponseWriter, r *http.Request)) (
+	proxy string, requests *atomic.Int32) {
 	requests = new(atomic.Int32)
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: hostPort})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handle(requests.Add(1) == 1, forward, w, r)
+		if requests.Add(1) == 1 {
+			first(forward, w, r)
+			return
+		}
+		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String(), requests
