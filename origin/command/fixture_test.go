@@ -237,12 +237,6 @@ func (s *instance) limitedKey(t testing.TB, points book.Limit) (key string, acco
 	return ledgertest.NewAccountOn(t, s.ledger, testAccount, book.Terms{Rate: ledgertest.Unlimited(), Points: &points})
 }
 
-// otherKey makes another account, on the default plan, and a key for it.
-func (s *instance) otherKey(t testing.TB) string {
-	key, _ := ledgertest.NewAccountOn(t, s.ledger, "neighbour@contract.test", book.Terms{})
-	return key
-}
-
 // used returns the points of testAccount.
 func (s *instance) used(t testing.TB) int64 { return ledgertest.Used(t, s.ledger, testAccount) }
 

@@ -101,7 +101,7 @@ func TestHookWaitsForRate(t *testing.T) {
 func TestHookRefuses(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"rate": 10000, "policy": blocking("typo")}))
-	s.newKey(t)
+	key := s.newKey(t)
 	const body = `{"email":"canary-7f3a@mail.example"}`
 	for _, path := range []string{"other", "", "../edge/admit", "sign%75p", "signup/", "Signup", "%EF%BD%93ignup"} {
 		response, text := s.callHook(t, signedCall{hook: path, id: "msg_1", body: body})
@@ -112,7 +112,7 @@ func TestHookRefuses(t *testing.T) {
 		status int
 	}{
 		"another secret":     {signedCall{body: body, secret: newHookSecret}, 401},
-		"API key":            {signedCall{body: body, secret: newHookSecret, header: http.Header{"X-Api-Key": {s.otherKey(t)}}}, 401},
+		"API key":            {signedCall{body: body, secret: newHookSecret, header: http.Header{"X-Api-Key": {key}}}, 401},
 		"other type":         {signedCall{body: body, header: http.Header{"Content-Type": {"text/plain"}}}, 415},
 		"compressed":         {signedCall{body: body, header: http.Header{"Content-Encoding": {"gzip"}}}, 415},
 		"address with a NUL": {signedCall{body: `{"email":"canary-7f3a\u0000@mail.example"}`}, 200},
