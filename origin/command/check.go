@@ -82,7 +82,12 @@ func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error
 		return err
 	}
 	run := check.Run{Input: in, Output: out, Strict: c.Strict}
-	checker, err := c.setChecker(ctx, &run, in, std)
+	var checker openChecker
+	if c.Server != "" {
+		checker, err = c.setRemote(ctx, &run, in.count(), std.err)
+	} else {
+		checker, err = c.setLocal(ctx, &run)
+	}
 	if err != nil {
 		return errors.Join(err, out.abandon())
 	}
@@ -93,8 +98,13 @@ func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error
 // run checks everything, and reports what was found.
 func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out *checkOutput, std streams, line commandLine, lies func() error) error {
 	report := c.newReport(in, out, std)
-	run.Format, run.Bad, run.Written = out, report.bad, report.written
-	run.Input = report.counted(skip(run.Input, c.Resume))
+	run.Format, run.Bad, run.Written = out, report.lines.Report, report.written
+	if c.Resume > 0 {
+		run.Input = &skipping{run.Input, c.Resume}
+	}
+	if report.progress != nil {
+		run.Input = report.progress.Input(run.Input)
+	}
 	report.start()
 	counts, err := run.Do(ctx)
 	report.end(counts, !c.Offline, lies, err)
@@ -107,17 +117,12 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 	return c.failure(counts)
 }
 
-// setChecker sets what checks the addresses: a service, or this process.
-func (c *checkCmd) setChecker(ctx context.Context, run *check.Run, in *checkInput, std streams) (openChecker, error) {
-	if c.Server != "" {
-		return c.setRemote(ctx, run, in.count(), std.err)
-	}
-	return c.setLocal(ctx, run)
-}
-
 // setLocal makes the run check in this process.
 func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (o openChecker, err error) {
-	local := &check.Local{Flags: c.checkFlags()}
+	local := &check.Local{Flags: c.Flags()}
+	if c.Details {
+		local.Flags |= host.Details
+	}
 	run.Checker, run.Workers = local, runtime.GOMAXPROCS(0)
 	engine, err := c.Engine(ctx)
 	if err != nil {
@@ -200,22 +205,7 @@ func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
 	return resolver, nil
 }
 
-// checkFlags returns the module's flags for every address.
-func (c *checkCmd) checkFlags() host.Flags {
-	if c.Details {
-		return c.Flags() | host.Details
-	}
-	return c.Flags()
-}
-
-// skip returns the input without its first n records.
-func skip(in check.Input, n int64) check.Input {
-	if n == 0 {
-		return in
-	}
-	return &skipping{in, n}
-}
-
+// skipping is an input without its first records.
 type skipping struct {
 	check.Input
 	left int64
@@ -395,7 +385,10 @@ func (l commandLine) resume(n int64) string {
 	for k := 0; k < len(l); k++ {
 		switch name, _, joined := strings.Cut(l[k], "="); {
 		case l[k] == "--":
-			return strings.Join(append(words, quoteAll(l[k:])...), " ")
+			for _, word := range l[k:] {
+				words = append(words, shellQuote(word))
+			}
+			return strings.Join(words, " ")
 		case name == "check" && !slices.Contains(l[:k], "check"):
 		case name == "--resume" || name == "--key":
 			if !joined {
@@ -406,11 +399,4 @@ func (l commandLine) resume(n int64) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-func quoteAll(words []string) (quoted []string) {
-	for _, word := range words {
-		quoted = append(quoted, shellQuote(word))
-	}
-	return quoted
 }

@@ -186,22 +186,12 @@ func (c *checkCmd) newReport(in *checkInput, out *checkOutput, std streams) *che
 	return r
 }
 
-// counted returns the input with its records counted for the progress.
-func (r *checkReport) counted(in check.Input) check.Input {
-	if r.progress == nil {
-		return in
-	}
-	return r.progress.Input(in)
-}
-
 func (r *checkReport) start() {
 	r.began = time.Now()
 	if r.progress != nil {
 		r.progress.Start()
 	}
 }
-
-func (r *checkReport) bad(record *check.Record) { r.lines.Report(record) }
 
 func (r *checkReport) written(counts check.Counts) {
 	r.out.flushed()

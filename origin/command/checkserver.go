@@ -143,7 +143,9 @@ func (c *checkCmd) setRemote(ctx context.Context, run *check.Run, addresses int6
 		return o, err
 	}
 	o.close = func() { r.client.Close(); closeEngine() }
-	o.resume = append(r.resumeFlags(), c.adopt(checker, r.usage.Policy)...)
+	// A resumed run sends the Idempotency-Keys of this one, because it has the same batches: a run
+	// stops at a multiple of whole batches.
+	o.resume = append([]string{"--run-id", r.client.RunID()}, c.adopt(checker, r.usage.Policy)...)
 	if err := checkFailures(c.FailOn, c.Policy != ""); err != nil {
 		o.close()
 		return o, service.UsageError{Err: fmt.Errorf("%w; the key has none by default", err)}
@@ -206,24 +208,16 @@ func (r *remote) announce(to io.Writer, addresses int64) {
 	if addresses >= 0 {
 		cost = words.Count(addresses, "point") + " at most"
 	}
-	fmt.Fprintf(to, "%s; %s.\n", cost, leftOf(&r.usage))
-	if left, limited := r.usage.Left(); limited && addresses > left {
+	left, limited := r.usage.Left()
+	if !limited {
+		fmt.Fprintf(to, "%s; the account has no limit.\n", cost)
+		return
+	}
+	fmt.Fprintf(to, "%s; %s left until %s.\n", cost, humanize.Comma(left), words.Date(r.usage.Points.Refill))
+	if addresses > left {
 		fmt.Fprintln(to, "That may not be enough: the run ends when no points are left for a batch.")
 	}
 }
-
-func leftOf(u *client.Usage) string {
-	left, limited := u.Left()
-	if !limited {
-		return "the account has no limit"
-	}
-	return fmt.Sprintf("%s left until %s", humanize.Comma(left), words.Date(u.Points.Refill))
-}
-
-// resumeFlags returns what makes a resumed run send the Idempotency-Keys of this one.
-// Its batches are the same if it reads the same file from a multiple of whole
-// batches on, which is where a run stops.
-func (r *remote) resumeFlags() []string { return []string{"--run-id", r.client.RunID()} }
 
 // An openChecker is the checker of a run: the module in this process or a service.
 type openChecker struct {
