@@ -202,7 +202,6 @@ func TestCheckEndsAtOnceWhileItLooksUp(t *testing.T) {
 	require.Contains(t, problem, "interrupted: no record was written")
 }
 
-// onTerminal runs a check on a terminal.
 func onTerminal(t *testing.T, args ...string) (*exec.Cmd, *screen) {
 	cmd := program(checkArgs(t, append(args, "--offline")...)...)
 	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
@@ -248,7 +247,6 @@ type screen struct {
 	text strings.Builder
 }
 
-// waitFor reads until text appears.
 func (s *screen) waitFor(text string) {
 	s.t.Helper()
 	require.NoError(s.t, s.File.SetReadDeadline(time.Now().Add(hung)))

@@ -104,7 +104,6 @@ func TestCompletionInZsh(t *testing.T) {
 	requireNoDanger(t, directory)
 }
 
-// inZsh returns what zsh prints at Tab after a line.
 func inZsh(t *testing.T, directory, setUp, line string) string {
 	return inShell(t, directory, "zsh", "-f", "-c", `
 		zmodload zsh/zpty
@@ -125,7 +124,6 @@ func requireNoDanger(t *testing.T, directory string) {
 	require.NoFileExists(t, filepath.Join(directory, "danger"))
 }
 
-// nonEmptyLines returns the lines of a text that have words.
 func nonEmptyLines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -135,7 +133,6 @@ func nonEmptyLines(text string) (list []string) {
 	return list
 }
 
-// foundWords returns the words that zsh found, sorted.
 func foundWords(text string) (list []string) {
 	for _, part := range strings.Split(text, "FOUND<")[1:] {
 		word, _, _ := strings.Cut(part, ">")

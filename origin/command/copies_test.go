@@ -32,7 +32,6 @@ func newLedger(t *testing.T, rows int) (database string) {
 	return database
 }
 
-// exported returns the export of a database.
 func exported(t *testing.T, database string) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -28,7 +28,6 @@ import (
 	"github.com/addrspec/addrspec/origin/service"
 )
 
-// textOf returns a file of the repository.
 func textOf(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -137,7 +137,6 @@ func (s surveyed) crowded(t *testing.T) {
 	}
 }
 
-// batchRequest returns the request for a batch.
 func batchRequest(key string, emails ...string) origintest.Request {
 	return origintest.Request{Method: http.MethodPost, Target: "/v1/emails",
 		Header: []string{"X-API-Key: " + key, "Content-Type: application/json"},

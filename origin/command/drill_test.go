@@ -71,7 +71,6 @@ func newDrill(t *testing.T) *drill {
 
 var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
-// sections returns the commands of the page by heading.
 func sections(t *testing.T) map[string]string {
 	found := map[string]string{}
 	for _, section := range strings.Split(textOf(t, "../deploy/backup.md"), "\n## ")[1:] {
@@ -110,7 +109,6 @@ func (d *drill) must(database, commands string) string {
 	return string(out)
 }
 
-// charge sends a batch of n addresses to the service.
 func (d *drill) charge(key string, n int) {
 	d.Helper()
 	status, e, err := (&instance{hostPort: d.listen}).post(key, strings.Fields(listOf(n)))

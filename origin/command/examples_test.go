@@ -30,7 +30,6 @@ import (
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
-// documentedURL is the service's URL in the examples.
 const documentedURL = "http://127.0.0.1:8080"
 
 // exampleZone is the DNS data of the addresses in the examples.
@@ -133,7 +132,6 @@ func examples(t *testing.T, name string) []docs.Example {
 	return list
 }
 
-// exampleKey makes an account and a key for it.
 func (s *instance) exampleKey(t *testing.T, account string, rate, points *book.Limit) string {
 	key, _ := ledgertest.NewAccountOn(t, s.ledger, account+"@example.org", book.Terms{Rate: rate, Points: points})
 	return key
@@ -240,13 +238,11 @@ func TestExamplesVerifyWebhooks(t *testing.T) {
 	}
 }
 
-// withHeader replaces a header.
 func setHeader(h http.Header, name, value string) http.Header {
 	h.Set(name, value)
 	return h
 }
 
-// runReceiver runs an example that receives messages, and returns its URL.
 func runReceiver(t *testing.T, e docs.Example, secret string) (target string) {
 	t.Helper()
 	address, err := origintest.FreeAddress()

@@ -64,7 +64,6 @@ func shorter(whole, short int) int {
 	return whole
 }
 
-// fileOf writes a file for a test.
 func fileOf(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -272,7 +271,7 @@ func (s *instance) send(t testing.TB, method, path, key, body string, more http.
 	return response, text
 }
 
-// get fetches a page. It may run outside the test's goroutine.
+// get may run outside the test's goroutine.
 func (s *instance) get(key, path string) (status int, body string, err error) {
 	response, body, err := s.ask(http.MethodGet, path, key, "", nil)
 	if err != nil {
@@ -310,7 +309,6 @@ func (s *instance) requireStatus(t testing.TB, status int, path, key, want strin
 	require.Contains(t, body, want)
 }
 
-// awaitStatus waits for a page with a status and some words.
 func (s *instance) awaitStatus(t testing.TB, status int, path, key, want string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -335,13 +333,11 @@ func (s *instance) metric(t testing.TB, name string) float64 {
 	return value
 }
 
-// awaitMetric waits until a series without labels has a value.
 func (s *instance) awaitMetric(t testing.TB, name string, value float64) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.metric(t, name) == value }, hung, 5*time.Millisecond)
 }
 
-// awaitLog waits until the log has some words.
 func (s *instance) awaitLog(t testing.TB, words string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.log.Contains(words) }, hung, 10*time.Millisecond, "%s", s.log)

@@ -14,7 +14,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// model returns the model of the command line.
 func model(t *testing.T) *kong.Kong {
 	t.Helper()
 	parser, err := newParser(t.Context(), streams{strings.NewReader(""), new(strings.Builder), new(strings.Builder)})
@@ -261,7 +260,6 @@ func TestOnlyServeAndAccountCreateMakeADatabase(t *testing.T) {
 	require.Greater(t, tried, 15)
 }
 
-// emptyLedger returns the URL of a database with a ledger and no account.
 func emptyLedger(t *testing.T) string {
 	t.Helper()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")

@@ -20,7 +20,6 @@ import (
 
 const hookExamples = "../signuphook/examples"
 
-// hookExample returns a command that runs a program of the examples.
 func hookExample(t *testing.T, file string, env ...string) *exec.Cmd {
 	t.Helper()
 	leftToCI(t)

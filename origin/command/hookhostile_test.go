@@ -23,7 +23,6 @@ const (
 		`"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`
 )
 
-// bothChoices has a hook for each on_error.
 func bothChoices(t *testing.T) string {
 	return hooksFile(t, anyObject{"name": "open", "on_error": "allow"}, anyObject{"name": "closed", "on_error": "deny"})
 }

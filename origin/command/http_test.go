@@ -56,7 +56,6 @@ func TestMalformedHTTP(t *testing.T) {
 	s.requireHealthy(t)
 }
 
-// requestHeader returns the header of a request with a key.
 func requestHeader(method, target, key, headers string) string {
 	return method + " " + target + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\n" + headers + "\r\n"
 }
@@ -175,7 +174,6 @@ func (s *instance) lock(t *testing.T) (release func()) {
 	}
 }
 
-// launchPiped starts a service whose log goes to a pipe.
 func launchPiped(t *testing.T, args ...string) (p *process, reader *os.File) {
 	reader, out, err := os.Pipe()
 	require.NoError(t, err)

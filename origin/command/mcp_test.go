@@ -21,7 +21,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// mcpProgram returns `addrspec mcp` in a process of its own.
 func mcpProgram(t testing.TB, args ...string) (cmd *exec.Cmd, log *origintest.Log) {
 	args = append([]string{"mcp", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
 	cmd, log = exec.Command(os.Args[0], args...), new(origintest.Log)
@@ -72,34 +71,27 @@ func TestMCPOffline(t *testing.T) {
 	require.NotContains(t, log.String(), "example")
 }
 
-// Through a service, facts and errors are those of the same DNS here, and cost a point for each
-// different address. What the service refuses is an error of the tool that says what to do.
+// An assistant learns whether a call costs points. Through a service, it costs a point for each
+// different address, and what the service refuses is an error of the tool that says what to do.
 func TestMCPThroughAService(t *testing.T) {
 	dns := contract.Serve(t)
 	s := start(t, "--dns", dns, "--dns-timeout", "3s")
-	key, _ := s.limitedKey(t, 10)
+	key, _ := s.limitedKey(t, 2)
 	t.Setenv("ADDRSPEC_KEY", key)
 	local, _ := connectMCP(t, "--dns", dns, "--dns-timeout", "3s")
 	through, log := connectMCP(t, "--server", "http://"+s.hostPort)
 	require.Contains(t, local.InitializeResult().Instructions, "looked up by DNS")
 	require.Contains(t, through.InitializeResult().Instructions, "one usage point")
 	require.Equal(t, service.Release, through.InitializeResult().ServerInfo.Version)
-	emails := map[string]any{"emails": []string{"jane@mail.example", "x@MAIL.example", "x@nowhere.example", "a@servfail.example",
-		"b@silent.example", "a..b@mail.example", "x@[192.0.2.1]", "jörg@bücher.example", "jane@mail.example"}}
-	here, text, isError := call(t, local, "check_emails", emails)
-	require.False(t, isError, text)
-	there, _, _ := call(t, through, "check_emails", emails)
-	require.JSONEq(t, there, here)
-	require.Contains(t, text, "8 addresses: 5 valid, 1 not valid, 2 not checked.")
-	require.Contains(t, text, `"b@silent.example": not checked, DNS lookup timed out for domain silent.example`)
 	email := map[string]any{"email": "jane@burner.example"}
-	here, text, isError = call(t, local, "explain", email)
+	here, text, isError := call(t, local, "explain", email)
 	require.False(t, isError, text)
 	require.Contains(t, text, "Mail goes to mail.mailinator.com, a service of throw-away mailboxes.")
-	there, _, _ = call(t, through, "explain", email)
+	there, _, _ := call(t, through, "explain", email)
 	require.JSONEq(t, there, here)
-	require.EqualValues(t, 9, s.used(t))
-	_, text, isError = call(t, through, "check_emails", map[string]any{"emails": []string{"c@mail.example", "d@mail.example", "e@mail.example"}})
+	require.EqualValues(t, 1, s.used(t))
+	three := map[string]any{"emails": []string{"c@mail.example", "d@mail.example", "e@mail.example"}}
+	_, text, isError = call(t, through, "check_emails", three)
 	require.True(t, isError)
 	require.Contains(t, text, "too few usage points are left this month: 1, and the next batch needs 3; they refill on 1 ")
 	t.Setenv("ADDRSPEC_KEY", book.NewSecret())
@@ -111,8 +103,9 @@ func TestMCPThroughAService(t *testing.T) {
 	require.NotContains(t, log.String(), key[:12])
 }
 
-// A service decides by a policy of the account, or by the key's default. A document of the
-// call or of the command line decides here about what the service found.
+// Through a service, facts and errors are those of the same DNS here. It decides by a policy of the
+// account, or by the key's default. A document of the call or of the command line decides here
+// about what the service found.
 func TestMCPDecidesThroughAService(t *testing.T) {
 	const document = `{"block": {"domains": ["bücher.example"], "reasons": ["no_mail"]}, "review": {"reasons": ["no_mx", "role"]}}`
 	dns := contract.Serve(t)
@@ -124,12 +117,15 @@ func TestMCPDecidesThroughAService(t *testing.T) {
 	require.NoError(t, err)
 	other, _, err := s.ledger.CreateKey(t.Context(), account, "other", book.KeyTerms{Policy: "other"})
 	require.NoError(t, err)
-	emails := []string{"jane@mail.example", "hr@mail.example", "jane@missing.example", "jane@address.example", "jörg@bücher.example", "a@servfail.example", "a..b@mail.example"}
+	emails := []string{"jane@mail.example", "hr@mail.example", "jane@missing.example", "jane@address.example",
+		"jörg@bücher.example", "a@servfail.example", "b@silent.example", "a..b@mail.example", "x@[192.0.2.1]", "jane@mail.example"}
 	file, server := fileOf(t, "policy.json", document), []string{"--server", "http://" + s.hostPort}
 	local, _ := connectMCP(t, "--dns", dns, "--dns-timeout", "3s", "--policy", file)
-	want, _, isError := call(t, local, "check_emails", map[string]any{"emails": emails})
+	want, text, isError := call(t, local, "check_emails", map[string]any{"emails": emails})
 	require.False(t, isError)
-	require.Contains(t, want, `"verdicts":{"allow":1,"block":3,"review":2}`)
+	require.Contains(t, want, `"verdicts":{"allow":1,"block":3,"review":3}`)
+	require.Contains(t, text, "9 addresses: 6 valid, 1 not valid, 2 not checked.")
+	require.Contains(t, text, `"b@silent.example": not checked, DNS lookup timed out for domain silent.example`)
 	for name, c := range map[string]struct {
 		key    string
 		args   []string

@@ -19,7 +19,6 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// A withKey adds a key to requests.
 type withKey string
 
 func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -28,7 +27,6 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connectHTTP connects to a service as an assistant does that has its URL and a key.
 func connectHTTP(t testing.TB, key string, s *instance) *sdk.ClientSession {
 	t.Helper()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(context.Background(),

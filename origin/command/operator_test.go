@@ -284,7 +284,6 @@ func TestVersions(t *testing.T) {
 		on.must("version --cache-dir "+moduletest.CacheDir()))
 }
 
-// policy runs a policy command on the shell's account.
 func (s *shell) policy(args ...string) (out, err string, code int) {
 	args = append(args, "--account", "you@example.org")
 	if args[0] == "set" {

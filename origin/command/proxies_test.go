@@ -182,7 +182,6 @@ func (u *upstream) serve(conn net.Conn) {
 	}
 }
 
-// take returns the requests since the last call.
 func (u *upstream) take() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()

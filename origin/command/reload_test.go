@@ -75,7 +75,6 @@ func (f *testFeed) publish(t *testing.T, blob []byte) *feed.Release {
 
 func (f *testFeed) key() string { return f.secret.Public().String() }
 
-// requireLists requires that the metrics have labels about lists.
 func (s *instance) requireLists(t *testing.T, labels string) {
 	t.Helper()
 	s.requireStatus(t, http.StatusOK, "/metrics", "", "\naddrspec_lists_info{"+labels)

@@ -63,7 +63,6 @@ func secretsOf(t *testing.T, database string) map[string]int64 {
 	return counts
 }
 
-// idOf returns the ID of a key.
 func idOf(t *testing.T, key string) string {
 	s, err := store.NewSealer(key)
 	require.NoError(t, err)

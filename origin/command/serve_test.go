@@ -166,7 +166,6 @@ func TestOperatorListener(t *testing.T) {
 	public.requireHealthy(t)
 }
 
-// silentZone starts a resolver that does not reply about silent.example.
 func silentZone(t *testing.T) *mxtest.Server {
 	server := mxtest.New(t, contract.Zone)
 	server.Respond("silent.example", mxtest.Silent)
@@ -244,7 +243,6 @@ mail.example. 300 IN MX  10 mx.mail.example.
 web.example.  300 IN TXT "no mail"
 `
 
-// deny replies that there is no such name.
 func deny(w dns.ResponseWriter, m *dns.Msg) {
 	m.Rcode, m.Answer = dns.RcodeNameError, nil
 	mxtest.Answer(w, m)

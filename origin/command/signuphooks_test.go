@@ -32,13 +32,10 @@ var (
 	newHookSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("the secret that replaces the old"))
 )
 
-// An anyObject is a JSON object.
 type anyObject = map[string]any
 
-// blocking is a policy that blocks for reasons.
 func blocking(reasons ...string) anyObject { return anyObject{"block": anyObject{"reasons": reasons}} }
 
-// usualPolicy is the policy of hooks.
 var usualPolicy = anyObject{"block": anyObject{"reasons": []string{"disposable", "no_mx"}},
 	"review": anyObject{"reasons": []string{"role", "gibberish"}}}
 
@@ -63,7 +60,6 @@ func writeHooks(t *testing.T, file, secrets string, hooks ...anyObject) {
 	replace(t, file, text)
 }
 
-// A signedCall is a request to a hook.
 type signedCall struct {
 	hook, id, body string
 	secret         string // hookSecret if empty
@@ -71,7 +67,6 @@ type signedCall struct {
 	header         http.Header // replaces headers
 }
 
-// callHook sends a call and returns the response.
 func (s *instance) callHook(t testing.TB, c signedCall) (*http.Response, string) {
 	t.Helper()
 	if c.at.IsZero() {

@@ -78,7 +78,6 @@ func TestListsEscapeNames(t *testing.T) {
 	}
 }
 
-// objects returns the objects of a list.
 func (s *shell) objects(line string) (list []map[string]any) {
 	s.Helper()
 	lines := bufio.NewScanner(strings.NewReader(s.must(line + " --to ndjson")))

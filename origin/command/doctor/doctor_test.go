@@ -25,7 +25,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// find runs one check.
 func find(t *testing.T, c Check) Finding {
 	t.Helper()
 	findings := Run(t.Context(), 10*time.Second, []Check{c})

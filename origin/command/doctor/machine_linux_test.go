@@ -53,7 +53,6 @@ func TestInAChild(t *testing.T) {
 	t.Logf("%s: %s", f.Status, f.Detail)
 }
 
-// fillInodes makes files until the file system has no inode left for another.
 func fillInodes(t *testing.T, directory string) {
 	for {
 		f, err := os.CreateTemp(directory, "")
