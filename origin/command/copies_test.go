@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"os"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/archive"
@@ -103,4 +105,21 @@ func TestCopyCommandErrors(t *testing.T) {
 	left, err := os.ReadDir(directory)
 	require.NoError(t, err)
 	require.Empty(t, left, "these commands create nothing")
+}
+
+// A terminal shows how far a copy is: in percent, or in bytes if the whole is not known.
+func TestProgressOfCopies(t *testing.T) {
+	t.Parallel()
+	terminal, other, err := pty.Open()
+	require.NoError(t, err)
+	defer terminal.Close()
+	defer other.Close()
+	screen, p := &screen{t: t, File: terminal}, showProgress(other, "backup")
+	p.copied(1, 4)
+	screen.waitFor("backup: 25 %")
+	p.copied(0, 0)
+	_, err = p.Write(make([]byte, 5000))
+	require.NoError(t, err)
+	screen.waitFor("backup: 5.0 kB")
+	require.EqualError(t, p.end(context.Canceled), "interrupted; nothing was changed")
 }

@@ -266,10 +266,6 @@ func TestExtraRowsOfCommands(t *testing.T) {
 	for n, class := range []string{"known", "known", "disposable", "public", "relay"} {
 		require.Contains(t, strings.Split(out, "\n")[n], `"class":"`+class+`"`)
 	}
-	session, _ := connectMCP(t, "--offline", "--lists-extra", rows)
-	structured, _, wrong := call(t, session, "check_email", map[string]any{"email": "jane@burner.example"})
-	require.False(t, wrong)
-	require.Contains(t, structured, `"disposable":true`)
 	on := &shell{TB: t}
 	own, with := on.must("version", withModule(t)...), on.must("version --lists-extra "+rows, withModule(t)...)
 	require.NotEqual(t, own, with, "the lists that decide are others")

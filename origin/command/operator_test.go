@@ -237,7 +237,6 @@ func TestCommandErrors(t *testing.T) {
 		"key create --account a@example.org --name n":               "account list",
 		key + "--expires soon":                                      "a number of days such as 90d",
 		key + "--expires 0d":                                        "1d to 36500d",
-		key + "--expires=-1d":                                       "1d to 36500d",
 		key + "--expires 90dd":                                      "1d to 36500d",
 		key + "--expires 2020-01-31":                                "is over",
 		key + "--expires 2300-01-31":                                "by the year 2200",
@@ -335,13 +334,8 @@ func TestPolicyErrors(t *testing.T) {
 	file := filepath.Join(dir, "policy.json")
 	for document, want := range map[string]string{
 		"{\n\"block\": {\n\"reasons\": [\"public\", \"disposible\"]\n}\n}": file + ":3:23: block.reasons[1]: ",
-		`{"deny": {}}`:               file + ":1:2: ",
-		"{\n]":                       file + ":2:1: ",
-		"":                           file + ":1:1: ",
-		strings.Repeat("[", 100_000): file + ":1:",
-
-		`{"allow": {"domains": ["a.b"` + strings.Repeat(`,"a.b"`, 10_000) + `]}}`: "allow.domains[10000]: ",
-
+		"":                                   file + ":1:1: ",
+		strings.Repeat("[", 100_000):         file + ":1:",
 		strings.Repeat(" ", maxPolicyFile+1): "has more than",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
