@@ -218,7 +218,8 @@ func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
 		dropped := min(s.left, int64(len(records)))
 		s.left -= dropped
 		if err == io.EOF && s.left > 0 {
-			return dst, service.UsageError{Err: fmt.Errorf("--resume is %s beyond the end of the input: is it the input of the first run?", words.Count(s.left, "record"))}
+			return dst, service.UsageError{Err: fmt.Errorf("--resume is %s beyond the end of the input: is it the "+
+				"input of the first run?", words.Count(s.left, "record"))}
 		}
 		if rest := records[dropped:]; len(rest) > 0 || err != nil {
 			return append(dst[:0], rest...), err
@@ -381,22 +382,22 @@ func (l commandLine) hint(n int64, in *checkInput, out *checkOutput) string {
 // messages end up in logs. The flag comes first, since after -- it would be an
 // argument.
 func (l commandLine) resume(n int64) string {
-	words := []string{"addrspec", "check", "--resume", fmt.Sprint(n)}
+	args := []string{"addrspec", "check", "--resume", fmt.Sprint(n)}
 	for k := 0; k < len(l); k++ {
 		switch name, _, joined := strings.Cut(l[k], "="); {
 		case l[k] == "--":
 			for _, word := range l[k:] {
-				words = append(words, shellQuote(word))
+				args = append(args, shellQuote(word))
 			}
-			return strings.Join(words, " ")
+			return strings.Join(args, " ")
 		case name == "check" && !slices.Contains(l[:k], "check"):
 		case name == "--resume" || name == "--key":
 			if !joined {
 				k++
 			}
 		default:
-			words = append(words, shellQuote(l[k]))
+			args = append(args, shellQuote(l[k]))
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(args, " ")
 }

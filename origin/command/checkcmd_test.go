@@ -123,7 +123,8 @@ const signUpPolicy = `{"allow": {"domains": ["*.corp.example"]}, "block": {"reas
 func TestCheckRefusesAPolicy(t *testing.T) {
 	t.Parallel()
 	for document, says := range map[string]string{
-		`{"block": {"reasons": ["no_mx", "role", "disposible"]}}`: `block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
+		`{"block": {"reasons": ["no_mx", "disposible"]}}`: `block.reasons[1]: "disposible" is no reason; did you mean`,
+
 		"": `line 1, column 1: `,
 	} {
 		file, output := fileOf(t, "policy.json", document), filepath.Join(t.TempDir(), "out.csv")
@@ -186,7 +187,8 @@ func TestCheckResumes(t *testing.T) {
 	hint := regexp.MustCompile(`with the same input again: addrspec check (--resume \d+) .*-o ` + output)
 	found := hint.FindStringSubmatch(problem.String())
 	require.NotNil(t, found, problem.String())
-	_, again, code := runCheck(t, strings.NewReader(list), append(strings.Fields(found[1]), "--from", "csv", "-o", output)...)
+	args := append(strings.Fields(found[1]), "--from", "csv", "-o", output)
+	_, again, code := runCheck(t, strings.NewReader(list), args...)
 	require.Zero(t, code, again)
 	require.Equal(t, want, textOf(t, output))
 }
@@ -299,7 +301,8 @@ func TestResumeLine(t *testing.T) {
 		{commandLine{"check", "check"}, "addrspec check --resume 7 check"},
 		{commandLine{"check", "--resume", "3", "list.csv"}, "addrspec check --resume 7 list.csv"},
 		{commandLine{"check", "list.csv", "--resume=3"}, "addrspec check --resume 7 list.csv"},
-		{commandLine{"check", "--key", "ask_secret", "--server=https://a.example"}, "addrspec check --resume 7 --server=https://a.example"},
+		{commandLine{"check", "--key", "ask_x", "--server=https://a.example"},
+			"addrspec check --resume 7 --server=https://a.example"},
 		{commandLine{"check", "--key=ask_secret", "a"}, "addrspec check --resume 7 a"},
 		{commandLine{"check", "-o", "my file", "--", "-x", "--key"}, "addrspec check --resume 7 -o 'my file' -- -x --key"},
 	} {

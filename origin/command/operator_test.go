@@ -100,8 +100,7 @@ func TestAccountChange(t *testing.T) {
 		{"--points 1 --rate 1", " 1 request/s, 1 point a month, a hard limit"},
 		{"--points 0", " 0 points a month, a hard limit"},
 	} {
-		out := strings.ReplaceAll(s.must("account change --account a@example.org "+c.flags), ",000", "000")
-		require.Contains(t, out, c.want, c.flags)
+		require.Contains(t, s.must("account change --account a@example.org "+c.flags), c.want, c.flags)
 	}
 	require.Contains(t, s.must("key create --account a@example.org --name n --budget 1 --rate 1"),
 		", 1 point a month, 1 request/s")
