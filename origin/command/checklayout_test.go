@@ -44,16 +44,8 @@ func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
 	dns := contract.Serve(t)
 	s := start(t, "--dns", dns)
 	none, account := s.limitedKey(t, book.Unlimited)
-	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", document)
-	require.NoError(t, err)
-	_, err = s.ledger.SetPolicy(t.Context(), account, "other", `{"block": {"domains": ["mail.example"]}}`)
-	require.NoError(t, err)
-	key := func(policy string) string {
-		secret, _, err := s.ledger.CreateKey(t.Context(), account, policy, book.KeyTerms{Policy: policy})
-		require.NoError(t, err)
-		return secret
-	}
-	signUp, other := key("sign-up"), key("other")
+	signUp := s.policyKey(t, account, "sign-up", document)
+	other := s.policyKey(t, account, "other", `{"block": {"domains": ["mail.example"]}}`)
 	policy := fileOf(t, "policy.json", document)
 	list := fileOf(t, "list.csv", "email\njane@mail.example\nhr@mail.example\na..b@mail.example\njane@mailinator.com\njane@missing.example\njane@servfail.example\njane@[192.0.2.1]\n"+
 		"jörg@bücher.example\nxkqjzvwqp@mail.example\n\"\"\"a b\"\"@mail.example\"\njane@address.example\n\n")
@@ -86,8 +78,7 @@ func TestKeyChangesItsPolicyDuringARun(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	_, account := s.limitedKey(t, book.Unlimited)
-	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", `{"block": {"domains": ["mail.example"]}}`)
-	require.NoError(t, err)
+	s.policyKey(t, account, "sign-up", `{"block": {"domains": ["mail.example"]}}`)
 	for before, after := range map[string]string{"": "sign-up", "sign-up": ""} {
 		key, created, err := s.ledger.CreateKey(t.Context(), account, "key", book.KeyTerms{Policy: before})
 		require.NoError(t, err)

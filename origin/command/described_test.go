@@ -92,11 +92,7 @@ func (s surveyed) usage(t *testing.T) {
 	read := origintest.Request{Method: http.MethodGet, Target: "/v1/usage", Header: []string{"X-API-Key: " + key}}
 	require.Equal(t, http.StatusOK, s.send(t, read))
 	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests }, hung, time.Millisecond)
-	_, err := s.ledger.SetPolicy(t.Context(), account, "strict", "{}")
-	require.NoError(t, err)
-	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", book.KeyTerms{Policy: "strict"})
-	require.NoError(t, err)
-	read.Header = []string{"X-API-Key: " + strict}
+	read.Header = []string{"X-API-Key: " + s.policyKey(t, account, "strict", "{}")}
 	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusOK }, hung, time.Millisecond)
 }
 
@@ -172,10 +168,7 @@ func TestEdgeDescription(t *testing.T) {
 	_, account := ledgertest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
 	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", book.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
-	_, err = s.ledger.SetPolicy(t.Context(), account, "strict", "{}")
-	require.NoError(t, err)
-	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", book.KeyTerms{Policy: "strict"})
-	require.NoError(t, err)
+	strict := s.policyKey(t, account, "strict", "{}")
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
 	const brief = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
 	for _, c := range []struct {

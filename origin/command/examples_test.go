@@ -263,12 +263,6 @@ func runReceiver(t *testing.T, e docs.Example, secret string) (target string) {
 	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	}, hung, 20*time.Millisecond)
+	awaitListener(t, address, e.File)
 	return "http://" + address + "/"
 }

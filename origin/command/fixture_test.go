@@ -236,6 +236,16 @@ func (s *instance) limitedKey(t testing.TB, points book.Limit) (key string, acco
 	return ledgertest.NewAccountOn(t, s.ledger, testAccount, book.Terms{Rate: ledgertest.Unlimited(), Points: &points})
 }
 
+// policyKey gives an account a policy, and returns a key that has it by default.
+func (s *instance) policyKey(t testing.TB, account int64, policy, document string) (key string) {
+	t.Helper()
+	_, err := s.ledger.SetPolicy(t.Context(), account, policy, document)
+	require.NoError(t, err)
+	key, _, err = s.ledger.CreateKey(t.Context(), account, policy, book.KeyTerms{Policy: policy})
+	require.NoError(t, err)
+	return key
+}
+
 // used returns the points of testAccount.
 func (s *instance) used(t testing.TB) int64 { return ledgertest.Used(t, s.ledger, testAccount) }
 

@@ -111,12 +111,8 @@ func TestMCPDecidesThroughAService(t *testing.T) {
 	dns := contract.Serve(t)
 	s := start(t, "--dns", dns, "--dns-timeout", "3s")
 	key, account := s.limitedKey(t, book.Unlimited)
-	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", document)
-	require.NoError(t, err)
-	_, err = s.ledger.SetPolicy(t.Context(), account, "other", `{"block": {"domains": ["mail.example"]}}`)
-	require.NoError(t, err)
-	other, _, err := s.ledger.CreateKey(t.Context(), account, "other", book.KeyTerms{Policy: "other"})
-	require.NoError(t, err)
+	s.policyKey(t, account, "sign-up", document)
+	other := s.policyKey(t, account, "other", `{"block": {"domains": ["mail.example"]}}`)
 	emails := []string{"jane@mail.example", "hr@mail.example", "jane@missing.example", "jane@address.example",
 		"jörg@bücher.example", "a@servfail.example", "b@silent.example", "a..b@mail.example", "x@[192.0.2.1]", "jane@mail.example"}
 	file, server := fileOf(t, "policy.json", document), []string{"--server", "http://" + s.hostPort}

@@ -41,8 +41,7 @@ func connectHTTP(t testing.TB, key string, s *instance) *sdk.ClientSession {
 func TestMCPOverHTTPIsTheAPI(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key, account := s.limitedKey(t, book.Unlimited)
-	_, err := s.ledger.SetPolicy(t.Context(), account, "sign-up", `{"block": {"reasons": ["role"]}}`)
-	require.NoError(t, err)
+	s.policyKey(t, account, "sign-up", `{"block": {"reasons": ["role"]}}`)
 	session := connectHTTP(t, key, s)
 	email := map[string]any{"email": "support@mail.example"}
 	decided := func(policy any, want string) {

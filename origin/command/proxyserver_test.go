@@ -118,6 +118,18 @@ func newProxyServer(t *testing.T, name, file string) *proxyServer {
 	return p
 }
 
+// awaitListener waits until a program listens. An error says where its output is.
+func awaitListener(t testing.TB, address, output string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	}, hung, 20*time.Millisecond, "see %s", output)
+}
+
 func (p *proxyServer) write(name, text string) {
 	p.Helper()
 	require.NoError(p, os.WriteFile(filepath.Join(p.logs, name), []byte(text), 0o600))
@@ -138,12 +150,6 @@ func (p *proxyServer) run(args ...string) {
 		output.Close()
 	})
 	for _, at := range []string{p.tls, p.plain, p.insecure} {
-		require.Eventually(p, func() bool {
-			conn, err := net.Dial("tcp", at)
-			if err == nil {
-				conn.Close()
-			}
-			return err == nil
-		}, hung, 20*time.Millisecond, "see %s", output.Name())
+		awaitListener(p, at, output.Name())
 	}
 }
