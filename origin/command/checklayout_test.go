@@ -49,7 +49,8 @@ func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
 	policy := fileOf(t, "policy.json", document)
 	list := fileOf(t, "list.csv", "email\njane@mail.example\nhr@mail.example\na..b@mail.example\njane@mailinator.com\njane@missing.example\njane@servfail.example\njane@[192.0.2.1]\n"+
 		"jörg@bücher.example\nxkqjzvwqp@mail.example\n\"\"\"a b\"\"@mail.example\"\njane@address.example\n\n")
-	for _, flags := range [][]string{{"--to", "csv"}, {"--to", "table"}, {"--to", "ndjson", "--details", "--keep"}} {
+	for _, flags := range [][]string{{"--to", "csv"}, {"--to", "table"}, {"--to", "ndjson"},
+		{"--to", "ndjson", "--details", "--keep"}} {
 		flags = append(flags, "--summary", "json", "--fail-on", "block", list)
 		local, summary, code := runCheck(t, nil, append(flags, "--policy", policy, "--offline=false", "--dns", dns)...)
 		require.Equal(t, exitVerdict, code, summary)

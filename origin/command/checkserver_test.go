@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,29 +32,6 @@ func (s *instance) checkThrough(_ testing.TB, key, in string, args ...string) (o
 	return runOn(context.Background(), strings.NewReader(in), args...)
 }
 
-// A line is the service's own result, byte for byte, with mx and with item errors.
-func TestCheckThroughAService(t *testing.T) {
-	t.Parallel()
-	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "3s")
-	key := s.newKey(t)
-	emails := []string{"jane+news@mail.example", "a..b@mail.example", "x@nowhere.example", `"<&>"@mail.example`, "jörg@bücher.example", "support@servfail.example"}
-	for _, details := range []string{"false", "true"} {
-		body, _ := json.Marshal(map[string]any{"emails": emails, "details": details == "true"})
-		_, text := s.send(t, http.MethodPost, "/v1/emails", key, string(body), nil)
-		var want struct {
-			Results []struct{ Result json.RawMessage }
-		}
-		require.NoError(t, json.Unmarshal([]byte(text), &want))
-		out, problem, code := s.checkThrough(t, key, strings.Join(emails, "\n"), "--details="+details)
-		require.Zero(t, code, problem)
-		lines := strings.Split(out, "\n")
-		for n := range emails[:5] {
-			require.Equal(t, string(want.Results[n].Result), lines[n])
-		}
-		require.Equal(t, `{"email":"support@servfail.example","error":{"code":"DNS_FAILURE","message":"DNS lookup failed for domain servfail.example"}}`, lines[5])
-	}
-}
-
 // Each batch costs its different addresses. A run that is repeated with its id
 // costs nothing.
 func TestCheckThroughAServiceIsCharged(t *testing.T) {
@@ -72,21 +48,6 @@ func TestCheckThroughAServiceIsCharged(t *testing.T) {
 	_, _, code := s.checkThrough(t, key, list)
 	require.Zero(t, code)
 	require.EqualValues(t, 2*(2+500), s.used(t), "another run has another id")
-}
-
-// When the points are used up, the run ends after whole batches. Batches are sent one at a
-// time then, so no batch after the refused one is sent.
-func TestCheckThroughAServiceOutOfPoints(t *testing.T) {
-	t.Parallel()
-	s := start(t, "--dns", contract.Serve(t))
-	key, _ := s.limitedKey(t, 500)
-	out, problem, code := s.checkThrough(t, key, listOf(2000))
-	require.Equal(t, 1, code)
-	require.Contains(t, problem,
-		"too few usage points are left this month: 52, and the next batch needs 64; they refill on 1 ")
-	require.Equal(t, 448, strings.Count(out, "\n"))
-	require.Regexp(t, `448 records written; to go on, .*--resume 448 .*--run-id [A-Z0-9]{26}`, problem)
-	require.EqualValues(t, 448, s.used(t))
 }
 
 // A run that is interrupted while a batch waits ends after those before. It goes on with the
