@@ -107,6 +107,8 @@ func TestCheckExitCodes(t *testing.T) {
 		"--resume 4":                                     {0, ""},
 		"--resume -1":                                    {2, ""},
 		"--workers 0":                                    {2, ""},
+		"-o FILE":                                        {2, "exists; remove it, give another name"},
+		"-o FILE.none --resume 1":                        {2, "does not exist, so there is nothing to resume"},
 		"--to xml":                                       {2, ""},
 	} {
 		flags := strings.Fields(strings.ReplaceAll(args, "FILE", policy))

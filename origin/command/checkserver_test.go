@@ -45,9 +45,11 @@ func TestCheckThroughAServiceIsCharged(t *testing.T) {
 		require.Equal(t, 564, strings.Count(out, "\n"))
 		require.EqualValues(t, 2+500, s.used(t))
 	}
-	_, _, code := s.checkThrough(t, key, list)
-	require.Zero(t, code)
+	_, problem, _ := s.checkThrough(t, key, list)
 	require.EqualValues(t, 2*(2+500), s.used(t), "another run has another id")
+	require.NotContains(t, problem, "at most", "the number of addresses is not known")
+	_, problem, _ = s.checkThrough(t, key, "", "a@mail.example")
+	require.Contains(t, problem, "1 point at most; the account has no limit.\n")
 }
 
 // A run that is interrupted while a batch waits ends after those before. It goes on with the
