@@ -114,7 +114,8 @@ func TestMCPDecidesThroughAService(t *testing.T) {
 	s.policyKey(t, account, "sign-up", document)
 	other := s.policyKey(t, account, "other", `{"block": {"domains": ["mail.example"]}}`)
 	emails := []string{"jane@mail.example", "hr@mail.example", "jane@missing.example", "jane@address.example",
-		"jörg@bücher.example", "a@servfail.example", "b@silent.example", "a..b@mail.example", "x@[192.0.2.1]", "jane@mail.example"}
+		"jörg@bücher.example", "a@servfail.example", "b@silent.example", "a..b@mail.example", "x@[192.0.2.1]",
+		"jane@mail.example"}
 	file, server := fileOf(t, "policy.json", document), []string{"--server", "http://" + s.hostPort}
 	local, _ := connectMCP(t, "--dns", dns, "--dns-timeout", "3s", "--policy", file)
 	want, text, isError := call(t, local, "check_emails", map[string]any{"emails": emails})
