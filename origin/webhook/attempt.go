@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
-	"github.com/dustin/go-humanize/english"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // An attempt is a delivery that this replica has claimed. It counts among the delivery's
@@ -213,7 +213,7 @@ func (s *Sender) judge(a *attempt, o outcome) verdict {
 	case o.interrupted:
 	case last:
 		v.done = true
-		v.status = fmt.Sprintf("abandoned after %s: %s", english.Plural(int(v.attempts), "attempt", ""), o.words)
+		v.status = fmt.Sprintf("abandoned after %s: %s", words.Count(v.attempts, "attempt"), o.words)
 	default:
 		wait := max(s.Retries[a.attempts-1], o.retryAfter)
 		v.wait = wait + time.Duration(rand.Float64()*jitter*float64(wait))

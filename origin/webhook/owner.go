@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize/english"
-
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
 // Errors of an owner's requests.
@@ -194,7 +193,7 @@ func (h *hook) refuseTest(now time.Time) error {
 			return fmt.Errorf("%w: a message is being sent; try again in half a minute", ErrTooSoon)
 		}
 		if wait := timeOf(d.created).Add(testEvery).Sub(now); d.month == testMonth && wait > 0 {
-			return fmt.Errorf("%w: try again in %s", ErrTooSoon, english.Plural(int(wait/time.Second)+1, "second", ""))
+			return fmt.Errorf("%w: try again in %s", ErrTooSoon, words.Wait(wait))
 		}
 	}
 	return nil
