@@ -48,7 +48,7 @@ func code(t *testing.T, secret string, steps int) url.Values {
 
 // setUpTOTP sets up an authenticator app as a person does.
 func (b *browser) setUpTOTP() (secret string, recovery []string) {
-	var page person.TotpView
+	var page person.TOTPView
 	require.Equal(b, http.StatusOK, b.getJSON("/dashboard/settings/totp", &page).status)
 	form := code(b.T, page.Secret, 0)
 	form.Set("secret", page.Secret)
@@ -127,7 +127,7 @@ func TestIncompleteSession(t *testing.T) {
 		got := b.get(path)
 		require.Equal(t, http.StatusSeeOther, got.status, path)
 		require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
-		var p page.ProblemView
+		var p page.Problem
 		require.Equal(t, http.StatusUnauthorized, b.getJSON(path, &p).status, path)
 		require.Equal(t, "SECOND_FACTOR", p.Code)
 		if route.Post != nil {
@@ -324,7 +324,7 @@ func TestStolenSessionAfterRevocation(t *testing.T) {
 		thief.setCookie(owner.cookieValue())
 		var view person.SettingsView
 		require.Equal(t, http.StatusOK, thief.getJSON("/dashboard/settings", &view).status)
-		stranger, p := s.signedIn(t, s.createAccount(t, "other@example.com").ID), page.ProblemView{}
+		stranger, p := s.signedIn(t, s.createAccount(t, "other@example.com").ID), page.Problem{}
 		fields := map[string]int64{"session": view.Sessions[0].ID}
 		require.Equal(t, http.StatusNotFound, stranger.postJSON("/dashboard/settings/sessions", fields, &p).status)
 		require.Equal(t, http.StatusOK, owner.get("/dashboard").status)

@@ -27,7 +27,7 @@ func TestKeysOfAnAccount(t *testing.T) {
 		var made account.KeysView
 		require.Equal(t, http.StatusOK, b.postJSON("/dashboard/keys", map[string]string{"name": "by JSON"}, &made).status)
 		require.Len(t, made.New.Secret, 42)
-		var p page.ProblemView
+		var p page.Problem
 		require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/dashboard/keys", map[string]string{"name": "\u202e"}, &p).status)
 		require.Contains(t, p.Sentence, "The name of a key must have")
 		require.Equal(t, "/dashboard/keys?done=key-revoked", b.submit("/dashboard/keys/1/revoke", url.Values{}).header.Get("Location"))

@@ -26,7 +26,7 @@ func (s *site) secretForms(t *testing.T, b *browser) map[string]struct {
 } {
 	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "to rotate", book.KeyTerms{})
 	require.NoError(t, err)
-	var app person.TotpView
+	var app person.TOTPView
 	require.Equal(t, http.StatusOK, b.getJSON("/dashboard/settings/totp", &app).status)
 	factor := code(t, app.Secret, 0)
 	factor.Set("secret", app.Secret)

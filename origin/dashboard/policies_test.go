@@ -59,7 +59,7 @@ func TestPoliciesOfAnAccount(t *testing.T) {
 			require.Equal(t, http.StatusNotFound, stranger.get(policiesPath+"/"+name).status, name)
 			require.Equal(t, http.StatusNotFound, stranger.get(policiesPath+"/"+name+"/delete").status, name)
 		}
-		var p page.ProblemView
+		var p page.Problem
 		require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path, map[string]string{"document": blocking}, &p).status)
 		require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/delete", map[string]string{}, &p).status)
 
@@ -83,9 +83,9 @@ func TestErrorOfAPolicyIsBesideItsLine(t *testing.T) {
 	b.getJSON(path, &list)
 	require.Equal(t, blocking, list.Document, "as it was")
 
-	var p page.ProblemView
+	var p page.Problem
 	require.Equal(t, http.StatusUnprocessableEntity, b.postJSON(path, map[string]string{"document": disposible}, &p).status)
-	require.Equal(t, page.ProblemView{Status: 422, Code: "INVALID_INPUT", Field: "document", Sentence: `block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`}, p)
+	require.Equal(t, page.Problem{Status: 422, Code: "INVALID_INPUT", Field: "document", Sentence: `block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`}, p)
 }
 
 // The second of two tabs that save gets the page again with what it entered, and replaces
@@ -108,7 +108,7 @@ func TestTwoTabsEditAPolicy(t *testing.T) {
 		require.Equal(t, first, list.Document)
 		now := strconv.FormatInt(list.Policy.Version, 10)
 		require.Contains(t, got.body, `name="version" value="`+now+`"`)
-		var p page.ProblemView
+		var p page.Problem
 		require.Equal(t, http.StatusConflict, b.postJSON(path, map[string]any{"version": began.Policy.Version, "document": second}, &p).status)
 		require.Equal(t, "POLICY_CHANGED", p.Code)
 		require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"version": {now}, "document": {second}}).status)
@@ -143,7 +143,7 @@ func TestPolicyOfAKey(t *testing.T) {
 		got = b.submit(path+"/delete", url.Values{})
 		require.Equal(t, http.StatusConflict, got.status)
 		require.Contains(t, got.body, "The policy is the default of the key “&lt;b&gt;shop&lt;/b&gt;”.")
-		var p page.ProblemView
+		var p page.Problem
 		require.Equal(t, http.StatusConflict, b.postJSON(path+"/delete", map[string]string{}, &p).status)
 		require.Equal(t, "POLICY_IN_USE", p.Code)
 
@@ -281,7 +281,7 @@ func TestErrorOfAPolicyThatIsTried(t *testing.T) {
 	require.Empty(t, verdictIn(t, b.submit(path, url.Values{"document": {disposible}}).body), "it was saved, not tried")
 	require.Equal(t, http.StatusRequestEntityTooLarge, b.submit(path+"/test", url.Values{"email": {"a@b"}, "document": {strings.Repeat(" ", maxDocument)}}).status)
 	stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
-	require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/test", map[string]string{"email": "a@b", "document": "{}"}, new(page.ProblemView)).status)
+	require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/test", map[string]string{"email": "a@b", "document": "{}"}, new(page.Problem)).status)
 }
 
 // verdictIn returns the text of the live region.
@@ -341,7 +341,7 @@ func TestHostilePolicies(t *testing.T) {
 			require.Contains(t, got.body, c.want)
 			require.NotContains(t, got.body, "<script>alert")
 			require.NotContains(t, asPasted.ReplaceAllString(got.body, ""), "\u202e")
-			var p page.ProblemView
+			var p page.Problem
 			require.Equal(t, http.StatusUnprocessableEntity, b.postJSON(policiesPath, map[string]string{"name": "another", "document": c.document}, &p).status)
 		})
 	}
@@ -370,7 +370,7 @@ func TestPagesOfPoliciesAreBounded(t *testing.T) {
 	owner := strconv.FormatInt(s.account.ID, 10)
 	held := fill(s.Limits.Documents, owner)
 	require.Equal(t, http.StatusTooManyRequests, b.get(path).status)
-	var p page.ProblemView
+	var p page.Problem
 	for _, to := range []string{path, policiesPath} {
 		require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", to, map[string]string{"document": "{}"}, &p).status)
 		require.Equal(t, "BUSY_ACCOUNT", p.Code)

@@ -136,7 +136,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		var view person.SettingsView
 		owner.getJSON("/dashboard/settings", &view)
 		require.Len(t, view.Sessions, 1)
-		require.Equal(t, person.SettingsView{Email: "victim@example.com", Passkeys: []person.PasskeyItem{}, Identities: []person.LinkedItem{}, Sessions: view.Sessions}, view)
+		require.Equal(t, person.SettingsView{Email: "victim@example.com", Passkeys: []identity.Passkey{}, Identities: []identity.Linked{}, Sessions: view.Sessions}, view)
 
 		require.Equal(t, "/sign-in?to=%2Fdashboard", stranger.get("/dashboard").header.Get("Location"))
 		form := url.Values{"email": {"victim@example.com"}, "password": {password}}

@@ -63,7 +63,7 @@ func TestTrySeveralAddresses(t *testing.T) {
 	require.Len(t, view.Checked, 2)
 	require.Equal(t, "jane@hotmail.com", view.Checked[1].Fix)
 	require.Equal(t, int64(3), *view.Points.Left)
-	var p page.ProblemView
+	var p page.Problem
 	require.Equal(t, http.StatusPaymentRequired, b.postJSON("/dashboard/try", map[string]any{"emails": "a@example.org\nb@example.org\nc@example.org\nd@example.org"}, &p).status)
 	require.Equal(t, "INSUFFICIENT_USAGE", p.Code)
 }

@@ -119,7 +119,7 @@ func TestUsageFilters(t *testing.T) {
 		"key=x": 404, "key=-1": 404, "key=99999": 404, "key=" + strconv.FormatInt(foreign, 10): 404, "key=99999999999999999999": 404,
 		"first=2025-01-01&last=2026-02-04": 200, "after=x": 200, "key=0": 200, "first=0001-01-01&last=0001-01-02": 200, "first=9999-12-01&last=9999-12-31": 200,
 	} {
-		var p page.ProblemView
+		var p page.Problem
 		require.Equal(t, want, b.getJSON("/dashboard/usage?"+query, &p).status, query)
 		require.NotContains(t, p.Sentence, "Secret")
 		require.Equal(t, want, b.get("/dashboard/usage.csv?"+query).status, query)

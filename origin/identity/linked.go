@@ -19,8 +19,9 @@ var (
 // A Linked is a person at an OpenID provider who may sign in as a user. Issuer and subject identify
 // them for ever (OpenID Connect Core section 5.7); an email does not, so none is looked at.
 type Linked struct {
-	Issuer, Subject string
-	Created         time.Time
+	Issuer  string    `json:"issuer"`
+	Subject string    `json:"subject"`
+	Created time.Time `json:"created"`
 }
 
 // LinkedUser returns the user to whom an identity is linked, or ErrNoLinked.

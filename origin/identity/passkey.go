@@ -28,10 +28,10 @@ var (
 
 // A Passkey is a credential with which a user signs in.
 type Passkey struct {
-	ID      string
-	Name    string
-	Created time.Time
-	Used    time.Time // zero if never
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Used    time.Time `json:"last_used,omitzero"` // zero if never
 
 	credential webauthn.Credential
 }

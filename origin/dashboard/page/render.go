@@ -49,22 +49,12 @@ type Frame struct {
 	Path    string
 	User    *identity.User // nil if nobody is signed in
 	Token   string         // of forms
-	Problem *ProblemView
+	Problem *Problem
 	Done    string
 	Form    map[string][]string // the values of a form that is shown again
 	SignUp  bool
 	Release string
 	Data    any
-}
-
-// A ProblemView is a problem as pages and JSON show it. Its first members are the
-// API's shape A.
-type ProblemView struct {
-	Status   int    `json:"status"`
-	Sentence string `json:"error"`
-	Code     string `json:"code"`
-	Field    string `json:"field,omitempty"`
-	Location string `json:"location,omitempty"`
 }
 
 // Value returns a field of the form that is shown again.
@@ -98,20 +88,16 @@ func (f *Frame) Nav(label, path string, below ...string) template.HTML {
 func (v *Visit) render(status int, route Route, data any, p *Problem) {
 	v.Writer.Header().Set("Cache-Control", "no-store")
 	v.Writer.Header().Add("Vary", "Accept, Cookie")
-	var shown *ProblemView
-	if p != nil {
-		shown = &ProblemView{p.Status, p.Sentence, p.Code, p.Field, p.Location}
-	}
 	switch {
 	case v.JSON && p != nil:
-		v.renderJSON(status, shown)
+		v.renderJSON(status, p)
 		return
 	case v.JSON:
 		v.renderJSON(status, data)
 		return
 	}
-	f := &Frame{Title: route.title, Path: v.Request.URL.Path, Token: v.formToken(), SignUp: v.SignUp, Release: v.Release, Data: data,
-		Form: v.Form, Done: v.messages[v.Request.URL.Query().Get("done")], Problem: shown}
+	f := &Frame{Title: route.title, Path: v.Request.URL.Path, Token: v.formToken(), SignUp: v.SignUp, Release: v.Release,
+		Data: data, Form: v.Form, Done: v.messages[v.Request.URL.Query().Get("done")], Problem: p}
 	if v.SignedIn() {
 		f.User = v.User
 	}

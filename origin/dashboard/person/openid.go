@@ -1,7 +1,6 @@
 package person
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -34,41 +33,27 @@ func openIDPage(v *page.Visit) (any, error) { return OpenIDView{Name: v.OpenID.N
 // would have to name the provider. It needs no form token, since it changes
 // nothing but a challenge of this browser.
 func signInWithOpenID(v *page.Visit) (any, error) {
-	location, err := beginDetour(v, identity.Detour{Purpose: toSignIn, To: v.ReturnTo()})
-	if err != nil {
-		return nil, err
+	location, err := beginDetour(v, toSignIn)
+	return page.Redirect(location, ""), err
+}
+
+// detour returns a POST that leads to the provider. It has a form token, so that another site cannot begin
+// to link an identity; and the provider asks people to sign in again, so that an identity to which another
+// site has signed them in is not linked unseen. It responds with a page, because form-action forbids a
+// redirect (see signInWithOpenID). A refresh is a new navigation.
+func detour(purpose string) func(v *page.Visit) (*page.Outcome, error) {
+	return func(v *page.Visit) (*page.Outcome, error) {
+		location, err := beginDetour(v, purpose)
+		if err != nil {
+			return nil, err
+		}
+		v.Writer.Header().Set("Refresh", "0; url="+location)
+		return page.Show(OpenIDView{v.OpenID.Name, location}), nil
 	}
-	return page.Redirect(location, ""), nil
 }
 
-// linkIdentity begins to link an identity. It is a POST with a form token, so that
-// another site cannot begin it; and the provider asks people to sign in again, so
-// that an identity to which another site has signed them in is not linked unseen.
-func linkIdentity(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
-	return leave(v, identity.Detour{Purpose: toLink})
-}
-
-// confirmWithOpenID proves who is signed in by the provider.
-func confirmWithOpenID(v *page.Visit) (*page.Outcome, error) {
-	return leave(v, identity.Detour{Purpose: toConfirm, To: v.ReturnTo()})
-}
-
-// leave responds to a POST with a page that leads to the provider, because form-action
-// forbids a redirect (see signInWithOpenID). A refresh is a new navigation.
-func leave(v *page.Visit, detour identity.Detour) (*page.Outcome, error) {
-	location, err := beginDetour(v, detour)
-	if err != nil {
-		return nil, err
-	}
-	v.Writer.Header().Set("Refresh", "0; url="+location)
-	return page.Show(OpenIDView{v.OpenID.Name, location}), nil
-}
-
-// detour stores what must come back, and returns the provider's address.
-func beginDetour(v *page.Visit, detour identity.Detour) (location string, err error) {
+// beginDetour stores what must come back, and returns the provider's address.
+func beginDetour(v *page.Visit, purpose string) (location string, err error) {
 	ctx, r := v.Context(), openid.NewRequest()
 	if err := holdProvider(v); err != nil {
 		return "", err
@@ -76,11 +61,11 @@ func beginDetour(v *page.Visit, detour identity.Detour) (location string, err er
 	if err := v.Identity.Attempt(ctx, identity.Challenges, v.From()); err != nil {
 		return "", err
 	}
-	detour.Nonce, detour.Verifier = r.Nonce, r.Verifier
+	detour := identity.Detour{Purpose: purpose, To: v.ReturnTo(), Nonce: r.Nonce, Verifier: r.Verifier}
 	if r.State, err = v.Identity.BeginDetour(ctx, v.Token, detour); err != nil {
 		return "", err
 	}
-	location, err = v.OpenID.URL(r, detour.Purpose != toSignIn)
+	location, err = v.OpenID.URL(r, purpose != toSignIn)
 	logOpenID(v.Server, err)
 	return location, err
 }
@@ -90,9 +75,9 @@ func holdProvider(v *page.Visit) error {
 	return v.Hold(v.Limits.Long, "sign-ins of "+v.CallerNetwork(v.Request), 1, page.ErrBusyNetwork)
 }
 
-// openIDCallback finishes a detour. The state is bound to this browser's cookie,
-// so it needs no form token; it is worth something once. A slot comes first, so that
-// no state is used up without one.
+// openIDCallback finishes a detour, and does what it was for. The state is bound to this browser's cookie,
+// so it needs no form token; it is worth something once. Room comes first, so that
+// no state is used up in vain.
 func openIDCallback(v *page.Visit) (any, error) {
 	ctx, q := v.Context(), v.Request.URL.Query()
 	if err := holdProvider(v); err != nil {
@@ -107,43 +92,34 @@ func openIDCallback(v *page.Visit) (any, error) {
 	}
 	id, err := v.OpenID.Finish(ctx, openid.Request{Nonce: detour.Nonce, Verifier: detour.Verifier}, q.Get("code"))
 	logOpenID(v.Server, err)
-	if err != nil {
-		return nil, err
-	}
-	return arrive(v, detour, id)
-}
-
-// arrive does what the detour was for. The session is the one in which it began,
-// since the state is bound to the session's cookie.
-func arrive(v *page.Visit, detour identity.Detour, id openid.Identity) (*page.Outcome, error) {
-	ctx := v.Context()
 	switch {
-	case detour.Purpose == toSignIn:
-		user, err := linkedUser(v.Server, ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		return start(v, user, detour.To)
-	case !v.SignedIn():
-		return nil, page.ErrSignIn
-	case id.SignedIn.Before(detour.Began.Add(-maxSkew)):
-		return nil, openid.ErrNotFresh
-	case detour.Purpose == toConfirm:
-		user, err := linkedUser(v.Server, ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if user.Account != v.User.Account {
-			return nil, errNotLinked
-		}
-		return page.Redirect(detour.To, "confirmed"), v.Identity.Confirm(ctx, *v.Session)
-	case v.User.Suspended:
-		return nil, page.ErrSuspended
-	}
-	if err := v.Confirmed(); err != nil {
+	case err != nil:
 		return nil, err
+	case detour.Purpose != toSignIn && !v.SignedIn():
+		return nil, page.ErrSignIn
+	case detour.Purpose != toSignIn && id.SignedIn.Before(detour.Began.Add(-maxSkew)):
+		return nil, openid.ErrNotFresh
+	case detour.Purpose == toLink && v.User.Suspended:
+		return nil, page.ErrSuspended
+	case detour.Purpose == toLink:
+		if err := v.Confirmed(); err != nil {
+			return nil, err
+		}
+		done := page.Redirect("/dashboard/settings", "identity-linked")
+		return done, v.Identity.Link(ctx, *v.User, id.Issuer, id.Subject)
 	}
-	return page.Redirect("/dashboard/settings", "identity-linked"), v.Identity.Link(ctx, *v.User, id.Issuer, id.Subject)
+	user, err := v.Identity.LinkedUser(ctx, id.Issuer, id.Subject)
+	switch {
+	case errors.Is(err, identity.ErrNoLinked):
+		return nil, errNotLinked
+	case err != nil:
+		return nil, err
+	case detour.Purpose == toSignIn:
+		return start(v, user, detour.To)
+	case user.Account != v.User.Account:
+		return nil, errNotLinked
+	}
+	return page.Redirect(detour.To, "confirmed"), v.Identity.Confirm(ctx, *v.Session)
 }
 
 // maxSkew is how far the provider's clock may be behind ours.
@@ -152,18 +128,7 @@ const maxSkew = time.Minute
 var errNotLinked = &page.Problem{Status: http.StatusForbidden, Code: "NOT_LINKED",
 	Sentence: "This identity is not linked to an account here. Sign in another way first, and link it in Settings."}
 
-func linkedUser(d *page.Server, ctx context.Context, id openid.Identity) (identity.User, error) {
-	user, err := d.Identity.LinkedUser(ctx, id.Issuer, id.Subject)
-	if errors.Is(err, identity.ErrNoLinked) {
-		err = errNotLinked
-	}
-	return user, err
-}
-
 func unlinkIdentity(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	return page.Redirect("/dashboard/settings", "identity-unlinked"),
 		v.Identity.Unlink(v.Context(), *v.User, v.Form.Get("issuer"), v.Form.Get("subject"))
 }

@@ -1,9 +1,9 @@
 package person
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/identity"
@@ -32,6 +32,9 @@ func NewPasskeyForm(f *page.Frame, action, label, to string, autofill bool) pass
 	return passkeyForm{f, action, label, to, autofill}
 }
 
+// passkeySignIn is the page on which a passkey signs in.
+const passkeySignIn = "/sign-in/passkey"
+
 func passkeyPage(v *page.Visit) (any, error) {
 	return PasskeyView{To: v.ReturnTo(), Path: v.Request.URL.Path, Unavailable: noPasskeys(v.Server)}, nil
 }
@@ -44,42 +47,43 @@ func noPasskeys(d *page.Server) string {
 	return ""
 }
 
-// signInWithPasskey signs in by a passkey alone: it is both factors, since the
-// authenticator has verified its user.
-func signInWithPasskey(v *page.Visit) (*page.Outcome, error) {
-	user, begun, err := usePasskey(v)
-	if err != nil || begun != nil {
-		return begun, err
+// usePasskey begins a ceremony, or finishes the one that the form names. A passkey signs in alone: it is both
+// factors, since the authenticator has verified its user. On another page than that of the sign-in it proves
+// again who is signed in, of which another account's passkey proves nothing.
+func usePasskey(v *page.Visit) (*page.Outcome, error) {
+	ctx, state := v.Context(), v.Form.Get("state")
+	if v.Passkeys == nil {
+		return nil, identity.ErrNoPasskeys
 	}
-	return open(v, user, v.ReturnTo(), true)
-}
-
-// confirmWithPasskey proves again who is signed in. Another account's passkey
-// proves nothing.
-func confirmWithPasskey(v *page.Visit) (*page.Outcome, error) {
-	user, begun, err := usePasskey(v)
-	if err != nil || begun != nil {
-		return begun, err
+	if state == "" {
+		return beginPasskey(v, func() (json.RawMessage, string, error) { return v.Passkeys.BeginUse(ctx, v.Token) })
 	}
-	if user.Account != v.User.Account {
+	user, err := v.Passkeys.FinishUse(ctx, v.Token, state, v.Form.Get("credential"))
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Request.URL.Path == passkeySignIn:
+		return open(v, user, v.ReturnTo(), true)
+	case user.Account != v.User.Account:
 		return nil, identity.ErrPasskey
 	}
-	return page.Redirect(v.ReturnTo(), "confirmed"), v.Identity.Confirm(v.Context(), *v.Session)
+	return page.Redirect(v.ReturnTo(), "confirmed"), v.Identity.Confirm(ctx, *v.Session)
 }
 
-// usePasskey begins a ceremony, or finishes the one that the form names.
-func usePasskey(v *page.Visit) (user identity.User, begun *page.Outcome, err error) {
+// addPasskey begins the registration of a passkey, or finishes it.
+func addPasskey(v *page.Visit) (*page.Outcome, error) {
+	ctx, state := v.Context(), v.Form.Get("state")
 	if v.Passkeys == nil {
-		return user, nil, identity.ErrNoPasskeys
+		return nil, identity.ErrNoPasskeys
 	}
-	if state := v.Form.Get("state"); state != "" {
-		user, err = v.Passkeys.FinishUse(v.Context(), v.Token, state, v.Form.Get("credential"))
-		return user, nil, err
+	if state == "" {
+		return beginPasskey(v, func() (json.RawMessage, string, error) {
+			return v.Passkeys.BeginRegister(ctx, v.Token, *v.User)
+		})
 	}
-	begun, err = beginPasskey(v, func() (json.RawMessage, string, error) {
-		return v.Passkeys.BeginUse(v.Context(), v.Token)
-	})
-	return user, begun, err
+	name := strings.TrimSpace(v.Form.Get("name"))
+	return page.Redirect("/dashboard/settings", "passkey-added"),
+		v.Passkeys.FinishRegister(ctx, v.Token, *v.User, state, name, v.Form.Get("credential"))
 }
 
 // beginPasskey responds with the options of a ceremony.
@@ -88,66 +92,21 @@ func beginPasskey(v *page.Visit, begin func() (json.RawMessage, string, error)) 
 		return nil, err
 	}
 	options, state, err := begin()
-	if err != nil {
-		return nil, err
-	}
-	return page.Show(PasskeyView{To: v.ReturnTo(), Path: v.Request.URL.Path, State: state, Options: options}), nil
-}
-
-func passkeyAddPage(v *page.Visit) (any, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
-	return passkeyPage(v)
-}
-
-// addPasskey begins the registration of a passkey, or finishes it.
-func addPasskey(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
-	if v.Passkeys == nil {
-		return nil, identity.ErrNoPasskeys
-	}
-	ctx, state := v.Context(), v.Form.Get("state")
-	if state == "" {
-		return beginPasskey(v, func() (json.RawMessage, string, error) { return v.Passkeys.BeginRegister(ctx, v.Token, *v.User) })
-	}
-	name := strings.TrimSpace(v.Form.Get("name"))
-	return page.Redirect("/dashboard/settings", "passkey-added"),
-		v.Passkeys.FinishRegister(ctx, v.Token, *v.User, state, name, v.Form.Get("credential"))
+	return page.Show(PasskeyView{To: v.ReturnTo(), Path: v.Request.URL.Path, State: state, Options: options}), err
 }
 
 // passkeyToRemove is the page that asks before a passkey is removed.
 func passkeyToRemove(v *page.Visit) (any, error) {
-	list, err := v.Identity.ListPasskeys(v.Context(), v.User.Account)
-	for _, p := range list {
+	passkeys, err := v.Identity.ListPasskeys(v.Context(), v.User.Account)
+	for _, p := range passkeys {
 		if p.ID == v.Request.PathValue("credential") {
-			return viewOfPasskey(p), nil
+			return p, nil
 		}
 	}
-	if err == nil {
-		err = page.ErrNotFound
-	}
-	return nil, err
+	return nil, cmp.Or(err, error(page.ErrNotFound))
 }
 
 func removePasskey(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	return page.Redirect("/dashboard/settings", "passkey-removed"),
 		v.Identity.RemovePasskey(v.Context(), *v.User, v.Request.PathValue("credential"))
-}
-
-// A PasskeyItem is a passkey in the list.
-type PasskeyItem struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Created time.Time `json:"created"`
-	Used    time.Time `json:"last_used,omitzero"`
-}
-
-func viewOfPasskey(p identity.Passkey) PasskeyItem {
-	return PasskeyItem{p.ID, p.Name, p.Created, p.Used}
 }

@@ -6,29 +6,29 @@ import "github.com/addrspec/addrspec/origin/dashboard/page"
 
 // Routes returns the pages by path.
 func Routes(s *page.Server) map[string]page.Route {
-	deletePage := func(v *page.Visit) (any, error) { return deleteView{v.User.Email}, v.Confirmed() }
+	deletePage := func(v *page.Visit) (any, error) { return deleteView{v.User.Email}, nil }
 	list := map[string]page.Route{
 		"/sign-in":         page.Offline("Sign in", "sign-in", signInPage, signIn),
 		"/sign-in/code":    page.SignedIn("Your second factor", "second-factor", codePage, giveCode),
-		"/sign-in/passkey": page.Offline("Sign in with a passkey", "passkey", passkeyPage, signInWithPasskey),
+		passkeySignIn:      page.Offline("Sign in with a passkey", "passkey", passkeyPage, usePasskey),
 		"/sign-out":        page.Offline("Sign out", "sign-out", page.Nothing, signOut),
 		"/link/{token}":    page.Public("Sign in", "link", linkPage, useLink),
 		ProvedPath:         page.SignedIn("The account is yours", "proved", provedPage, revokeBefore),
 		"/confirm":         page.SignedIn("Confirm that it is you", "confirm", confirmPage, confirm),
-		"/confirm/passkey": page.SignedIn("Confirm with a passkey", "passkey", passkeyPage, confirmWithPasskey),
+		"/confirm/passkey": page.SignedIn("Confirm with a passkey", "passkey", passkeyPage, usePasskey),
 
 		"/dashboard/settings":          page.SignedIn("Settings", "settings", settings, nil),
-		"/dashboard/settings/password": page.SignedIn("Set a password", "password", page.Nothing, setPassword),
+		"/dashboard/settings/password": page.SignedIn("Set a password", "password", page.Nothing, confirmed(setPassword)),
 		"/dashboard/settings/name":     page.SignedIn("Your name", "settings", settings, setName),
 		"/dashboard/settings/sessions": page.SignedIn("Sessions", "settings", settings, endSessions),
-		"/dashboard/settings/delete":   page.SignedIn("Delete the account", "delete", deletePage, deleteAccount),
+		"/dashboard/settings/delete":   page.SignedIn("Delete the account", "delete", confirmed(deletePage), confirmed(deleteAccount)),
 
-		"/dashboard/settings/totp":        page.SignedIn("Set up an authenticator app", "totp", totpPage, setTOTP),
-		"/dashboard/settings/totp/remove": page.SignedIn("Remove the authenticator app", "totp-remove", page.Nothing, removeTOTP),
-		recoveryPath:                      page.SignedIn("Recovery codes", "recovery-codes", recoveryPage, renewRecovery),
+		"/dashboard/settings/totp":        page.SignedIn("Set up an authenticator app", "totp", confirmed(totpPage), confirmed(setTOTP)),
+		"/dashboard/settings/totp/remove": page.SignedIn("Remove the authenticator app", "totp-remove", page.Nothing, confirmed(removeTOTP)),
+		recoveryPath:                      page.SignedIn("Recovery codes", "recovery-codes", recoveryPage, confirmed(renewRecovery)),
 
-		"/dashboard/settings/passkeys":                     page.SignedIn("Add a passkey", "passkey-add", passkeyAddPage, addPasskey),
-		"/dashboard/settings/passkeys/{credential}/remove": page.SignedIn("Remove a passkey", "passkey-remove", passkeyToRemove, removePasskey),
+		"/dashboard/settings/passkeys":                     page.SignedIn("Add a passkey", "passkey-add", confirmed(passkeyPage), confirmed(addPasskey)),
+		"/dashboard/settings/passkeys/{credential}/remove": page.SignedIn("Remove a passkey", "passkey-remove", passkeyToRemove, confirmed(removePasskey)),
 	}
 	if s.SignUp {
 		list["/sign-up"] = page.Offline("Create an account", "sign-up", signUpPage, signUp)
@@ -36,9 +36,19 @@ func Routes(s *page.Server) map[string]page.Route {
 	if s.OpenID != nil {
 		list["/sign-in/openid"] = page.Public("Sign in", "openid", signInWithOpenID, nil)
 		list[OpenIDCallback] = page.Public("Sign in", "openid", openIDCallback, nil)
-		list["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, confirmWithOpenID)
-		list["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid", openIDPage, linkIdentity)
-		list["/dashboard/settings/identities/remove"] = page.SignedIn("Settings", "settings", settings, unlinkIdentity)
+		list["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, detour(toConfirm))
+		list["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid", openIDPage, confirmed(detour(toLink)))
+		list["/dashboard/settings/identities/remove"] = page.SignedIn("Settings", "settings", settings, confirmed(unlinkIdentity))
 	}
 	return list
+}
+
+// confirmed lets those do something who have proved recently who they are.
+func confirmed[T any](do func(*page.Visit) (T, error)) func(*page.Visit) (T, error) {
+	return func(v *page.Visit) (result T, err error) {
+		if err := v.Confirmed(); err != nil {
+			return result, err
+		}
+		return do(v)
+	}
 }

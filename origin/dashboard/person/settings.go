@@ -31,16 +31,16 @@ func endSessions(v *page.Visit) (*page.Outcome, error) {
 
 // SettingsView is the page Settings.
 type SettingsView struct {
-	Email       string        `json:"email"`
-	Name        string        `json:"name"`
-	HasPassword bool          `json:"has_password"`
-	TOTP        bool          `json:"totp"`
-	Recovery    int           `json:"recovery_codes"` // how many are left
-	Passkeys    []PasskeyItem `json:"passkeys"`
-	NoPasskeys  string        `json:"no_passkeys,omitempty"` // why there can be none
-	OpenID      string        `json:"openid,omitempty"`      // the provider's name
-	Identities  []LinkedItem  `json:"identities"`
-	Sessions    []sessionView `json:"sessions"`
+	Email       string             `json:"email"`
+	Name        string             `json:"name"`
+	HasPassword bool               `json:"has_password"`
+	TOTP        bool               `json:"totp"`
+	Recovery    int                `json:"recovery_codes"` // how many are left
+	Passkeys    []identity.Passkey `json:"passkeys"`
+	NoPasskeys  string             `json:"no_passkeys,omitempty"` // why there can be none
+	OpenID      string             `json:"openid,omitempty"`      // the provider's name
+	Identities  []identity.Linked  `json:"identities"`
+	Sessions    []sessionView      `json:"sessions"`
 }
 
 type sessionView struct {
@@ -51,17 +51,10 @@ type sessionView struct {
 	Current bool      `json:"current"`
 }
 
-// A LinkedItem is a linked identity in the list.
-type LinkedItem struct {
-	Issuer  string    `json:"issuer"`
-	Subject string    `json:"subject"`
-	Created time.Time `json:"created"`
-}
-
 func settings(v *page.Visit) (any, error) {
 	ctx, account := v.Context(), v.User.Account
 	view := &SettingsView{Email: v.User.Email, Name: v.User.Name, HasPassword: v.User.HasPassword, TOTP: v.User.TOTP,
-		NoPasskeys: noPasskeys(v.Server), Passkeys: []PasskeyItem{}, Identities: []LinkedItem{}, Sessions: []sessionView{}}
+		NoPasskeys: noPasskeys(v.Server)}
 	if v.OpenID != nil {
 		view.OpenID = v.OpenID.Name
 	}
@@ -76,16 +69,12 @@ func settings(v *page.Visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range passkeys {
-		view.Passkeys = append(view.Passkeys, viewOfPasskey(p))
-	}
+	view.Passkeys = append([]identity.Passkey{}, passkeys...)
 	linked, err := v.Identity.ListLinked(ctx, account)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range linked {
-		view.Identities = append(view.Identities, LinkedItem(l))
-	}
+	view.Identities = append([]identity.Linked{}, linked...)
 	view.Recovery, err = v.Identity.RecoveryCodesLeft(ctx, account)
 	return view, err
 }
@@ -93,9 +82,6 @@ func settings(v *page.Visit) (any, error) {
 // setPassword sets a password. A session that began with a one-time link is fresh,
 // so it need not know the old password.
 func setPassword(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	password := v.Form.Get("password")
 	if again, given := v.Form["again"]; given && again[0] != password {
 		return nil, page.InputProblem("again", "The two passwords differ.")
@@ -116,9 +102,6 @@ type deleteView struct {
 // browser leaves: the session is among the first rows that go, so nobody could ask
 // for the rest.
 func deleteAccount(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	if normalEmail(v.Form.Get("email")) != v.User.Email {
 		return nil, page.InputProblem("email", "This is not the email of the account.")
 	}

