@@ -39,7 +39,8 @@ var sections = []struct {
 	title, directory string
 	names            []string
 }{
-	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "assistants", "testing", "webhooks", "plans"}},
+	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "assistants",
+		"testing", "webhooks", "plans"}},
 	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details"}},
 }
 
@@ -54,7 +55,7 @@ func main() {
 	}
 }
 
-// render returns site.json for the Markdown files below a directory, a line for each page.
+// render returns site.json for the Markdown files below a directory.
 func render(directory string) ([]byte, error) {
 	site := &docs.Site{}
 	var index index
@@ -71,49 +72,49 @@ func render(directory string) ([]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			index.add(page, entries)
+			for _, e := range entries {
+				index.Entries = append(index.Entries, [4]any{len(index.Pages), e.id, e.title, e.text})
+			}
+			index.Pages = append(index.Pages, [2]string{page.Path, page.Title})
+			if n := len(site.Pages); n > 0 {
+				last := site.Pages[n-1]
+				last.Next = &docs.Link{Path: page.Path, Title: page.Title}
+				page.Previous = &docs.Link{Path: last.Path, Title: last.Title}
+			}
 			site.Pages = append(site.Pages, page)
 			group.Links = append(group.Links, docs.Link{Path: page.Path, Title: page.Title})
 		}
 		site.Groups = append(site.Groups, group)
 	}
-	for n, p := range site.Pages {
-		if n > 0 {
-			p.Previous = &docs.Link{Path: site.Pages[n-1].Path, Title: site.Pages[n-1].Title}
-		}
-		if n+1 < len(site.Pages) {
-			p.Next = &docs.Link{Path: site.Pages[n+1].Path, Title: site.Pages[n+1].Title}
-		}
+	guide, err := os.ReadFile(filepath.Join(directory, "guides/policies.md"))
+	for _, found := range policyInGuide.FindAllSubmatch(guide, -1) {
+		site.Policies = append(site.Policies, docs.Policy{Name: string(found[1]), Document: string(found[2])})
 	}
-	if err := addLists(site); err != nil {
-		return nil, err
+	if err == nil {
+		err = addLists(site)
 	}
-	var err error
-	if site.Policies, err = policies(directory); err != nil {
-		return nil, err
+	if err == nil {
+		site.Index, err = json.Marshal(index)
 	}
-	if site.Index, err = json.Marshal(index); err != nil {
-		return nil, err
-	}
-	return inLines(site)
-}
-
-// inLines returns the site as JSON with a line for each page, so that a change of one page
-// is a change of one line.
-func inLines(site *docs.Site) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(site); err != nil {
-		return nil, err
+	if err == nil {
+		err = encoder.Encode(site)
 	}
-	return bytes.ReplaceAll(text.Bytes(), []byte(`{"path":"`+docs.Root), []byte("\n"+`{"path":"`+docs.Root)), nil
+	// A page has a line, so that a change of a page is a change of a line.
+	begin := []byte(`{"path":"` + docs.Root)
+	return bytes.ReplaceAll(text.Bytes(), begin, append([]byte("\n"), begin...)), err
 }
+
+// policyInGuide matches a policy of the guide's section "Policies to begin with".
+var policyInGuide = regexp.MustCompile("(?m)^### (.+)\n[^`]*```json\n([^`]+)\n```")
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").ParseFS(templateFiles, "templates/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"slug": slug}).
+	ParseFS(templateFiles, "templates/*.html"))
 
 // addLists adds the pages that list the others: the first page, and the page with every
 // heading, which is for people who cannot search because they run no scripts.
@@ -134,17 +135,6 @@ func addLists(site *docs.Site) error {
 		site.Pages = append(site.Pages, page)
 	}
 	return nil
-}
-
-var policyInGuide = regexp.MustCompile("(?m)^### (.+)\n[^`]*```json\n([^`]+)\n```")
-
-// policies returns the policies of the guide's section "Policies to begin with".
-func policies(directory string) (list []docs.Policy, err error) {
-	guide, err := os.ReadFile(filepath.Join(directory, "guides/policies.md"))
-	for _, found := range policyInGuide.FindAllSubmatch(guide, -1) {
-		list = append(list, docs.Policy{Name: string(found[1]), Document: string(found[2])})
-	}
-	return list, err
 }
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)

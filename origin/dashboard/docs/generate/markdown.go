@@ -43,8 +43,7 @@ func renderPage(p *docs.Page, source []byte) ([]entry, error) {
 	root.RemoveChild(root, title)
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 3 {
-			id, _ := h.AttributeString("id")
-			p.Contents = append(p.Contents, docs.Heading{Level: h.Level, ID: string(id.([]byte)), Text: plainText(h, source)})
+			p.Contents = append(p.Contents, docs.Heading{Level: h.Level, ID: anchor(h), Text: plainText(h, source)})
 		}
 	}
 	entries := entriesOf(root, source, p)
@@ -52,6 +51,12 @@ func renderPage(p *docs.Page, source []byte) ([]entry, error) {
 	err := markdown.Renderer().Render(&body, source, root)
 	p.Body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
 	return entries, err
+}
+
+// anchor returns the ID of a heading, which the parser sets.
+func anchor(h *ast.Heading) string {
+	id, _ := h.AttributeString("id")
+	return string(id.([]byte))
 }
 
 // plainText returns the text of a node without its markup, on one line.
@@ -85,43 +90,35 @@ func (blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 
 func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	h := node.(*ast.Heading)
-	id, _ := h.AttributeString("id")
 	if entering {
-		fmt.Fprintf(w, "<h%d id=\"%s\">", h.Level, id)
-	} else {
-		fmt.Fprintf(w, " <a class=\"anchor\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h%d>\n", id, h.Level)
+		fmt.Fprintf(w, "<h%d id=\"%s\">", h.Level, anchor(h))
+		return ast.WalkContinue, nil
 	}
+	fmt.Fprintf(w, " <a class=\"anchor\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h%d>\n", anchor(h), h.Level)
 	return ast.WalkContinue, nil
 }
 
-func renderTable(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		label := template.HTMLEscapeString(tableName(node, source))
-		fmt.Fprintf(w, "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n", label)
-	} else {
-		_, _ = w.WriteString("</table></div>\n")
+// renderTable names a table after the heading before it and its columns.
+func renderTable(w util.BufWriter, source []byte, table ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		_, err := w.WriteString("</table></div>\n")
+		return ast.WalkContinue, err
 	}
-	return ast.WalkContinue, nil
-}
-
-// tableName returns what names a table: the heading before it and its columns.
-func tableName(table ast.Node, source []byte) string {
-	heading := "Table"
-	for n := table.PreviousSibling(); n != nil; n = n.PreviousSibling() {
-		if n.Kind() == ast.KindHeading {
-			heading = plainText(n, source)
-			break
-		}
+	heading, before := "Table", table.PreviousSibling()
+	for before != nil && before.Kind() != ast.KindHeading {
+		before = before.PreviousSibling()
+	}
+	if before != nil {
+		heading = plainText(before, source)
 	}
 	var titles []string
 	for cell := table.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
 		titles = append(titles, plainText(cell, source))
 	}
-	return heading + ": " + strings.Join(titles, ", ")
+	label := template.HTMLEscapeString(heading + ": " + strings.Join(titles, ", "))
+	fmt.Fprintf(w, "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n", label)
+	return ast.WalkContinue, nil
 }
-
-// A movedSection is a section that a page had, and where it is now.
-type movedSection struct{ ID, Path, Title string }
 
 func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
@@ -133,6 +130,7 @@ func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 		info = string(block.Info.Segment.Value(source))
 	}
 	word, name, _ := strings.Cut(info, " ")
+	code := string(block.Lines().Value(source))
 	switch word {
 	case "examples":
 		examples, err := docs.Examples(name)
@@ -141,20 +139,11 @@ func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 		}
 		return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "examples.html", examples)
 	case "moved":
-		var sections []movedSection
-		for _, title := range strings.Split(strings.TrimSpace(linesOf(block, source)), "\n") {
-			sections = append(sections, movedSection{slug(title), docs.Root + "/" + name + "#" + slug(title), title})
+		var sections []docs.Link
+		for _, title := range strings.Split(strings.TrimSpace(code), "\n") {
+			sections = append(sections, docs.Link{Path: docs.Root + "/" + name + "#" + slug(title), Title: title})
 		}
 		return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "moved.html", sections)
 	}
-	return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "code.html", linesOf(block, source))
-}
-
-func linesOf(block *ast.FencedCodeBlock, source []byte) string {
-	var code strings.Builder
-	for n := range block.Lines().Len() {
-		line := block.Lines().At(n)
-		code.Write(line.Value(source))
-	}
-	return code.String()
+	return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "code.html", code)
 }

@@ -22,70 +22,42 @@ type index struct {
 	Entries [][4]any    `json:"entries"`
 }
 
-func (i *index) add(p *docs.Page, entries []entry) {
-	for _, e := range entries {
-		i.Entries = append(i.Entries, [4]any{len(i.Pages), e.id, e.title, e.text})
-	}
-	i.Pages = append(i.Pages, [2]string{p.Path, p.Title})
-}
-
-// A collector collects the entries of a document.
-type collector struct {
-	source  []byte
-	list    []entry
-	section int            // in list
-	rows    map[string]int // by anchor
-}
-
 // entriesOf returns the entries of a document, and gives rows with names an anchor.
 func entriesOf(root ast.Node, source []byte, p *docs.Page) []entry {
-	c := collector{source: source, list: []entry{{"", p.Title, p.Summary}}, rows: map[string]int{}}
+	list, section := []entry{{"", p.Title, p.Summary}}, 0
+	addText := func(text string) { list[section].text = strings.TrimSpace(list[section].text + " " + text) }
+	rows := map[string]int{} // by anchor
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			id, _ := n.AttributeString("id")
-			c.section = len(c.list)
-			c.list = append(c.list, entry{string(id.([]byte)), plainText(n, source), ""})
+			section = len(list)
+			list = append(list, entry{anchor(n), plainText(n, source), ""})
 		case *tables.Table:
-			c.addTable(n)
+			for row := n.FirstChild().NextSibling(); row != nil; row = row.NextSibling() {
+				var cells []string
+				for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+					cells = append(cells, plainText(cell, source))
+				}
+				name, ok := row.FirstChild().FirstChild().(*ast.CodeSpan)
+				if !ok {
+					addText(strings.Join(cells, " · "))
+					continue
+				}
+				// No heading has the anchor, since those have no dot.
+				id := strings.Trim(notInRowID.ReplaceAllString(strings.ToLower(plainText(name, source)), "-"), "-")
+				id = list[section].id + "." + id
+				if rows[id]++; rows[id] > 1 {
+					id += fmt.Sprintf(".%d", rows[id])
+				}
+				row.SetAttributeString("id", []byte(id))
+				list = append(list, entry{id, cells[0], strings.Join(cells[1:], " · ")})
+			}
 		case *ast.FencedCodeBlock:
 		default:
-			c.addText(plainText(n, source))
+			addText(plainText(n, source))
 		}
 	}
-	return c.list
-}
-
-func (c *collector) addText(text string) {
-	in := &c.list[c.section]
-	in.text = strings.TrimSpace(in.text + " " + text)
-}
-
-// addTable adds rows with names as entries, and others to the text of the section.
-func (c *collector) addTable(table *tables.Table) {
-	for row := table.FirstChild().NextSibling(); row != nil; row = row.NextSibling() {
-		var cells []string
-		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			cells = append(cells, plainText(cell, c.source))
-		}
-		name, ok := row.FirstChild().FirstChild().(*ast.CodeSpan)
-		if !ok {
-			c.addText(strings.Join(cells, " · "))
-			continue
-		}
-		id := c.rowID(plainText(name, c.source))
-		row.SetAttributeString("id", []byte(id))
-		c.list = append(c.list, entry{id, cells[0], strings.Join(cells[1:], " · ")})
-	}
+	return list
 }
 
 var notInRowID = regexp.MustCompile(`[^a-z0-9_.-]+`)
-
-// rowID returns an anchor that no heading has, since those have no dot.
-func (c *collector) rowID(name string) string {
-	id := c.list[c.section].id + "." + strings.Trim(notInRowID.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if c.rows[id]++; c.rows[id] > 1 {
-		id += fmt.Sprintf(".%d", c.rows[id])
-	}
-	return id
-}
