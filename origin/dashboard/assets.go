@@ -17,7 +17,6 @@ import (
 	"sync"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
-	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
@@ -118,21 +117,3 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
 }
-
-// A docsView is a page of the documentation.
-type docsView struct{ *docs.Page }
-
-// PageTitle returns the title of the page in the browser's window.
-func (v docsView) PageTitle() string { return v.Title }
-
-// documentation shows a page of /docs.
-func documentation(v *page.Visit, site *docs.Site) (any, error) {
-	found := site.Page(v.Request.URL.Path)
-	if found == nil {
-		return nil, page.ErrNotFound
-	}
-	return docsView{found}, nil
-}
-
-//go:embed templates
-var templateFiles embed.FS

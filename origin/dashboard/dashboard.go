@@ -30,6 +30,8 @@
 package dashboard
 
 import (
+	"embed"
+	"encoding/json"
 	"html/template"
 	"maps"
 	"net/http"
@@ -88,9 +90,35 @@ func New(c Config) (*Dashboard, error) {
 	return d, nil
 }
 
+// frontExample is a result that the front door shows, as the API gives it: it always looks
+// MX up, and the domain has an exchange.
+//
+//go:embed example.json
+var frontExample string
+
+// exampleAddress is the address of frontExample.
+const exampleAddress = "jane.doe+news@hotmial.com"
+
+// A frontView is the front door, which shows what addrspec is. The check that it offers runs in the browser.
+type frontView struct {
+	Address    string          `json:"address"`
+	Result     json.RawMessage `json:"result"` // of Address
+	URL        string          `json:"url"`
+	Repository string          `json:"repository"`
+}
+
 // routes has the pages by path. A page and its file share a name.
 func (d *Dashboard) routes() map[string]page.Route {
-	documentation := func(v *page.Visit) (any, error) { return documentation(v, d.docs()) }
+	frontDoor := func(v *page.Visit) (any, error) {
+		return frontView{exampleAddress, json.RawMessage(frontExample), v.Link("/v1/email/" + exampleAddress),
+			"https://github.com/addrspec/addrspec"}, nil
+	}
+	documentation := func(v *page.Visit) (any, error) {
+		if found := d.docs().Page(v.Request.URL.Path); found != nil {
+			return found, nil
+		}
+		return nil, page.ErrNotFound
+	}
 	list := map[string]page.Route{
 		"/{$}":         page.Offline("Facts about an email address", "front", frontDoor, nil),
 		"/docs":        page.Offline("Documentation", "docs", documentation, nil),
@@ -118,7 +146,12 @@ var remaining = map[string]bool{
 	person.ProvedPath:                                  true,
 }
 
-var templates = sync.OnceValue(func() map[string]*template.Template { return page.ParseTemplates(templateFiles, pageFunctions) })
+//go:embed templates
+var templateFiles embed.FS
+
+var templates = sync.OnceValue(func() map[string]*template.Template {
+	return page.ParseTemplates(templateFiles, pageFunctions)
+})
 
 // pageFunctions are what the templates of single pages call.
 var pageFunctions = template.FuncMap{

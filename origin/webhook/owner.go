@@ -100,14 +100,14 @@ func (s *Sender) changeOwn(ctx context.Context, account int64, action, address s
 
 // A Delivery is a message as its account's owner sees it.
 type Delivery struct {
-	ID        string    // the webhook-id
-	Percent   int       // 80 or 100; 0 is a test
-	Created   time.Time // when the threshold was noticed
-	Attempts  int
-	Next      time.Time // of the next attempt; zero if there is none
-	Done      bool      // delivered, failed or abandoned
-	Delivered bool
-	Status    string // in words, such as "delivered: HTTP 204"
+	ID        string    `json:"id"`      // the webhook-id
+	Percent   int       `json:"percent"` // 80 or 100; 0 is a test
+	Created   time.Time `json:"created"` // when the threshold was noticed
+	Attempts  int       `json:"attempts"`
+	Next      time.Time `json:"next,omitzero"` // of the next attempt; zero if there is none
+	Done      bool      `json:"-"`             // delivered, failed or abandoned
+	Delivered bool      `json:"delivered"`
+	Status    string    `json:"status"` // in words, such as "delivered: HTTP 204"
 }
 
 // Deliveries returns an account's newest messages, at most limit.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/words"
 )
@@ -65,32 +64,34 @@ func NewChart(series []string, others bool, first book.Day, values [][]int64) Ch
 		c.Series = append(c.Series, ChartSeries{Name: name, Class: class})
 	}
 	highest := int64(0)
-	for _, row := range values {
-		highest = max(highest, sumOf(row))
+	for i, row := range values {
+		day := first + book.Day(i)
+		d := chartDay{Day: day.String(), Values: row}
+		for n, value := range row {
+			c.Series[n].Total += value
+			d.Total += value
+		}
+		d.Label = words.Date(day.Time()) + ": " + words.Count(d.Total, "point")
+		c.Days = append(c.Days, d)
+		c.Total += d.Total
+		highest = max(highest, d.Total)
 	}
 	top, width := niceTop(highest), float64(chartWidth)/float64(len(values))
 	c.Top, c.Middle = humanize.Comma(top), humanize.Comma(top/2)
 	for i, row := range values {
-		day := (first + book.Day(i)).String()
-		d := chartDay{Day: day, Values: row, Total: sumOf(row)}
-		d.Label = words.Date(page.DayOf(day)) + ": " + words.Count(d.Total, "point")
-		below := int64(0)
+		below, x := int64(0), units(width*(float64(i)+chartGap/2))
 		for n, value := range row {
-			c.Series[n].Total += value
-			c.Total += value
 			if value <= 0 {
 				continue
 			}
 			below += value
 			y, height := chartHeight*(1-float64(below)/float64(top)), chartHeight*float64(value)/float64(top)
-			x := width * (float64(i) + chartGap/2)
-			bar := chartBar{units(x), units(y), units(width * (1 - chartGap)), units(height), c.Series[n].Class}
-			d.Parts = append(d.Parts, bar)
+			bar := chartBar{x, units(y), units(width * (1 - chartGap)), units(height), c.Series[n].Class}
+			c.Days[i].Parts = append(c.Days[i].Parts, bar)
 		}
-		c.Days = append(c.Days, d)
 	}
-	for _, i := range []int{0, len(c.Days) / 2, len(c.Days) - 1} {
-		c.Ticks = append(c.Ticks, page.DayOf(c.Days[i].Day).Format("2 Jan"))
+	for _, i := range []int{0, len(values) / 2, len(values) - 1} {
+		c.Ticks = append(c.Ticks, (first + book.Day(i)).Time().Format("2 Jan"))
 	}
 	return c
 }
@@ -109,13 +110,6 @@ func niceTop(n int64) int64 {
 	}
 }
 
-func sumOf(list []int64) (sum int64) {
-	for _, n := range list {
-		sum += n
-	}
-	return sum
-}
-
 // A shareView is a bar with a number.
 type shareView struct {
 	Name    string `json:"name"`
@@ -124,15 +118,6 @@ type shareView struct {
 	Percent string `json:"percent"`
 	Width   string `json:"-"`
 	Tone    string `json:"-"`
-}
-
-func newShare(name, field, tone string, count, of int64) shareView {
-	s := shareView{Name: name, Field: field, Tone: tone, Count: count, Percent: "0 %", Width: "0"}
-	if of > 0 {
-		share := float64(count) / float64(of) * 100
-		s.Percent, s.Width = fmt.Sprintf("%.1f %%", share), units(share)
-	}
-	return s
 }
 
 // A barView is the bar of one day.

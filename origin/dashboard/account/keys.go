@@ -47,18 +47,18 @@ func keysPage(v *page.Visit) (any, error) {
 
 func listKeys(v *page.Visit) (view KeysView, err error) {
 	query := v.Request.URL.Query()
-	page := book.KeyPage{Limit: KeysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
-	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
-	list, err := v.Ledger.ListKeys(v.Context(), v.User.Account, page)
+	wanted := book.KeyPage{Limit: KeysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
+	wanted.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
+	keys, err := v.Ledger.ListKeys(v.Context(), v.User.Account, wanted)
 	if err != nil {
 		return view, err
 	}
-	view = KeysView{Search: page.Search, Revoked: page.Revoked}
-	if len(list) > KeysOnPage {
-		list = list[:KeysOnPage]
-		view.Next = list[KeysOnPage-1].ID
+	view = KeysView{Search: wanted.Search, Revoked: wanted.Revoked}
+	if len(keys) > KeysOnPage {
+		keys = keys[:KeysOnPage]
+		view.Next = keys[KeysOnPage-1].ID
 	}
-	view.Keys, err = ViewKeys(v, v.User.Account, list)
+	view.Keys, err = ViewKeys(v, v.User.Account, keys)
 	return view, err
 }
 

@@ -3,8 +3,10 @@
 package account
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
@@ -18,6 +20,10 @@ func Routes() map[string]page.Route {
 		}
 		return page.Redirect("/dashboard/keys", "key-revoked"), v.Ledger.RevokeKey(v.Context(), v.User.Account, id)
 	}
+	listsPage := func(v *page.Visit) (any, error) {
+		points, err := points(v)
+		return ListsView{points, maxBatch, v.PublicURL.String(), v.Link("/v1/emails"), input.AddressNames}, err
+	}
 	return map[string]page.Route{
 		"/dashboard":                  page.SignedIn("Overview", "overview", overview, nil),
 		"/dashboard/keys":             page.SignedIn("API keys", "keys", keysPage, createKey),
@@ -27,7 +33,7 @@ func Routes() map[string]page.Route {
 		"/dashboard/usage":            page.SignedIn("Usage", "usage", usagePage, nil),
 		"/dashboard/usage.csv":        page.SignedIn("Usage", "usage", usageCSV, nil),
 		"/dashboard/try":              page.SignedIn("Try it", "try", tryPage, try),
-		"/dashboard/lists":            page.SignedIn("Lists", "lists", lists, nil),
+		"/dashboard/lists":            page.SignedIn("Lists", "lists", listsPage, nil),
 
 		PoliciesPath:                    page.SignedIn("Policies", "policies", policies, createPolicy),
 		PoliciesPath + "/{name}":        page.SignedIn("Policy", "policy", policyGet, changePolicy),
@@ -83,22 +89,12 @@ func overview(v *page.Visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, len(keys))
+	series, ids := []string{}, []int64{}
+	column := map[int64]int{} // by key; keys that are not listed are the last series
 	for i, k := range keys {
-		ids[i] = k.ID
+		ids, series, column[k.ID] = append(ids, k.ID), append(series, k.Name), i
 	}
 	days, err := v.Ledger.PointsByDay(ctx, q, ids)
-	view.Chart = chartOf(q, keys, days)
-	return view, err
-}
-
-// chartOf arranges points by day and key. Keys that are not listed are the last
-// series.
-func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) *ChartView {
-	series, column := make([]string, 0, len(keys)+1), map[int64]int{}
-	for i, k := range keys {
-		series, column[k.ID] = append(series, k.Name), i
-	}
 	others := slices.ContainsFunc(days, func(p book.KeyDay) bool { return p.Key == 0 })
 	if others {
 		series, column[0] = append(series, "Other keys"), len(series)
@@ -111,7 +107,8 @@ func chartOf(q book.UsageQuery, keys []book.UsedKey, days []book.KeyDay) *ChartV
 		values[p.Day-q.First][column[p.Key]] = p.Points
 	}
 	chart := NewChart(series, others, q.First, values)
-	return &chart
+	view.Chart = &chart
+	return view, err
 }
 
 // sharesOf returns the share of each fact among the addresses checked.
@@ -128,7 +125,12 @@ func sharesOf(f book.Found) (list []shareView, checked int64) {
 		{"Gibberish", "gibberish", toneWarn, f.Gibberish},
 		{"Typo", "typo", toneWarn, f.Typo},
 	} {
-		list = append(list, newShare(s.name, s.field, s.tone, s.count, checked))
+		share := shareView{Name: s.name, Field: s.field, Tone: s.tone, Count: s.count, Percent: "0 %", Width: "0"}
+		if checked > 0 {
+			part := float64(s.count) / float64(checked) * 100
+			share.Percent, share.Width = fmt.Sprintf("%.1f %%", part), units(part)
+		}
+		list = append(list, share)
 	}
 	return list, checked
 }

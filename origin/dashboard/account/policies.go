@@ -209,24 +209,24 @@ func policyPage(v *page.Visit) (*PolicyPage, error) {
 		return nil, err
 	}
 	keys, err := keysByPolicy(v)
-	list := &PolicyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}
-	list.Tried = v.Request.URL.Path == PoliciesPath+"/"+name+"/test"
-	list.TooLong = len(list.Document) > MaxDocument/3 && len(url.QueryEscape(list.Document)) > MaxDocument-page.MaxForm
-	return list, err
+	found := &PolicyPage{Policy: viewOfPolicy(stored, keys), Document: stored.Document}
+	found.Tried = v.Request.URL.Path == PoliciesPath+"/"+name+"/test"
+	found.TooLong = len(found.Document) > MaxDocument/3 && len(url.QueryEscape(found.Document)) > MaxDocument-page.MaxForm
+	return found, err
 }
 
 // changePolicy replaces the document of a policy. Somebody who has begun with another
 // version than the stored one, as in a second tab, gets the page again, with what was
 // entered, and decides. A program may leave the version out, to replace any.
 func changePolicy(v *page.Visit) (*page.Outcome, error) {
-	list, err := policyPage(v)
+	found, err := policyPage(v)
 	if err != nil {
 		return nil, err
 	}
 	if !v.Form.Has("document") {
 		return nil, page.InputProblem("document", "Give the document of the policy.")
 	}
-	version, given := list.Policy.Version, v.Form.Get("version")
+	version, given := found.Policy.Version, v.Form.Get("version")
 	if v.Form.Has("version") {
 		version, err = strconv.ParseInt(given, 10, 64)
 		if err != nil || version < 0 {
@@ -234,17 +234,17 @@ func changePolicy(v *page.Visit) (*page.Outcome, error) {
 		}
 	}
 	document := lines(v.Form.Get("document"))
-	err = storePolicy(v, list.Policy.Name, document, version)
+	err = storePolicy(v, found.Policy.Name, document, version)
 	switch {
 	case errors.Is(err, book.ErrPolicyChanged):
-		v.Form.Set("version", strconv.FormatInt(list.Policy.Version, 10)) // so that a second try replaces it
+		v.Form.Set("version", strconv.FormatInt(found.Policy.Version, 10)) // so that a second try replaces it
 		p := &page.Problem{Status: http.StatusConflict, Code: "POLICY_CHANGED", Field: "version"}
 		p.Sentence = fmt.Sprintf("The policy was changed since this page was opened: you began with version %s, "+
 			"and now it has version %d. Nothing was saved. What you entered is below; save it again to replace the "+
-			"other change, or load the page to see that.", page.Visible(given), list.Policy.Version)
-		return &page.Outcome{Data: list, Refused: p}, nil
+			"other change, or load the page to see that.", page.Visible(given), found.Policy.Version)
+		return &page.Outcome{Data: found, Refused: p}, nil
 	case err != nil:
-		return list.refused(document, err)
+		return found.refused(document, err)
 	}
 	return page.Redirect(v.Request.URL.Path, "policy-changed"), nil
 }
@@ -262,15 +262,15 @@ func (p *PolicyPage) refused(document string, err error) (*page.Outcome, error) 
 
 // deletePolicy deletes a policy that is no key's default.
 func deletePolicy(v *page.Visit) (*page.Outcome, error) {
-	list, err := policyPage(v)
+	found, err := policyPage(v)
 	if err != nil {
 		return nil, err
 	}
-	err = v.Ledger.DeletePolicy(v.Context(), v.User.Account, list.Policy.Name)
+	err = v.Ledger.DeletePolicy(v.Context(), v.User.Account, found.Policy.Name)
 	if errors.Is(err, book.ErrPolicyInUse) {
 		names := "a key"
-		if n := len(list.Policy.Keys); n > 0 { // else one became so just now
-			names = "the key “" + list.Policy.Keys[0].Name + "”"
+		if n := len(found.Policy.Keys); n > 0 { // else one became so just now
+			names = "the key “" + found.Policy.Keys[0].Name + "”"
 			if n > 1 {
 				names += " and " + words.Count(int64(n-1), "more key")
 			}

@@ -24,32 +24,32 @@ var foundBySupposed = map[string]host.Found{"": 0, "mx": host.LookedUp | host.Ha
 // is not saved, or else the stored one. Address and document are in the body of the request
 // and of the response only.
 func testPolicy(v *page.Visit) (*page.Outcome, error) {
-	list, err := policyPage(v)
+	found, err := policyPage(v)
 	if err != nil {
 		return nil, err
 	}
 	test := &tested{Email: strings.TrimSpace(v.Form.Get("email")), Lookup: v.Form.Get("lookup")}
-	found, known := foundBySupposed[test.Lookup]
+	supposed, known := foundBySupposed[test.Lookup]
 	switch {
 	case !known:
 		return nil, page.InputProblem("lookup", "The field \"lookup\" must be empty, mx, address or none.")
 	case test.Email == "":
 		return nil, page.InputProblem("email", "Give an address to try.")
 	}
-	document := list.Document
+	document := found.Document
 	if v.Form.Has("document") {
 		document = lines(v.Form.Get("document"))
 	}
-	err = v.InTurn(v.Context(), func() error { return test.decide(v, document, found) })
+	err = v.InTurn(v.Context(), func() error { return test.decide(v, document, supposed) })
 	if err != nil {
-		return list.refused(document, err)
+		return found.refused(document, err)
 	}
-	list.Test = test
-	return page.Show(list), nil
+	found.Test = test
+	return page.Show(found), nil
 }
 
 // decide sets the verdict.
-func (t *tested) decide(v *page.Visit, document string, found host.Found) error {
+func (t *tested) decide(v *page.Visit, document string, supposed host.Found) error {
 	ctx, view := v.Context(), v.Engine.View()
 	p, err := v.Engine.NewPolicy(ctx, document)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t *tested) decide(v *page.Visit, document string, found host.Found) error 
 	if err != nil {
 		return err
 	}
-	verdict, err := view.Verdict(ctx, nil, p, host.Subject{Facts: &facts, Found: found})
+	verdict, err := view.Verdict(ctx, nil, p, host.Subject{Facts: &facts, Found: supposed})
 	if err != nil {
 		return err
 	}

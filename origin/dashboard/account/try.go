@@ -17,7 +17,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/check/client"
-	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -264,11 +263,6 @@ type ListsView struct {
 	Origin string     `json:"-"`
 	URL    string     `json:"-"`
 	Names  string     `json:"-"` // of columns of addresses
-}
-
-func lists(v *page.Visit) (any, error) {
-	points, err := points(v)
-	return ListsView{points, maxBatch, v.PublicURL.String(), v.Link("/v1/emails"), input.AddressNames}, err
 }
 
 // pastedAddresses returns the distinct addresses of a text, in its order: one a

@@ -11,25 +11,14 @@ import (
 
 // WebhookView is the page Webhook.
 type WebhookView struct {
-	URL      string         `json:"url"` // "" for none
-	Created  time.Time      `json:"created,omitzero"`
-	Disabled time.Time      `json:"disabled,omitzero"` // the receiver returned 410 Gone
-	Messages []deliveryView `json:"messages"`
+	URL      string             `json:"url"` // "" for none
+	Created  time.Time          `json:"created,omitzero"`
+	Disabled time.Time          `json:"disabled,omitzero"` // the receiver returned 410 Gone
+	Messages []webhook.Delivery `json:"messages"`
 	// Secret is a new secret, which is shown only this once.
 	Secret string `json:"secret,omitempty"`
 	// Test is what became of a test message that was just sent.
-	Test *deliveryView `json:"test,omitempty"`
-}
-
-type deliveryView struct {
-	ID        string    `json:"id"`
-	Percent   int       `json:"percent"` // 0 is a test
-	Created   time.Time `json:"created"`
-	Attempts  int       `json:"attempts"`
-	Next      time.Time `json:"next,omitzero"`
-	Done      bool      `json:"-"`
-	Delivered bool      `json:"delivered"`
-	Status    string    `json:"status"`
+	Test *webhook.Delivery `json:"test,omitempty"`
 }
 
 // messagesOnPage is how many messages the page lists.
@@ -53,18 +42,15 @@ func webhookPage(v *page.Visit) (any, error) {
 	return view, nil
 }
 
-func webhookOf(v *page.Visit) (WebhookView, error) {
+func webhookOf(v *page.Visit) (view WebhookView, err error) {
 	ctx, account := v.Context(), v.User.Account
-	view := WebhookView{Messages: []deliveryView{}}
 	hook, err := v.Webhooks.Get(ctx, account)
 	if err != nil && !errors.Is(err, webhook.ErrNone) {
 		return view, err
 	}
 	view.URL, view.Created, view.Disabled = hook.URL, hook.Created, hook.Disabled
-	list, err := v.Webhooks.Deliveries(ctx, account, messagesOnPage)
-	for _, m := range list {
-		view.Messages = append(view.Messages, deliveryView(m))
-	}
+	messages, err := v.Webhooks.Deliveries(ctx, account, messagesOnPage)
+	view.Messages = append([]webhook.Delivery{}, messages...)
 	return view, err
 }
 
@@ -101,7 +87,7 @@ func changeWebhook(v *page.Visit) (done *page.Outcome, err error) {
 
 // testWebhook sends a test message and leads to the page that shows what became of
 // it, so that loading the page again sends none. It waits for the
-// receiver in a slot for tests.
+// receiver outside the places of pages.
 func testWebhook(v *page.Visit) (*page.Outcome, error) {
 	if err := v.Hold(v.Limits.Long, "tests of "+v.Account(), page.MaxLongEach, page.ErrBusyAccount); err != nil {
 		return nil, err
@@ -112,8 +98,7 @@ func testWebhook(v *page.Visit) (*page.Outcome, error) {
 	}
 	return v.ShowOnce(page.Redirect(v.Request.URL.Path+"?test="+sent.ID, ""), func() (any, error) {
 		view, err := webhookOf(v)
-		test := deliveryView(sent)
-		view.Test = &test
+		view.Test = &sent
 		return view, err
 	})
 }

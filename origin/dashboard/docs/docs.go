@@ -54,6 +54,9 @@ type Page struct {
 	Site     []Group       `json:"-"`
 }
 
+// PageTitle returns the title of the browser's window.
+func (p *Page) PageTitle() string { return p.Title }
+
 // A Link leads to a page.
 type Link struct {
 	Path  string `json:"path"`

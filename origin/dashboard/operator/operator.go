@@ -66,7 +66,7 @@ const (
 	sumsLife    = time.Minute // of the sums of all accounts, because they take a second on a large database
 )
 
-// operatorView is the operator's overview.
+// Overview is the operator's overview.
 type Overview struct {
 	Chart   account.ChartView `json:"chart"`
 	Days    []DayErrors       `json:"errors"` // by day
@@ -101,10 +101,7 @@ var refusedWhy = map[int]string{
 }
 
 func operatorOverview(v *page.Visit, sums *otter.Cache[book.Day, []book.DaySum]) (any, error) {
-	ctx, query := v.Context(), v.Request.URL.Query()
-	if query.Has("search") || query.Has("after") { // a link from when this was the page of accounts
-		return page.Redirect(accountsPath+"?"+v.Request.URL.RawQuery, ""), nil
-	}
+	ctx := v.Context()
 	now, err := v.Ledger.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -118,12 +115,9 @@ func operatorOverview(v *page.Visit, sums *otter.Cache[book.Day, []book.DaySum])
 		return nil, err
 	}
 	view := Overview{Days: []DayErrors{}, Top: []book.Account{}, Refused: []StatusCount{}}
-	points := make([][]int64, account.ChartDays)
-	for i := range points {
-		points[i] = make([]int64, 1)
-	}
+	points := slices.Repeat([][]int64{{0}}, account.ChartDays)
 	for _, d := range days {
-		points[d.Day-first][0] = d.Points
+		points[d.Day-first] = []int64{d.Points}
 		view.Days = append(view.Days, DayErrors{d.Day.String(), d.Requests, d.Errors})
 		view.Sum.Requests, view.Sum.Errors = view.Sum.Requests+d.Requests, view.Sum.Errors+d.Errors
 	}
@@ -152,16 +146,16 @@ type AccountsView struct {
 // accounts lists accounts, with a part of the email in the query "search".
 func accounts(v *page.Visit) (any, error) {
 	query := v.Request.URL.Query()
-	page := book.AccountPage{Limit: accountsOnPage + 1, Search: query.Get("search")}
-	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
-	list, err := v.Ledger.Accounts(v.Context(), page)
+	wanted := book.AccountPage{Limit: accountsOnPage + 1, Search: query.Get("search")}
+	wanted.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
+	found, err := v.Ledger.Accounts(v.Context(), wanted)
 	if err != nil {
 		return nil, err
 	}
-	view := AccountsView{Accounts: append([]book.Account{}, list...), Search: page.Search}
-	if len(list) > accountsOnPage {
-		view.Accounts = list[:accountsOnPage]
-		view.Next = list[accountsOnPage-1].ID
+	view := AccountsView{Accounts: append([]book.Account{}, found...), Search: wanted.Search}
+	if len(found) > accountsOnPage {
+		view.Accounts = found[:accountsOnPage]
+		view.Next = found[accountsOnPage-1].ID
 	}
 	view.Plans, err = planNames(v)
 	return view, err
@@ -196,7 +190,7 @@ func accountTerms(v *page.Visit) (t book.Terms, err error) {
 	return t, nil
 }
 
-// operatorAccountView is the operator's page of one account.
+// AccountView is the operator's page of one account.
 type AccountView struct {
 	Account    book.Account        `json:"account"`
 	Own        OwnTerms            `json:"own_terms"`

@@ -71,7 +71,7 @@ func (s *Server) secure() bool { return s.PublicURL.Scheme == "https" }
 // Link returns the public URL of a path.
 func (s *Server) Link(path string) string { return s.PublicURL.JoinPath(path).String() }
 
-// access is who may request a page.
+// access says who may request a page.
 type access int
 
 const (
@@ -138,13 +138,13 @@ type Visit struct {
 // Context returns the request's context, which ends after the time of a page.
 func (v *Visit) Context() context.Context { return v.Request.Context() }
 
-// An Outcome is what a POST leads to: another page with a message, or, if data is
+// An Outcome is what a request leads to: another page with a message, or, if Data is
 // not nil, the route's own page, once.
 type Outcome struct {
 	location string
-	done     string // a key of server.messages
+	done     string // a key of Server.messages
 	Data     any
-	Refused  *Problem // with the input, shown with data
+	Refused  *Problem // with the input, shown with Data
 	Stream   func()   // sends the response instead
 }
 
@@ -161,5 +161,5 @@ func Redirect(location, done string) *Outcome {
 }
 
 // Show renders data in the route's page, as the response to the POST. It is for what
-// may be posted again; see showOnce for new secrets.
+// may be posted again; see ShowOnce for new secrets.
 func Show(data any) *Outcome { return &Outcome{Data: data} }

@@ -170,22 +170,22 @@ func DayOf(day string) time.Time {
 	return t
 }
 
-func (a *Outcome) send(v *Visit, route Route) {
+func (o *Outcome) send(v *Visit, route Route) {
 	switch {
-	case a.Stream != nil:
-		a.Stream()
-	case a.Refused != nil:
-		v.render(a.Refused.Status, route, a.Data, a.Refused)
-	case a.Data != nil:
-		v.render(http.StatusOK, route, a.Data, nil)
+	case o.Stream != nil:
+		o.Stream()
+	case o.Refused != nil:
+		v.render(o.Refused.Status, route, o.Data, o.Refused)
+	case o.Data != nil:
+		v.render(http.StatusOK, route, o.Data, nil)
 	case v.JSON:
 		v.renderJSON(http.StatusOK, struct {
 			Done     string `json:"done"`
 			Location string `json:"location"`
-		}{v.messages[a.done], a.location})
+		}{v.messages[o.done], o.location})
 	default:
 		v.Writer.Header().Set("Cache-Control", "no-store")
-		http.Redirect(v.Writer, v.Request, a.location, http.StatusSeeOther)
+		http.Redirect(v.Writer, v.Request, o.location, http.StatusSeeOther)
 	}
 }
 

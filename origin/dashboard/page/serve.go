@@ -56,7 +56,8 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 func (s *Server) MethodNotAllowed(allow string) http.HandlerFunc {
 	return s.Handler(Route{}, 0, func(v *Visit) error {
 		v.Writer.Header().Set("Allow", allow)
-		return &Problem{Status: http.StatusMethodNotAllowed, Code: "METHOD_NOT_ALLOWED", Sentence: "This path accepts " + allow + " only."}
+		return &Problem{Status: http.StatusMethodNotAllowed, Code: "METHOD_NOT_ALLOWED",
+			Sentence: "This path accepts " + allow + " only."}
 	})
 }
 
@@ -159,11 +160,11 @@ func page(route Route) func(*Visit) error {
 		if err != nil {
 			return err
 		}
-		if elsewhere, ok := data.(*Outcome); ok {
-			elsewhere.send(v, route)
-			return nil
+		outcome, ok := data.(*Outcome)
+		if !ok {
+			outcome = Show(data)
 		}
-		v.render(http.StatusOK, route, data, nil)
+		outcome.send(v, route)
 		return nil
 	}
 }
