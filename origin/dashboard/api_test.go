@@ -107,16 +107,7 @@ func (s *apiSite) used(t *testing.T, account int64) int64 {
 
 // check sends a batch as the page Lists does.
 func (b *browser) check(token string, emails []string, header map[string]string) reply {
-	body, err := json.Marshal(map[string][]string{"emails": emails})
-	require.NoError(b, err)
-	r := b.request("POST", checkPath, strings.NewReader(string(body)))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json")
-	r.Header.Set(tokenHeader, token)
-	for name, value := range header {
-		r.Header.Set(name, value)
-	}
-	return b.do(r)
+	return b.sendJSON(checkPath, token, map[string][]string{"emails": emails}, header)
 }
 
 type batchReply struct {
@@ -159,8 +150,7 @@ func TestListBatchIsTheAPIs(t *testing.T) {
 		account, b := s.accountOn(t, "lists@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
 		token := b.token("/dashboard/try")
 		list := []string{"jane@example.org", "jane.@example.org", "info@hotmial.com", "jane@example.org"}
-		got := b.check(token, list, map[string]string{"Idempotency-Key": "first"})
-		require.Equal(t, http.StatusOK, got.status, got.body)
+		got := expect(t, http.StatusOK, b.check(token, list, map[string]string{"Idempotency-Key": "first"}))
 		e := b.batch(got)
 		require.Equal(t, []int{3, 2, 3}, []int{e.Total, e.Valid, e.Points})
 		require.Equal(t, "hotmail.com", e.Results[2].Result["typo_suggestion"])
@@ -182,9 +172,7 @@ func TestListBatchIsTheAPIs(t *testing.T) {
 		}
 		require.Equal(t, http.StatusBadRequest, b.check(token, many, nil).status, "over 64")
 		require.Equal(t, http.StatusOK, b.check(token, many[:64], nil).status)
-		got = b.check(token, many[40:], nil)
-		require.Equal(t, http.StatusPaymentRequired, got.status)
-		require.Contains(t, got.body, `"required":58,"remaining":33`)
+		expect(t, http.StatusPaymentRequired, b.check(token, many[40:], nil), `"required":58,"remaining":33`)
 		require.Equal(t, int64(67), s.used(t, account))
 	})
 }
@@ -197,8 +185,8 @@ func TestBatchIsTheSessions(t *testing.T) {
 	other, _ := s.accountOn(t, "other@example.com", noLimits)
 	secret, _, err := s.Ledger.CreateKey(t.Context(), other, "shop", book.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
-	got := b.check(b.token("/dashboard/try"), []string{"jane@example.org"}, map[string]string{"X-API-Key": secret, "Authorization": "Bearer x", "Origin": s.url})
-	require.Equal(t, http.StatusOK, got.status, got.body)
+	got := expect(t, http.StatusOK, b.check(b.token("/dashboard/try"), []string{"jane@example.org"},
+		map[string]string{"X-API-Key": secret, "Authorization": "Bearer x", "Origin": s.url}))
 	require.Empty(t, got.header.Get("Access-Control-Allow-Origin"))
 	require.Equal(t, []int64{1, 0}, []int64{s.used(t, account), s.used(t, other)})
 	require.Equal(t, http.StatusUnauthorized, s.browser(t).get("/v1/usage").status)
@@ -219,9 +207,8 @@ func TestRateOfTheDashboardIsTheAccounts(t *testing.T) {
 		require.Equal(t, http.StatusTooManyRequests, refused.status)
 		require.Equal(t, "1", refused.header.Get("Retry-After"))
 		require.Contains(t, b.batch(refused).Detail, "Rate limit exceeded")
-		got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
-		require.Equal(t, http.StatusTooManyRequests, got.status)
-		require.Contains(t, got.body, "as many requests as it may at the moment. Try again in 1 second. Nothing was charged.")
+		expect(t, http.StatusTooManyRequests, b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}}),
+			"as many requests as it may at the moment. Try again in 1 second. Nothing was charged.")
 	}, still)
 }
 
@@ -231,12 +218,9 @@ func TestSuspendedAccountChecksNothing(t *testing.T) {
 		account, b := s.accountOn(t, "lists@example.com", noLimits)
 		token := b.token("/dashboard/try")
 		require.NoError(t, s.Ledger.SuspendAccount(t.Context(), account))
-		got := b.check(token, []string{"jane@example.org"}, nil)
-		require.Equal(t, http.StatusForbidden, got.status)
-		require.Contains(t, got.body, `"code":"SUSPENDED"`)
-		got = b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
-		require.Equal(t, http.StatusForbidden, got.status)
-		require.Contains(t, got.body, "The account is suspended, so this cannot be done.")
+		expect(t, http.StatusForbidden, b.check(token, []string{"jane@example.org"}, nil), `"code":"SUSPENDED"`)
+		expect(t, http.StatusForbidden, b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}}),
+			"The account is suspended, so this cannot be done.")
 		require.NoError(t, s.Ledger.ResumeAccount(t.Context(), account))
 		for range 2 {
 			require.Equal(t, http.StatusOK, b.check(token, []string{"jane@example.org"}, nil).status)
@@ -276,9 +260,8 @@ func TestBodyOfACheck(t *testing.T) {
 	token := b.token("/dashboard/try")
 	long := strings.Repeat("x", 900<<10) + "@example.org"
 	require.Equal(t, http.StatusOK, b.check(token, []string{long}, nil).status)
-	got := b.check(token, []string{long, long + "b" + strings.Repeat("y", 200<<10)}, nil)
-	require.Equal(t, http.StatusRequestEntityTooLarge, got.status)
-	require.Contains(t, got.body, "BODY_TOO_LARGE")
+	expect(t, http.StatusRequestEntityTooLarge, b.check(token, []string{long, long + "b" + strings.Repeat("y",
+		200<<10)}, nil), "BODY_TOO_LARGE")
 }
 
 // While DNS is silent, checks wait in slots of their own: pages are served, other
@@ -301,8 +284,7 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.get("/dashboard").status)
 	require.Zero(t, s.Limits.Pages.Used(), "the places of pages are free")
 	require.Equal(t, http.StatusOK, other.check(otherToken, []string{"jane@example.org"}, nil).status)
-	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
-	require.Equal(t, http.StatusTooManyRequests, got.status)
+	expect(t, http.StatusTooManyRequests, b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}}))
 	require.Len(t, statuses, cap(statuses)-maxLongEach, "the others still wait")
 	close(release)
 	count := map[int]int{}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/wasm/module"
 )
 
 // maxReceived is how many bytes a browser may receive for a page with everything it
@@ -47,9 +47,18 @@ func getAsset(s *site, name, encoding string) *httptest.ResponseRecorder {
 	return got
 }
 
-// Assets are the same bytes with and without compression.
+// Assets, of which the module is the embedded one, are the same bytes with and without compression. Browsers
+// keep those of this release.
 func TestCompressedAssets(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
+	s, b := ownSite(t)
+	wasm, err := module.Bytes()
+	require.NoError(t, err)
+	got := expect(t, http.StatusOK, b.get(assetPath(moduleAsset))) // the client asks for gzip and decompresses
+	require.Equal(t, string(wasm), got.body)
+	require.Equal(t, "application/wasm", got.header.Get("Content-Type"))
+	require.Contains(t, got.header.Get("Cache-Control"), "immutable")
+	require.Equal(t, "no-cache", b.get("/assets/older/"+moduleAsset).header.Get("Cache-Control"))
+	expect(t, http.StatusNotFound, b.get("/assets/older/nothing.js"))
 	for name, asset := range assets() {
 		got := getAsset(s, name, "gzip, br")
 		require.Equal(t, http.StatusOK, got.Code, name)

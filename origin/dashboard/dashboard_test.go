@@ -12,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/page"
-	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/wasm/module"
 )
 
 func TestFirstSignIn(t *testing.T) {
@@ -22,20 +20,18 @@ func TestFirstSignIn(t *testing.T) {
 		require.NoError(t, err)
 		b := s.browser(t)
 		require.Contains(t, b.get("/link/"+token).body, "owner@example.com")
-		got := b.submit("/link/"+token, url.Values{})
-		require.Equal(t, http.StatusSeeOther, got.status)
+		got := expect(t, http.StatusSeeOther, b.submit("/link/"+token, url.Values{}))
 		require.Equal(t, "/dashboard/settings/password", got.header.Get("Location"))
 
-		got = b.submit("/dashboard/settings/password", url.Values{"password": {"correct horse battery"}, "again": {"correct horse batter"}})
-		require.Equal(t, http.StatusUnprocessableEntity, got.status)
-		require.Contains(t, got.body, "The two passwords differ.")
+		expect(t, http.StatusUnprocessableEntity, b.submit("/dashboard/settings/password",
+			url.Values{"password": {"correct horse battery"}, "again": {"correct horse batter"}}),
+			"The two passwords differ.")
 		got = b.submit("/dashboard/settings/password", url.Values{"password": {"correct horse battery"}, "again": {"correct horse battery"}})
 		require.Equal(t, "/dashboard?done=password-set", got.header.Get("Location"))
 
 		again := s.browser(t)
-		got = again.submit("/sign-in", url.Values{"email": {"Owner@example.com"}, "password": {"correct horse"}})
-		require.Equal(t, http.StatusUnprocessableEntity, got.status)
-		require.Contains(t, got.body, "The email or the password is wrong.")
+		expect(t, http.StatusUnprocessableEntity, again.submit("/sign-in", url.Values{"email": {"Owner@example.com"},
+			"password": {"correct horse"}}), "The email or the password is wrong.")
 		got = again.submit("/sign-in", url.Values{"email": {"Owner@example.com"}, "password": {"correct horse battery"}, "to": {"/dashboard/keys"}})
 		require.Equal(t, "/dashboard/keys", got.header.Get("Location"))
 		require.Equal(t, http.StatusOK, again.get("/dashboard/keys").status)
@@ -89,14 +85,11 @@ func TestBrowserWithoutCookies(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b := s.browser(t)
 	b.client.Jar = nil
-	got := b.submit("/sign-in", url.Values{"email": {"owner@example.com"}, "password": {"x"}})
-	require.Equal(t, http.StatusForbidden, got.status)
-	require.Contains(t, got.body, "Allow cookies for this site")
+	expect(t, http.StatusForbidden, b.submit("/sign-in", url.Values{"email": {"owner@example.com"},
+		"password": {"x"}}), "Allow cookies for this site")
 	b = s.browser(t)
 	b.token("/sign-in")
-	r := b.request("POST", "/sign-in", strings.NewReader(tokenField+"=x"))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	require.Contains(t, b.do(r).body, "Load the page again")
+	require.Contains(t, b.forge("/sign-in", "x", url.Values{}, "", "").body, "Load the page again")
 }
 
 // Who is signed in has no use for the pages of those who are not.
@@ -118,10 +111,9 @@ func TestSignedInAlready(t *testing.T) {
 func TestEveryPage(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true})
 	o := s.operator(t)
-	_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID+1, "shop", book.KeyTerms{})
-	require.NoError(t, err)
+	k := s.key(t, s.account.ID+1, "shop")
 	for _, path := range append(s.publicPages(), slices.Collect(maps.Keys(s.routes()))...) {
-		path = strings.NewReplacer("{$}", "", "{id}", strconv.FormatInt(k.ID, 10)).Replace(path)
+		path = strings.NewReplacer("{$}", "", "{id}", strconv.FormatInt(k, 10)).Replace(path)
 		if strings.Contains(path, "{") {
 			continue
 		}
@@ -154,26 +146,6 @@ func TestAttemptsToSignIn(t *testing.T) {
 		for range 10 {
 			require.Equal(t, http.StatusUnprocessableEntity, b.submit("/sign-in", form).status)
 		}
-		got := b.submit("/sign-in", form)
-		require.Equal(t, http.StatusTooManyRequests, got.status)
-		require.Contains(t, got.body, "too many attempts")
+		expect(t, http.StatusTooManyRequests, b.submit("/sign-in", form), "too many attempts")
 	})
-}
-
-// The module is the embedded one, byte for byte, compressed or not.
-func TestModuleAsset(t *testing.T) {
-	wasm, err := module.Bytes()
-	require.NoError(t, err)
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.browser(t)
-	got := b.get(assetPath(moduleAsset)) // the client asks for gzip and decompresses
-	require.Equal(t, string(wasm), got.body)
-	require.Equal(t, "application/wasm", got.header.Get("Content-Type"))
-	require.Contains(t, got.header.Get("Cache-Control"), "immutable")
-	r := b.request("GET", "/assets/older/"+moduleAsset, nil)
-	r.Header.Set("Accept-Encoding", "identity")
-	got = b.do(r)
-	require.Equal(t, string(wasm), got.body)
-	require.Equal(t, "no-cache", got.header.Get("Cache-Control"))
-	require.Equal(t, http.StatusNotFound, b.get("/assets/older/nothing.js").status)
 }

@@ -65,8 +65,8 @@ func TestTOTP(t *testing.T) {
 		page := owner.get("/dashboard/settings/totp").body
 		require.Contains(t, page, `<svg class="qr" viewBox="0 0 `)
 		secret := regexp.MustCompile(`name="secret" value="([A-Z2-7]{32})"`).FindStringSubmatch(page)[1]
-		got := owner.submit("/dashboard/settings/totp", url.Values{"secret": {secret}, "code": {"000000"}})
-		require.Equal(t, http.StatusUnprocessableEntity, got.status)
+		got := expect(t, http.StatusUnprocessableEntity, owner.submit("/dashboard/settings/totp",
+			url.Values{"secret": {secret}, "code": {"000000"}}))
 		require.Contains(t, got.body, secret, "the app need not scan again")
 		var view person.SettingsView
 		owner.getJSON("/dashboard/settings", &view)
@@ -79,13 +79,13 @@ func TestTOTP(t *testing.T) {
 
 		b := s.browser(t)
 		require.Equal(t, "/sign-in/code?to=%2Fdashboard%2Fkeys", b.signIn("/dashboard/keys").header.Get("Location"))
-		before := b.cookieValue()
+		before := b.cookieNamed(sessionCookie)
 		require.Empty(t, b.cookieNamed(deviceCookie), "one factor makes no browser known")
 		require.Equal(t, http.StatusUnprocessableEntity, b.submit("/sign-in/code", url.Values{"code": {"000000"}}).status)
 		now := code(t, secret, 1)
 		now.Set("to", "/dashboard/keys")
 		require.Equal(t, "/dashboard/keys", b.submit("/sign-in/code", now).header.Get("Location"))
-		require.NotEqual(t, before, b.cookieValue(), "a new token")
+		require.NotEqual(t, before, b.cookieNamed(sessionCookie), "a new token")
 		require.NotEmpty(t, b.cookieNamed(deviceCookie))
 		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
 		stolen := s.browser(t)
@@ -131,9 +131,8 @@ func TestIncompleteSession(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, b.getJSON(path, &p).status, path)
 		require.Equal(t, "SECOND_FACTOR", p.Code)
 		if route.Post != nil {
-			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {token}}.Encode()))
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			require.True(t, strings.HasPrefix(b.do(r).header.Get("Location"), "/sign-in/code?to="), path)
+			got := b.forge(path, token, url.Values{}, "", "")
+			require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
 		}
 	}
 	require.NotContains(t, b.get("/sign-in/code").body, "/dashboard/keys", "no navigation")
@@ -153,8 +152,7 @@ func TestChangesNeedAFreshProof(t *testing.T) {
 		for _, path := range []string{"/dashboard/settings/totp", "/dashboard/settings/passkeys", "/dashboard/settings/delete"} {
 			require.Equal(t, "/confirm?to="+url.QueryEscape(path), b.get(path).header.Get("Location"), "before people fill in %s", path)
 		}
-		got := b.submit("/confirm", url.Values{"password": {"wrong"}})
-		require.Equal(t, http.StatusUnprocessableEntity, got.status)
+		expect(t, http.StatusUnprocessableEntity, b.submit("/confirm", url.Values{"password": {"wrong"}}))
 		form := code(t, secret, 1)
 		form.Set("to", "/dashboard/settings/totp/remove")
 		require.Equal(t, "/dashboard/settings/totp/remove?done=confirmed", b.submit("/confirm", form).header.Get("Location"))
@@ -166,9 +164,8 @@ func TestChangesNeedAFreshProof(t *testing.T) {
 
 // needsProof posts to a path with a session whose proof is old.
 func (b *browser) needsProof(path string) {
-	r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}, "email": {b.site.account.Email}}.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	require.Equal(b, "/confirm?to="+url.QueryEscape(path), b.do(r).header.Get("Location"), path)
+	got := b.forge(path, b.token("/dashboard"), url.Values{"email": {b.site.account.Email}}, "", "")
+	require.Equal(b, "/confirm?to="+url.QueryEscape(path), got.header.Get("Location"), path)
 }
 
 func TestConfirmWithoutAnyFactor(t *testing.T) {
@@ -258,9 +255,8 @@ func TestPasskeysOfOthers(t *testing.T) {
 		owner.getJSON("/dashboard/settings", &view)
 		remove := "/dashboard/settings/passkeys/" + view.Passkeys[0].ID + "/remove"
 		require.Equal(t, http.StatusNotFound, other.get(remove).status)
-		r := other.request("POST", remove, strings.NewReader(url.Values{tokenField: {other.token("/dashboard")}}.Encode()))
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		require.Equal(t, http.StatusNotFound, other.do(r).status, "another account's passkey")
+		got := other.forge(remove, other.token("/dashboard"), url.Values{}, "", "")
+		require.Equal(t, http.StatusNotFound, got.status, "another account's passkey")
 		require.Equal(t, "/dashboard/settings?done=passkey-removed", owner.submit(remove, url.Values{}).header.Get("Location"))
 		require.Equal(t, "REFUSED", s.browser(t).ceremony("/sign-in/passkey", phone, "").Code, "a passkey that was removed")
 	})
@@ -307,8 +303,7 @@ func TestCeremoniesAreLimited(t *testing.T) {
 
 // At an IP address there are no passkeys, and the pages say why.
 func TestNoPasskeysAtAnAddress(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	for _, path := range []string{"/dashboard/settings", "/dashboard/settings/passkeys", "/sign-in/passkey"} {
 		require.Contains(t, b.get(path).body, "Passkeys need a host name", path)
 	}
@@ -321,7 +316,7 @@ func TestNoPasskeysAtAnAddress(t *testing.T) {
 func TestStolenSessionAfterRevocation(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		owner, thief := s.signedIn(t, s.account.ID), s.browser(t)
-		thief.setCookie(owner.cookieValue())
+		thief.setCookie(owner.cookieNamed(sessionCookie))
 		var view person.SettingsView
 		require.Equal(t, http.StatusOK, thief.getJSON("/dashboard/settings", &view).status)
 		stranger, p := s.signedIn(t, s.createAccount(t, "other@example.com").ID), page.Problem{}

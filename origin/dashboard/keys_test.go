@@ -121,8 +121,7 @@ func TestChangeAndRotateAKey(t *testing.T) {
 }
 
 func TestPagesOfKeys(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	for i := range keysOnPage + 3 {
 		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(i), book.KeyTerms{})
 		require.NoError(t, err)

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/account"
-	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -35,8 +34,7 @@ func (r reply) text() string {
 
 // The header says who is signed in.
 func TestHeaderNamesTheAccount(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	require.Contains(t, b.get("/dashboard").text(), "Signed in as owner@example.com ")
 	require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "<b>Ada</b>"))
 	require.Contains(t, b.get("/docs").text(), "Signed in as <b>Ada</b> ")
@@ -45,8 +43,7 @@ func TestHeaderNamesTheAccount(t *testing.T) {
 }
 
 func TestAuditLogHasSentences(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "<b>shop</b>", book.KeyTerms{})
 	require.NoError(t, err)
 	require.Regexp(t, `The key “<b>shop</b>” was created\. \d+ [A-Z][a-z]{2} 20\d\d, \d\d:\d\d UTC · command line `, b.get("/dashboard/settings/log").text())

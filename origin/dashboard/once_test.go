@@ -18,26 +18,23 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// secretForms returns the forms that make a secret, and how the secret begins.
-func (s *site) secretForms(t *testing.T, b *browser) map[string]struct {
+// A secretForm is a form that makes a secret, and how the secret begins.
+type secretForm struct {
 	path   string
 	form   url.Values
 	begins string
-} {
-	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "to rotate", book.KeyTerms{})
-	require.NoError(t, err)
+}
+
+func (s *site) secretForms(t *testing.T, b *browser) map[string]secretForm {
+	key := s.key(t, s.account.ID, "to rotate")
 	var app person.TOTPView
 	require.Equal(t, http.StatusOK, b.getJSON("/dashboard/settings/totp", &app).status)
 	factor := code(t, app.Secret, 0)
 	factor.Set("secret", app.Secret)
 	const hook = "/dashboard/settings/webhook"
-	return map[string]struct {
-		path   string
-		form   url.Values
-		begins string
-	}{
+	return map[string]secretForm{
 		"1 key":           {"/dashboard/keys", url.Values{"name": {"shop"}}, `id="secret">ask_`},
-		"2 rotated key":   {fmt.Sprintf("/dashboard/keys/%d/rotate", key.ID), url.Values{"grace": {"1h"}}, `id="secret">ask_`},
+		"2 rotated key":   {fmt.Sprintf("/dashboard/keys/%d/rotate", key), url.Values{"grace": {"1h"}}, `id="secret">ask_`},
 		"3 webhook":       {hook, url.Values{"do": {"set"}, "url": {"https://hooks.example.com/"}}, `id="secret">whsec_`},
 		"4 its rotation":  {hook, url.Values{"do": {"rotate"}}, `id="secret">whsec_`},
 		"5 authenticator": {"/dashboard/settings/totp", factor, `<pre id="codes">`},
@@ -114,8 +111,7 @@ func TestWhoIsShownASecret(t *testing.T) {
 
 // Secrets made in two windows are both shown.
 func TestSecretsOfTwoWindows(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	_, b := ownSite(t)
 	first, second := b.submit("/dashboard/keys", url.Values{"name": {"first"}}), b.submit("/dashboard/keys", url.Values{"name": {"second"}})
 	require.Contains(t, b.shown(first).body, "first is ready")
 	require.Contains(t, b.shown(second).body, "second is ready")
@@ -216,13 +212,12 @@ func manyAddresses() string {
 // The days of the page Usage are a form too.
 func TestUsageKeepsItsDays(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{})
-	require.NoError(t, err)
+	key := s.key(t, s.account.ID, "shop")
 	b := s.signedIn(t, s.account.ID)
-	got := b.get(fmt.Sprintf("/dashboard/usage?first=2026-11-20&last=2026-11-10&key=%d", key.ID))
-	require.Equal(t, http.StatusUnprocessableEntity, got.status)
-	require.Contains(t, got.body, "The first day is after the last one.")
-	require.Equal(t, map[string]string{"first": "2026-11-20", "last": "2026-11-10", "key": fmt.Sprint(key.ID)}, fieldsOf(t, got.body, "/dashboard/usage"))
+	got := expect(t, http.StatusUnprocessableEntity,
+		b.get(fmt.Sprintf("/dashboard/usage?first=2026-11-20&last=2026-11-10&key=%d", key)),
+		"The first day is after the last one.")
+	require.Equal(t, map[string]string{"first": "2026-11-20", "last": "2026-11-10", "key": fmt.Sprint(key)}, fieldsOf(t, got.body, "/dashboard/usage"))
 	require.Equal(t, http.StatusNotFound, b.get("/dashboard/usage?first=x&key=999").status)
 }
 

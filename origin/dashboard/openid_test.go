@@ -64,16 +64,15 @@ func TestOpenIDSignsIn(t *testing.T) {
 		b := c.browser(t)
 		require.Contains(t, b.get("/sign-in").body, "Sign in with Example Inc.")
 		back := authorize(t, b.get("/sign-in/openid?to=/dashboard/keys").header.Get("Location"))
-		got := b.get(back)
-		require.Equal(t, http.StatusForbidden, got.status)
-		require.Contains(t, got.body, "not linked to an account here. Sign in another way first, and link it in Settings.")
+		expect(t, http.StatusForbidden, b.get(back),
+			"not linked to an account here. Sign in another way first, and link it in Settings.")
 
 		owner := c.linked(t)
 		_, request := c.provider.Asked()
 		require.Equal(t, "login", request.Get("prompt"), "linking asks people to sign in at the provider")
 		b = c.browser(t)
 		back = authorize(t, b.get("/sign-in/openid?to=/dashboard/keys").header.Get("Location"))
-		got = b.get(back)
+		got := b.get(back)
 		require.Equal(t, "/dashboard/keys", got.header.Get("Location"))
 		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
 		require.Equal(t, http.StatusUnprocessableEntity, b.get(back).status, "a second time")
@@ -174,8 +173,7 @@ func TestDetourIsARefresh(t *testing.T) {
 		b := c.signedIn(t, c.account.ID)
 		r := b.request("POST", "/dashboard/settings/identities", nil)
 		r.Header.Set(tokenHeader, b.token("/dashboard"))
-		got := b.do(r)
-		require.Equal(t, http.StatusOK, got.status)
+		got := expect(t, http.StatusOK, b.do(r))
 		require.Contains(t, got.header.Get("Refresh"), "0; url="+c.provider.URL+"/authorize?")
 		require.Contains(t, got.header.Get("Content-Security-Policy"), "form-action 'self'")
 		require.Contains(t, got.body, "Continue to Example Inc.")
@@ -185,9 +183,7 @@ func TestDetourIsARefresh(t *testing.T) {
 func TestProviderIsDown(t *testing.T) {
 	p := openid.New(openid.Config{Issuer: "http://127.0.0.1:1", ClientID: "x", Name: "Example Inc."})
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{OpenID: p})
-	got := s.browser(t).get("/sign-in/openid")
-	require.Equal(t, http.StatusServiceUnavailable, got.status)
-	require.Contains(t, got.body, "does not respond")
+	expect(t, http.StatusServiceUnavailable, s.browser(t).get("/sign-in/openid"), "does not respond")
 	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
 }
 

@@ -77,12 +77,11 @@ func TestOperatorOverview(t *testing.T) {
 func TestOperatorManagesAccounts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		o := s.operator(t)
-		got := o.submit(accountsPath, url.Values{"email": {"new@example.com"}, "plan": {"free"}})
-		require.Equal(t, http.StatusSeeOther, got.status, got.body)
+		got := expect(t, http.StatusSeeOther, o.submit(accountsPath, url.Values{"email": {"new@example.com"},
+			"plan": {"free"}}))
 		path, _, _ := strings.Cut(got.header.Get("Location"), "?")
-		got = o.submit(accountsPath, url.Values{"email": {"new@example.com"}, "plan": {"free"}})
-		require.Equal(t, http.StatusUnprocessableEntity, got.status)
-		require.Contains(t, got.body, "exists already")
+		expect(t, http.StatusUnprocessableEntity, o.submit(accountsPath, url.Values{"email": {"new@example.com"},
+			"plan": {"free"}}), "exists already")
 
 		var list operator.AccountsView
 		o.getJSON(accountsPath+"?search=NEW@", &list)

@@ -43,9 +43,8 @@ func TestPoliciesOfAnAccount(t *testing.T) {
 		require.Contains(t, got.body, "<title>Policy sign-up · addrspec</title>")
 		require.Contains(t, got.body, "&#34;spam.example&#34;")
 
-		got = b.submit(policiesPath, url.Values{"name": {"sign-up"}, "document": {"{}"}})
-		require.Equal(t, http.StatusConflict, got.status)
-		require.Contains(t, got.body, "The account has a policy with this name.")
+		got = expect(t, http.StatusConflict, b.submit(policiesPath, url.Values{"name": {"sign-up"},
+			"document": {"{}"}}), "The account has a policy with this name.")
 		for _, name := range []string{"", "Sign up", "<script>alert(1)</script>", "a/b", "..", "ä", strings.Repeat("a", 65)} {
 			got := b.submit(policiesPath, url.Values{"name": {name}})
 			require.Equal(t, http.StatusUnprocessableEntity, got.status, name)
@@ -70,14 +69,12 @@ func TestPoliciesOfAnAccount(t *testing.T) {
 
 // An error of a document is shown with the line that has it, and what was entered remains.
 func TestErrorOfAPolicyIsBesideItsLine(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	_, b := ownSite(t)
 	path := b.createPolicy("sign-up", blocking)
-	got := b.submit(path, url.Values{"document": {strings.ReplaceAll(disposible, "\n", "\r\n")}})
-	require.Equal(t, http.StatusUnprocessableEntity, got.status)
-	require.Contains(t, got.body, `Line 5: block.reasons[1]: &#34;disposible&#34; is no reason; did you mean &#34;disposable&#34;?`)
-	require.Contains(t, got.body, "<mark>5        &#34;disposible&#34;</mark>")
-	require.Contains(t, got.body, `aria-describedby="json-hint flaw" aria-invalid="true"`)
+	got := expect(t, http.StatusUnprocessableEntity, b.submit(path,
+		url.Values{"document": {strings.ReplaceAll(disposible, "\n", "\r\n")}}),
+		`Line 5: block.reasons[1]: &#34;disposible&#34; is no reason; did you mean &#34;disposable&#34;?`,
+		"<mark>5        &#34;disposible&#34;</mark>", `aria-describedby="json-hint flaw" aria-invalid="true"`)
 	require.Contains(t, got.body, "&#34;disposible&#34;\r\n    ]", "what was entered")
 	var list account.PolicyPage
 	b.getJSON(path, &list)
@@ -100,9 +97,8 @@ func TestTwoTabsEditAPolicy(t *testing.T) {
 		first, second := `{"block": {"reasons": ["role"]}}`, `{"block": {"reasons": ["typo"]}}`
 		require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"version": {version}, "document": {first}}).status)
 		require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"version": {version}, "document": {first}}).status, "a double click")
-		got := b.submit(path, url.Values{"version": {version}, "document": {second}})
-		require.Equal(t, http.StatusConflict, got.status)
-		require.Contains(t, got.body, "The policy was changed since this page was opened")
+		got := expect(t, http.StatusConflict, b.submit(path, url.Values{"version": {version}, "document": {second}}),
+			"The policy was changed since this page was opened")
 		require.Contains(t, got.body, "[&#34;typo&#34;]", "what was entered")
 		b.getJSON(path, &list)
 		require.Equal(t, first, list.Document)
@@ -128,11 +124,10 @@ func TestPolicyOfAKey(t *testing.T) {
 		b.createPolicy("other", "{}")
 		require.Contains(t, b.get("/dashboard/keys").body, "<option>sign-up</option>")
 		b.shown(b.submit("/dashboard/keys", url.Values{"name": {"<b>shop</b>"}, "policy": {"sign-up"}}))
-		got := b.submit("/dashboard/keys", url.Values{"name": {"shop"}, "policy": {"missing"}})
-		require.Equal(t, http.StatusUnprocessableEntity, got.status)
-		require.Contains(t, got.body, "The account has no policy &#34;missing&#34;.")
+		expect(t, http.StatusUnprocessableEntity, b.submit("/dashboard/keys", url.Values{"name": {"shop"},
+			"policy": {"missing"}}), "The account has no policy &#34;missing&#34;.")
 
-		got = b.get(policiesPath)
+		got := b.get(policiesPath)
 		require.Contains(t, got.body, `<a href="/dashboard/keys/1">&lt;b&gt;shop&lt;/b&gt;</a>`)
 		require.NotContains(t, got.body, "<b>shop")
 		var view account.PoliciesView
@@ -140,9 +135,8 @@ func TestPolicyOfAKey(t *testing.T) {
 		require.Equal(t, []string{"other", "sign-up"}, []string{view.Policies[0].Name, view.Policies[1].Name})
 		require.Equal(t, []account.KeyName{{ID: 1, Name: "<b>shop</b>"}}, view.Policies[1].Keys)
 		require.Contains(t, b.get(path+"/delete").body, "It is the default of")
-		got = b.submit(path+"/delete", url.Values{})
-		require.Equal(t, http.StatusConflict, got.status)
-		require.Contains(t, got.body, "The policy is the default of the key “&lt;b&gt;shop&lt;/b&gt;”.")
+		expect(t, http.StatusConflict, b.submit(path+"/delete", url.Values{}),
+			"The policy is the default of the key “&lt;b&gt;shop&lt;/b&gt;”.")
 		var p page.Problem
 		require.Equal(t, http.StatusConflict, b.postJSON(path+"/delete", map[string]string{}, &p).status)
 		require.Equal(t, "POLICY_IN_USE", p.Code)
@@ -160,8 +154,7 @@ func TestPolicyOfAKey(t *testing.T) {
 
 // Of many keys a page names three, and a sentence one. An account has a limited number of policies.
 func TestManyKeysAndPolicies(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	path := b.createPolicy("sign-up", blocking)
 	for n := range 5 {
 		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(n), book.KeyTerms{Policy: "sign-up"})
@@ -173,30 +166,13 @@ func TestManyKeysAndPolicies(t *testing.T) {
 		_, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "policy-"+strconv.Itoa(n), "{}")
 		require.NoError(t, err)
 	}
-	got := b.submit(policiesPath, url.Values{"name": {"another"}})
-	require.Equal(t, http.StatusUnprocessableEntity, got.status)
-	require.Contains(t, got.body, "The account has 100 policies, which is the most")
-}
-
-// Who is suspended reads policies, and changes none.
-func TestPoliciesOfASuspendedAccount(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
-	path := b.createPolicy("sign-up", blocking)
-	require.NoError(t, s.Ledger.SuspendAccount(t.Context(), s.account.ID))
-	require.Contains(t, b.get(path).body, "spam.example")
-	for path, form := range map[string]url.Values{policiesPath: {"name": {"a"}}, path: {"document": {"{}"}}, path + "/delete": {}} {
-		require.Equal(t, http.StatusForbidden, b.submit(path, form).status, path)
-	}
-	stored, err := s.Ledger.Policy(t.Context(), s.account.ID, "sign-up")
-	require.NoError(t, err)
-	require.Equal(t, blocking, stored.Document)
+	expect(t, http.StatusUnprocessableEntity, b.submit(policiesPath, url.Values{"name": {"another"}}),
+		"The account has 100 policies, which is the most")
 }
 
 // Each policy of the guide can be the first document, and its form sends the document back as it is.
 func TestPoliciesToBeginWith(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	_, b := ownSite(t)
 	require.Len(t, docs.Policies(), 4)
 	for n, begin := range docs.Policies() {
 		name := "policy-" + strconv.Itoa(n)
@@ -215,11 +191,9 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 	b := s.signedIn(t, s.account.ID)
 	path := b.createPolicy("sign-up", `{"allow":{"domains":["*.corp.example"]},"block":{"reasons":["disposable","no_mail"]},"review":{"reasons":["no_mx","role"]}}`)
 	test := path + "/test"
-	got := b.submit(test, url.Values{"email": {"x@mailinator.com"}})
-	require.Equal(t, http.StatusOK, got.status)
-	require.Contains(t, got.body, `<span class="tag bad">block</span>`)
-	require.Contains(t, got.body, `<dd><code>disposable</code></dd>`)
-	require.Contains(t, got.body, `<code>block.reasons[0]</code>, which is <code>disposable</code>`)
+	expect(t, http.StatusOK, b.submit(test, url.Values{"email": {"x@mailinator.com"}}),
+		`<span class="tag bad">block</span>`, `<dd><code>disposable</code></dd>`,
+		`<code>block.reasons[0]</code>, which is <code>disposable</code>`)
 	require.Contains(t, b.submit(test, url.Values{"email": {"a@x.corp.example"}}).body, "which is <code>*.corp.example</code>")
 	require.Contains(t, b.submit(test, url.Values{"email": {"a@@b"}}).body, "It is not a valid address, which every policy blocks.")
 	for lookup, want := range map[string]string{"": "allow  ", "mx": "allow  ", "address": "review no_mx review.reasons[0]", "none": "block no_mail block.reasons[1]"} {
@@ -229,8 +203,7 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 		require.Equal(t, want, v.Action+" "+pointed(v.Reason)+" "+pointed(v.Rule))
 	}
 	for _, email := range []string{`"<script>alert(1)</script>"@example.org`, "\u202egro@example.org", "\x1b[31m@example.org", strings.Repeat("x", 60_000) + "@example.org", "a\x00b@example.org"} {
-		got := b.submit(test, url.Values{"email": {email}})
-		require.Equal(t, http.StatusOK, got.status)
+		got := expect(t, http.StatusOK, b.submit(test, url.Values{"email": {email}}))
 		require.NotContains(t, got.body, "<script>alert")
 		shown := asPasted.ReplaceAllString(got.body, "")
 		require.NotContains(t, shown, "\u202e")
@@ -240,8 +213,6 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, b.submit(test, form).status)
 	}
 	require.Nil(t, s.API)
-	require.NoError(t, s.Ledger.SuspendAccount(t.Context(), s.account.ID))
-	require.Equal(t, http.StatusForbidden, b.submit(test, url.Values{"email": {"a@b"}}).status)
 }
 
 // A document is tried as it is. Nothing is saved, and what was entered remains.
@@ -249,8 +220,8 @@ func TestAPolicyIsTriedBeforeItIsSaved(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
 		path := b.createPolicy("test", blocking) // a name that ends the path of a test, too
-		got := b.submit(path+"/test", url.Values{"version": {"1"}, "document": {`{"review": {"reasons": ["no_mx"]}}`}, "email": {"jane@example.org"}, "lookup": {"none"}})
-		require.Equal(t, http.StatusOK, got.status)
+		got := expect(t, http.StatusOK, b.submit(path+"/test", url.Values{"version": {"1"},
+			"document": {`{"review": {"reasons": ["no_mx"]}}`}, "email": {"jane@example.org"}, "lookup": {"none"}}))
 		require.Contains(t, verdictIn(t, got.body), "review jane@example.org reason no_mx rule review.reasons[0] , which is no_mx")
 		require.Equal(t, map[string]string{"version": "1", "document": `{"review": {"reasons": ["no_mx"]}}`, "email": "jane@example.org", "lookup": "none"}, fieldsOf(t, got.body, path))
 
@@ -267,16 +238,13 @@ func TestAPolicyIsTriedBeforeItIsSaved(t *testing.T) {
 
 // What is wrong with a document that is tried is shown beside it, and in the place of the verdict.
 func TestErrorOfAPolicyThatIsTried(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	path := b.createPolicy("test", blocking)
-	got := b.submit(path+"/test", url.Values{"email": {"a@b.example"}, "document": {disposible}})
-	require.Equal(t, http.StatusUnprocessableEntity, got.status)
-	require.Contains(t, got.body, "<mark>5        &#34;disposible&#34;</mark>")
+	got := expect(t, http.StatusUnprocessableEntity, b.submit(path+"/test", url.Values{"email": {"a@b.example"},
+		"document": {disposible}}), "<mark>5        &#34;disposible&#34;</mark>")
 	require.Contains(t, verdictIn(t, got.body), "block.reasons[1]: \"disposible\" is no reason")
-	got = b.submit(path+"/test", url.Values{"email": {" "}, "document": {"{}"}})
-	require.Equal(t, http.StatusUnprocessableEntity, got.status)
-	require.Contains(t, got.body, `aria-describedby="verdict" aria-invalid="true"`)
+	got = expect(t, http.StatusUnprocessableEntity, b.submit(path+"/test", url.Values{"email": {" "},
+		"document": {"{}"}}), `aria-describedby="verdict" aria-invalid="true"`)
 	require.Equal(t, "{}", fieldsOf(t, got.body, path)["document"])
 	require.Empty(t, verdictIn(t, b.submit(path, url.Values{"document": {disposible}}).body), "it was saved, not tried")
 	require.Equal(t, http.StatusRequestEntityTooLarge, b.submit(path+"/test", url.Values{"email": {"a@b"}, "document": {strings.Repeat(" ", maxDocument)}}).status)
@@ -314,8 +282,7 @@ func pointed(text *string) string {
 // Documents that are too large, too deep or not JSON are refused with the place, and become
 // no markup.
 func TestHostilePolicies(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	path := b.createPolicy("sign-up", blocking)
 	domains := make([]string, 10_001)
 	for n := range domains {
@@ -336,9 +303,8 @@ func TestHostilePolicies(t *testing.T) {
 		"nothing":         {"", "line 1, column 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := b.submit(path, url.Values{"document": {c.document}})
-			require.Equal(t, http.StatusUnprocessableEntity, got.status)
-			require.Contains(t, got.body, c.want)
+			got := expect(t, http.StatusUnprocessableEntity, b.submit(path, url.Values{"document": {c.document}}),
+				c.want)
 			require.NotContains(t, got.body, "<script>alert")
 			require.NotContains(t, asPasted.ReplaceAllString(got.body, ""), "\u202e")
 			var p page.Problem
@@ -364,8 +330,7 @@ func TestHostilePolicies(t *testing.T) {
 
 // Pages with documents wait for each other, not for other pages, and one account has few.
 func TestPagesOfPoliciesAreBounded(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	path := b.createPolicy("sign-up", blocking)
 	owner := strconv.FormatInt(s.account.ID, 10)
 	held := fill(s.Limits.Documents, owner)
@@ -382,8 +347,7 @@ func TestPagesOfPoliciesAreBounded(t *testing.T) {
 
 // Documents are read in turn, and a client that leaves meanwhile waits for none.
 func TestDocumentsOfPoliciesAreReadInTurn(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	path := b.createPolicy("sign-up", blocking)
 	token, held := b.token(path), fill(s.Limits.Processors, "other")
 	done := make(chan int)
@@ -395,14 +359,11 @@ func TestDocumentsOfPoliciesAreReadInTurn(t *testing.T) {
 
 // Large forms that arrive slowly keep nobody from sending a small one.
 func TestFormsOfPoliciesAreBounded(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	path := b.createPolicy("sign-up", blocking)
 	large := url.Values{"document": {strings.Repeat(" ", maxDocument/2) + "{}"}}
 	require.NoError(t, s.Limits.Arriving.Take(t.Context(), "127.0.0.0/24", 25)) // of 32 steps; the large form needs 9
-	got := b.submit(path, large)
-	require.Equal(t, http.StatusTooManyRequests, got.status)
-	require.Contains(t, got.body, "Many requests from your network")
+	expect(t, http.StatusTooManyRequests, b.submit(path, large), "Many requests from your network")
 	require.Equal(t, http.StatusSeeOther, b.submit("/dashboard/settings/name", url.Values{"name": {"Ada"}}).status)
 	require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"document": {"{}"}}).status, "a small policy")
 	s.Limits.Arriving.Free("127.0.0.0/24", 25)

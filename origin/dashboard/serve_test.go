@@ -78,8 +78,7 @@ func (s *site) askForPages(t *testing.T, path string, connections, want int) {
 // Clients that request pages and read nothing keep nobody from a page, and what they have
 // not read is bounded.
 func TestUnreadPagesHoldNoSlot(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	s.askForPages(t, "/docs/check-emails", maxPages+8, maxPages+8)
 	require.Zero(t, s.Limits.Offline.Used())
 	for _, path := range []string{"/sign-in", "/docs", "/", "/dashboard", "/dashboard/usage.csv", "/docs/openapi.json", assetPath("style.css")} {
@@ -125,8 +124,7 @@ func TestPagesWithoutDatabase(t *testing.T) {
 
 // A database that hangs delays them for a second.
 func TestPagesWhileTheDatabaseHangs(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b := s.signedIn(t, s.account.ID)
+	s, b := ownSite(t)
 	s.hangs.Store(true)
 	require.Equal(t, http.StatusOK, b.get("/docs").status)
 }

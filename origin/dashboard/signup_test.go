@@ -39,9 +39,8 @@ func TestSignUp(t *testing.T) {
 		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
 		require.NoError(t, err)
 		require.Equal(t, "free", a.Plan)
-		got := s.browser(t).submit("/sign-up", signUpForm("owner@example.com"))
-		require.Equal(t, http.StatusUnprocessableEntity, got.status)
-		require.Contains(t, got.body, "There is an account with this email already.")
+		expect(t, http.StatusUnprocessableEntity, s.browser(t).submit("/sign-up", signUpForm("owner@example.com")),
+			"There is an account with this email already.")
 	})
 }
 
@@ -59,9 +58,8 @@ func TestSignUpSuggests(t *testing.T) {
 	_, err := s.Ledger.AccountByEmail(t.Context(), "jane@gmial.com")
 	require.ErrorIs(t, err, book.ErrNoAccount)
 
-	got := b.submit("/sign-up", url.Values{"use": {"jane@gmail.com"}})
-	require.Equal(t, http.StatusOK, got.status)
-	require.Contains(t, got.body, `value="jane@gmail.com"`)
+	got := expect(t, http.StatusOK, b.submit("/sign-up", url.Values{"use": {"jane@gmail.com"}}),
+		`value="jane@gmail.com"`)
 	require.NotContains(t, got.body, `name="use"`)
 
 	other := signUpForm("jane@gmial.com")

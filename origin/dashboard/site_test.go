@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -83,6 +84,12 @@ func eachDatabase(t *testing.T, test func(*testing.T, *site)) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newSite(t, database, page.Config{})) })
 }
 
+// ownSite starts a dashboard on SQLite, and returns it with the owner's browser.
+func ownSite(t *testing.T) (*site, *browser) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
+	return s, s.signedIn(t, s.account.ID)
+}
+
 // newSite starts a dashboard with configuration c, whose empty fields it fills.
 func newSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
 	s := startSite(t, database, c, options...)
@@ -129,6 +136,13 @@ func (s *site) createAccount(t *testing.T, email string) book.Account {
 	return a
 }
 
+// key creates a key and returns its ID.
+func (s *site) key(t *testing.T, account int64, name string) int64 {
+	_, k, err := s.Ledger.CreateKey(t.Context(), account, name, book.KeyTerms{})
+	require.NoError(t, err)
+	return k.ID
+}
+
 // A browser keeps cookies and follows no redirect.
 type browser struct {
 	*testing.T
@@ -148,8 +162,7 @@ func (s *site) signedIn(t *testing.T, account int64) *browser {
 	token, err := s.Identity.CreateLink(t.Context(), account)
 	require.NoError(t, err)
 	b := s.browser(t)
-	got := b.submit("/link/"+token, url.Values{})
-	require.Equal(t, http.StatusSeeOther, got.status, got.body)
+	expect(t, http.StatusSeeOther, b.submit("/link/"+token, url.Values{}))
 	return b
 }
 
@@ -158,6 +171,16 @@ type reply struct {
 	status int
 	header http.Header
 	body   string
+}
+
+// expect requires that a response has a status, and texts in its body.
+func expect(t *testing.T, status int, got reply, texts ...string) reply {
+	t.Helper()
+	require.Equal(t, status, got.status, got.body)
+	for _, text := range texts {
+		require.Contains(t, got.body, text)
+	}
+	return got
 }
 
 func (b *browser) do(r *http.Request) reply {
@@ -215,9 +238,6 @@ func (b *browser) forge(path, token string, form url.Values, header, value strin
 	return b.do(r)
 }
 
-// cookieValue returns the token of the session.
-func (b *browser) cookieValue() string { return b.cookieNamed(sessionCookie) }
-
 func (b *browser) cookieNamed(name string) string {
 	at, err := url.Parse(b.site.url)
 	require.NoError(b, err)
@@ -230,17 +250,15 @@ func (b *browser) cookieNamed(name string) string {
 }
 
 // setCookie makes the browser use a session's token, as who has stolen it does.
-func (b *browser) setCookie(token string) { b.setCookieNamed(sessionCookie, token) }
-
-func (b *browser) setCookieNamed(name, value string) {
+func (b *browser) setCookie(token string) {
 	at, err := url.Parse(b.site.url)
 	require.NoError(b, err)
-	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: name, Value: value, Path: "/"}})
+	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: sessionCookie, Value: token, Path: "/"}})
 }
 
 // age makes the session's last proof of who it is too old for changes.
 func (b *browser) age() {
-	session, err := b.site.Identity.Session(b.Context(), b.cookieValue())
+	session, err := b.site.Identity.Session(b.Context(), b.cookieNamed(sessionCookie))
 	require.NoError(b, err)
 	old := store.Statement{Name: "confirm_session", Args: []any{session.ID, time.Now().Add(-identity.ConfirmFor).UnixNano()}}
 	require.NoError(b, b.site.Ledger.Store().Transact(b.Context(), store.Transaction{
@@ -264,14 +282,21 @@ func (b *browser) postJSON(path string, fields, data any) reply {
 
 // postFrom does the same with the token of another page.
 func (b *browser) postFrom(page, path string, fields, data any) reply {
-	token := b.getJSON(page, new(any)).header.Get(tokenHeader)
-	body, err := json.Marshal(fields)
-	require.NoError(b, err)
-	r := b.request("POST", path, strings.NewReader(string(body)))
-	r.Header.Set("Accept", "application/json")
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set(tokenHeader, token)
-	got := b.do(r)
+	got := b.sendJSON(path, b.getJSON(page, new(any)).header.Get(tokenHeader), fields, nil)
 	require.NoError(b, json.Unmarshal([]byte(got.body), data), got.body)
 	return got
+}
+
+// sendJSON sends JSON with a token and headers, without its page.
+func (b *browser) sendJSON(path, token string, fields any, header map[string]string) reply {
+	body, err := json.Marshal(fields)
+	require.NoError(b, err)
+	r := b.request("POST", path, bytes.NewReader(body))
+	for name, value := range map[string]string{"Accept": "application/json", "Content-Type": "application/json", tokenHeader: token} {
+		r.Header.Set(name, value)
+	}
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	return b.do(r)
 }

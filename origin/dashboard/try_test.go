@@ -20,13 +20,11 @@ func TestTryOneAddress(t *testing.T) {
 	eachAPISite(t, func(t *testing.T, s *apiSite) {
 		account, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(3)})
 		require.Contains(t, b.get("/dashboard/try").body, "This costs 1 point for each; you have <strong>3</strong> left this month.")
-		got := b.submit("/dashboard/try", url.Values{"emails": {"Jane.Doe+news@hotmial.com"}})
-		require.Equal(t, http.StatusOK, got.status)
-		require.Contains(t, got.body, "This cost 1 point.")
-		require.Contains(t, got.body, "Probably mistyped")
-		require.Contains(t, got.body, "hotmial.com looks like a misspelling of hotmail.com.")
-		require.Contains(t, got.body, "Its normal form is jane.doe&#43;news@hotmial.com.")
-		require.Contains(t, got.body, "/v1/email/Jane.Doe&#43;news@hotmial.com?details=true&#39;</pre>")
+		got := expect(t, http.StatusOK, b.submit("/dashboard/try",
+			url.Values{"emails": {"Jane.Doe+news@hotmial.com"}}), "This cost 1 point.", "Probably mistyped",
+			"hotmial.com looks like a misspelling of hotmail.com.",
+			"Its normal form is jane.doe&#43;news@hotmial.com.",
+			"/v1/email/Jane.Doe&#43;news@hotmial.com?details=true&#39;</pre>")
 		require.NotContains(t, got.body, "ask_", "no secret")
 		require.Contains(t, got.body, `>Jane.Doe&#43;news@hotmial.com</textarea>`)
 
@@ -45,17 +43,17 @@ func TestTryOneAddress(t *testing.T) {
 func TestTrySeveralAddresses(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
 	owner, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(10)})
-	got := b.submit("/dashboard/try", url.Values{"emails": {"support@example.org\r\n\r\n jane.@example.org \nx@mailinator.com, support@example.org\njane@silent.test\nme@nomx.test"}})
-	require.Equal(t, http.StatusOK, got.status)
+	got := expect(t, http.StatusOK, b.submit("/dashboard/try",
+		url.Values{"emails": {"support@example.org\r\n\r\n jane.@example.org \nx@mailinator.com, support@example.org\njane@silent.test\nme@nomx.test"}}))
 	for _, want := range []string{"5 results", "This cost 5 points.", "Reaches a role, not one person", "Not a valid address", "The local part ends with a dot",
 		"Throw-away mailbox", "Could not be checked", "DNS lookup timed out for domain silent.test", "No MX record", `'{&#34;emails&#34;:[`} {
 		require.Contains(t, got.body, strings.ReplaceAll(want, "'", "&#39;"))
 	}
 	require.NotContains(t, got.body, "Show the reason")
 	require.Equal(t, int64(5), s.used(t, owner))
-	got = b.submit("/dashboard/try", url.Values{"emails": {"a@example.org\nb@example.org\nc@example.org\nd@example.org\ne@example.org\nf@example.org"}})
-	require.Equal(t, http.StatusPaymentRequired, got.status)
-	require.Contains(t, got.body, "This costs 6 points, and you have 5 left this month. The points refill on 1 ")
+	got = expect(t, http.StatusPaymentRequired, b.submit("/dashboard/try",
+		url.Values{"emails": {"a@example.org\nb@example.org\nc@example.org\nd@example.org\ne@example.org\nf@example.org"}}),
+		"This costs 6 points, and you have 5 left this month. The points refill on 1 ")
 	require.Contains(t, got.body, ">a@example.org\nb@example.org", "the form keeps what was pasted")
 
 	var view account.TryView
@@ -79,8 +77,7 @@ func TestTryShowsDetails(t *testing.T) {
 		"jane@nomx.test":  {`<div class="tone-warn"><dt><code>exchange</code></dt><dd>No address record takes mail for the domain.</dd>`},
 		`"a b"@localhost`: {"Unusual: the part before the @ is in quotation marks; the domain has no dot; "},
 	} {
-		got := b.submit("/dashboard/try", url.Values{"emails": {email}})
-		require.Equal(t, http.StatusOK, got.status)
+		got := expect(t, http.StatusOK, b.submit("/dashboard/try", url.Values{"emails": {email}}))
 		for _, words := range want {
 			require.Contains(t, got.body, words, email)
 		}
@@ -90,9 +87,8 @@ func TestTryShowsDetails(t *testing.T) {
 func TestTryWithoutPoints(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
 	_, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
-	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
-	require.Equal(t, http.StatusTooManyRequests, got.status)
-	require.Contains(t, got.body, "The points of this month are used up. They refill on 1 ")
+	expect(t, http.StatusTooManyRequests, b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}}),
+		"The points of this month are used up. They refill on 1 ")
 }
 
 // 64 of the longest verdicts fit a page of 100 KB; 65 addresses are refused, at no
@@ -104,12 +100,10 @@ func TestTryFullBatch(t *testing.T) {
 	for i := range list {
 		list[i] = fmt.Sprintf("xkqjzvwpt%02d@mailinator.com", i)
 	}
-	got := b.submit("/dashboard/try", url.Values{"emails": {strings.Join(list, "\n")}})
-	require.Equal(t, http.StatusUnprocessableEntity, got.status)
-	require.Contains(t, got.body, "These are 65 different addresses; at most 64 fit here. For more, use Lists.")
+	expect(t, http.StatusUnprocessableEntity, b.submit("/dashboard/try", url.Values{"emails": {strings.Join(list,
+		"\n")}}), "These are 65 different addresses; at most 64 fit here. For more, use Lists.")
 	require.Zero(t, s.used(t, account))
-	got = b.submit("/dashboard/try", url.Values{"emails": {strings.Join(list[1:], "\n")}})
-	require.Equal(t, http.StatusOK, got.status)
+	got := expect(t, http.StatusOK, b.submit("/dashboard/try", url.Values{"emails": {strings.Join(list[1:], "\n")}}))
 	t.Logf("64 results: %d bytes", len(got.body))
 	require.Less(t, len(got.body), 100<<10)
 	require.Equal(t, int64(64), s.used(t, account))

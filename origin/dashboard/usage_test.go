@@ -39,12 +39,6 @@ func newUsageSite(t *testing.T, database string) *usageSite {
 	return s
 }
 
-func (s *usageSite) key(t *testing.T, account int64, name string) int64 {
-	_, k, err := s.Ledger.CreateKey(t.Context(), account, name, book.KeyTerms{})
-	require.NoError(t, err)
-	return k.ID
-}
-
 // use records that a key used points on a day: of ten addresses nine were valid.
 func (s *usageSite) use(t *testing.T, account, key int64, day book.Day, points int64) {
 	args := []any{account, key, int64(day), points, points + 1, int64(1), points * 9 / 10, points / 10, int64(0), int64(0), int64(0), points / 20, int64(0), points / 50, int64(0)}
@@ -137,8 +131,8 @@ func TestUsageCSV(t *testing.T) {
 		for n := range 8 { // accounts that do not read theirs
 			require.NoError(t, s.Limits.Long.Take(t.Context(), fmt.Sprint("exports of other ", n), maxLongEach))
 		}
-		got := b.get(fmt.Sprintf("/dashboard/usage.csv?first=%s&last=%s", s.today-29, s.today))
-		require.Equal(t, http.StatusOK, got.status)
+		got := expect(t, http.StatusOK, b.get(fmt.Sprintf("/dashboard/usage.csv?first=%s&last=%s", s.today-29,
+			s.today)))
 		require.Equal(t, "text/csv; charset=utf-8", got.header.Get("Content-Type"))
 		require.Equal(t, fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, s.today-29, s.today), got.header.Get("Content-Disposition"))
 		rows, err := csv.NewReader(strings.NewReader(got.body)).ReadAll()

@@ -66,9 +66,8 @@ func TestHangingReceiversBlockNoPage(t *testing.T) {
 	<-asked
 	require.Zero(t, s.Limits.Pages.Used())
 	require.Equal(t, http.StatusOK, b.get(path).status)
-	got := b.submit(path, url.Values{"do": {"test"}})
-	require.Equal(t, http.StatusTooManyRequests, got.status)
-	require.Contains(t, got.body, "Several requests of this account")
+	expect(t, http.StatusTooManyRequests, b.submit(path, url.Values{"do": {"test"}}),
+		"Several requests of this account")
 	release()
 	require.Equal(t, http.StatusSeeOther, <-status)
 	require.Eventually(t, func() bool { return s.Limits.Long.Used() == 0 }, hung, time.Millisecond)

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -27,5 +28,18 @@ func TestBanner(t *testing.T) {
 func TestNiceTop(t *testing.T) {
 	for n, want := range map[int64]int64{0: 2, 1: 2, 2: 2, 3: 4, 5: 6, 10: 10, 11: 12, 13: 16, 17: 20, 41: 60, 2200: 4000, 1e15 + 1: 12e14} {
 		require.Equal(t, want, niceTop(n), n)
+	}
+}
+
+// A number that is not limited is null in JSON.
+func TestPointsAsJSON(t *testing.T) {
+	for account, want := range map[book.Account]string{
+		{Used: 400, Points: 1000, Rate: 1}: `{"used":400,"limit":1000,"left":600,"percent":40,"overage":false,"rate":1,`,
+		{Used: 7, Points: book.Unlimited, Rate: book.Unlimited, Overage: true}: `{"used":7,"limit":null,"left":null,` +
+			`"percent":0,"overage":true,"rate":null,`,
+	} {
+		text, err := json.Marshal(viewOfPoints(account))
+		require.NoError(t, err)
+		require.JSONEq(t, want+`"refill":"0001-01-01T00:00:00Z","under_way":0}`, string(text))
 	}
 }
