@@ -1,11 +1,9 @@
 package page
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // Limit reads a number of a form; nil for none.
@@ -32,16 +30,10 @@ func LimitField(l *book.Limit) string {
 // Done returns to the page of the form with a message.
 func (v *Visit) Done(message string) *Outcome { return Redirect(v.Request.URL.Path, message) }
 
-// FormProblem returns why the ledger refuses a form as a problem that the sender can mend. The other
-// errors, which are not of the form, it returns as they are.
+// FormProblem returns why the ledger refuses a form as a problem that the sender can mend. The errors that
+// pages know, which are not of the form, it returns as they are.
 func FormProblem(err error) error {
-	var p *Problem
-	for _, other := range []error{book.ErrSuspended, book.ErrNoKey, book.ErrNoAccount, store.ErrUnavailable} {
-		if errors.Is(err, other) {
-			return err
-		}
-	}
-	if err == nil || errors.As(err, &p) {
+	if err == nil || ProblemOf(err) != errInternal {
 		return err
 	}
 	return InputProblem("", Sentence(err))

@@ -37,11 +37,11 @@ func signInWithOpenID(v *page.Visit) (any, error) {
 	return page.Redirect(location, ""), err
 }
 
-// detour returns a POST that leads to the provider. It has a form token, so that another site cannot begin
+// leadToProvider returns a POST that leads to the provider. It has a form token, so that another site cannot begin
 // to link an identity; and the provider asks people to sign in again, so that an identity to which another
 // site has signed them in is not linked unseen. It responds with a page, because form-action forbids a
 // redirect (see signInWithOpenID). A refresh is a new navigation.
-func detour(purpose string) func(v *page.Visit) (*page.Outcome, error) {
+func leadToProvider(purpose string) func(v *page.Visit) (*page.Outcome, error) {
 	return func(v *page.Visit) (*page.Outcome, error) {
 		location, err := beginDetour(v, purpose)
 		if err != nil {

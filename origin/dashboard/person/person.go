@@ -36,8 +36,8 @@ func Routes(s *page.Server) map[string]page.Route {
 	if s.OpenID != nil {
 		list["/sign-in/openid"] = page.Public("Sign in", "openid", signInWithOpenID, nil)
 		list[OpenIDCallback] = page.Public("Sign in", "openid", openIDCallback, nil)
-		list["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, detour(toConfirm))
-		list["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid", openIDPage, confirmed(detour(toLink)))
+		list["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, leadToProvider(toConfirm))
+		list["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid", openIDPage, confirmed(leadToProvider(toLink)))
 		list["/dashboard/settings/identities/remove"] = page.SignedIn("Settings", "settings", settings, confirmed(unlinkIdentity))
 	}
 	return list
