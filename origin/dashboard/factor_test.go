@@ -48,8 +48,7 @@ func code(t *testing.T, secret string, steps int) url.Values {
 
 // setUpTOTP sets up an authenticator app as a person does.
 func (b *browser) setUpTOTP() (secret string, recovery []string) {
-	var page person.TOTPView
-	require.Equal(b, http.StatusOK, b.getJSON("/dashboard/settings/totp", &page).status)
+	page := read[person.TOTPView](b, "/dashboard/settings/totp")
 	form := code(b.T, page.Secret, 0)
 	form.Set("secret", page.Secret)
 	got := b.shown(b.submit("/dashboard/settings/totp", form))
@@ -68,8 +67,7 @@ func TestTOTP(t *testing.T) {
 		got := expect(t, http.StatusUnprocessableEntity, owner.submit("/dashboard/settings/totp",
 			url.Values{"secret": {secret}, "code": {"000000"}}))
 		require.Contains(t, got.body, secret, "the app need not scan again")
-		var view person.SettingsView
-		owner.getJSON("/dashboard/settings", &view)
+		view := read[person.SettingsView](owner, "/dashboard/settings")
 		require.False(t, view.TOTP)
 		secret, recovery := owner.setUpTOTP()
 		owner.getJSON("/dashboard/settings", &view)
@@ -127,9 +125,7 @@ func TestIncompleteSession(t *testing.T) {
 		got := b.get(path)
 		require.Equal(t, http.StatusSeeOther, got.status, path)
 		require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
-		var p page.Problem
-		require.Equal(t, http.StatusUnauthorized, b.getJSON(path, &p).status, path)
-		require.Equal(t, "SECOND_FACTOR", p.Code)
+		expect(t, http.StatusUnauthorized, b.getJSON(path, new(any)), `"code":"SECOND_FACTOR"`)
 		if route.Post != nil {
 			got := b.forge(path, token, url.Values{}, "", "")
 			require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
@@ -251,8 +247,7 @@ func TestPasskeysOfOthers(t *testing.T) {
 		other.ceremony("/dashboard/settings/passkeys", watch, "watch")
 		require.Equal(t, "REFUSED", owner.ceremony("/confirm/passkey", watch, "").Code, "another account's passkey confirms nothing")
 
-		var view person.SettingsView
-		owner.getJSON("/dashboard/settings", &view)
+		view := read[person.SettingsView](owner, "/dashboard/settings")
 		remove := "/dashboard/settings/passkeys/" + view.Passkeys[0].ID + "/remove"
 		require.Equal(t, http.StatusNotFound, other.get(remove).status)
 		got := other.forge(remove, other.token("/dashboard"), url.Values{}, "", "")
@@ -317,8 +312,7 @@ func TestStolenSessionAfterRevocation(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		owner, thief := s.signedIn(t, s.account.ID), s.browser(t)
 		thief.setCookie(owner.cookieNamed(sessionCookie))
-		var view person.SettingsView
-		require.Equal(t, http.StatusOK, thief.getJSON("/dashboard/settings", &view).status)
+		view := read[person.SettingsView](thief, "/dashboard/settings")
 		stranger, p := s.signedIn(t, s.createAccount(t, "other@example.com").ID), page.Problem{}
 		fields := map[string]int64{"session": view.Sessions[0].ID}
 		require.Equal(t, http.StatusNotFound, stranger.postJSON("/dashboard/settings/sessions", fields, &p).status)
@@ -329,13 +323,11 @@ func TestStolenSessionAfterRevocation(t *testing.T) {
 }
 
 func TestAuditLogIsPaged(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		for n := range 60 {
 			require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, fmt.Sprint("Ada ", n)))
 		}
-		var page account.AuditLogView
-		b.getJSON("/dashboard/settings/log", &page)
+		page := read[account.AuditLogView](b, "/dashboard/settings/log")
 		require.Len(t, page.Lines, auditLines)
 		seen := len(page.Lines)
 		for page.Next != 0 {

@@ -18,8 +18,7 @@ import (
 )
 
 func TestKeysOfAnAccount(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		require.Contains(t, b.get("/dashboard/keys").body, "There are no keys yet")
 		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"<b>shop</b>"}}))
 		require.Contains(t, got.body, "&lt;b&gt;shop&lt;/b&gt; is ready")
@@ -37,8 +36,7 @@ func TestKeysOfAnAccount(t *testing.T) {
 
 // A test key is made by a switch, and shown as one wherever it is listed.
 func TestTestKeysOfAnAccount(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		badge := `<span class="tag test">test</span>`
 		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"suite"}, "test": {"on"}}))
 		require.Contains(t, got.body, "/v1/email/disposable@addrspec.test", "the line to paste")
@@ -68,8 +66,7 @@ func TestTestKeysOfAnAccount(t *testing.T) {
 }
 
 func TestChangeAndRotateAKey(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		var made, rotated struct{ New account.NewKeyView }
 		b.postJSON("/dashboard/keys", map[string]any{"name": "shop", "budget": 10, "expires": "90d"}, &made)
 		path := "/dashboard/keys/" + strconv.FormatInt(made.New.ID, 10)
@@ -78,8 +75,7 @@ func TestChangeAndRotateAKey(t *testing.T) {
 			"origins": {"https://shop.example\r\nhttps://www.shop.example:444/"}})
 		require.Equal(t, path+"?done=key-changed", got.header.Get("Location"), got.body)
 		b.postJSON(path, map[string]any{"name": "shop 3"}, new(any)) // what a program leaves out stays
-		var page account.KeyPageView
-		b.getJSON(path, &page)
+		page := read[account.KeyPageView](b, path)
 		two := book.Limit(2)
 		require.Equal(t, "shop 3", page.Key.Name)
 		require.Equal(t, book.KeyTerms{Expires: time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC), Rate: &two,

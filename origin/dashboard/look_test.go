@@ -48,8 +48,7 @@ func TestAuditLogHasSentences(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `The key “<b>shop</b>” was created\. \d+ [A-Z][a-z]{2} 20\d\d, \d\d:\d\d UTC · command line `, b.get("/dashboard/settings/log").text())
 	require.NotContains(t, b.get("/dashboard/settings/log").body, "key.create")
-	var view account.AuditLogView
-	b.getJSON("/dashboard/settings/log", &view)
+	view := read[account.AuditLogView](b, "/dashboard/settings/log")
 	require.Equal(t, "key.create", view.Lines[0].Action)
 	require.Equal(t, "The key “<b>shop</b>” was created.", view.Lines[0].Sentence)
 }

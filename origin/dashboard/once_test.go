@@ -27,8 +27,7 @@ type secretForm struct {
 
 func (s *site) secretForms(t *testing.T, b *browser) map[string]secretForm {
 	key := s.key(t, s.account.ID, "to rotate")
-	var app person.TOTPView
-	require.Equal(t, http.StatusOK, b.getJSON("/dashboard/settings/totp", &app).status)
+	app := read[person.TOTPView](b, "/dashboard/settings/totp")
 	factor := code(t, app.Secret, 0)
 	factor.Set("secret", app.Secret)
 	const hook = "/dashboard/settings/webhook"
@@ -70,8 +69,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 			require.NotContains(t, to+cookie.Value+cookie.Name, secret[:16], name)
 			require.NotContains(t, b.get(to).body, f.begins, "loaded again: %s", name)
 		}
-		var list account.KeysView
-		b.getJSON("/dashboard/keys", &list)
+		list := read[account.KeysView](b, "/dashboard/keys")
 		require.Len(t, list.Keys, 2, "one was made")
 	})
 }

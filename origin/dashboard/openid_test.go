@@ -77,8 +77,7 @@ func TestOpenIDSignsIn(t *testing.T) {
 		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
 		require.Equal(t, http.StatusUnprocessableEntity, b.get(back).status, "a second time")
 
-		var view person.SettingsView
-		owner.getJSON("/dashboard/settings", &view)
+		view := read[person.SettingsView](owner, "/dashboard/settings")
 		require.Equal(t, "ada", view.Identities[0].Subject)
 		other := c.signedIn(t, c.createAccount(t, "other@example.com").ID)
 		fields := map[string]string{"issuer": view.Identities[0].Issuer, "subject": "ada"}
@@ -141,6 +140,10 @@ func TestLinkingAnIdentity(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, b.get(b.detour("/dashboard/settings/identities")).status, "the provider does not say when")
 		c.provider.SignsIn("ada", time.Now())
 		back := b.detour("/dashboard/settings/identities")
+		require.NoError(t, c.Ledger.SuspendAccount(t.Context(), c.account.ID))
+		expect(t, http.StatusForbidden, b.get(back), "The account is suspended")
+		require.NoError(t, c.Ledger.ResumeAccount(t.Context(), c.account.ID))
+		back = b.detour("/dashboard/settings/identities")
 		b.age()
 		b.needsProof("/dashboard/settings/identities")
 		b.needsProof("/dashboard/settings/identities/remove")

@@ -55,8 +55,7 @@ func TestOperatorOverview(t *testing.T) {
 			}
 			s.exec(t, "UPDATE accounts SET month = $1, used = $2 WHERE id = $3", int64(book.MonthOf(s.today.Time())), 1000*account, account)
 		}
-		var view operator.Overview
-		o.getJSON(operatorPath, &view)
+		view := read[operator.Overview](o, operatorPath)
 		of := 100 * (s.account.ID + other)
 		require.Equal(t, []int64{of, of, 2 * of}, []int64{view.Chart.Days[0].Total, view.Chart.Days[29].Total, view.Chart.Total})
 		require.Equal(t, operator.DayErrors{Day: s.today.String(), Requests: of + 2, Errors: 2}, view.Days[1])
@@ -83,8 +82,7 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		expect(t, http.StatusUnprocessableEntity, o.submit(accountsPath, url.Values{"email": {"new@example.com"},
 			"plan": {"free"}}), "exists already")
 
-		var list operator.AccountsView
-		o.getJSON(accountsPath+"?search=NEW@", &list)
+		list := read[operator.AccountsView](o, accountsPath+"?search=NEW@")
 		require.Len(t, list.Accounts, 1)
 		require.Contains(t, o.get(accountsPath+"?search=%3Cb%3E").body, "No account has “&lt;b&gt;”")
 

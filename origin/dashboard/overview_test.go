@@ -29,8 +29,7 @@ func TestOverview(t *testing.T) {
 			s.use(t, s.account.ID, key, s.today-29, 10)
 			s.use(t, s.account.ID, key, s.today-30, 1000) // too old
 		}
-		var view account.OverviewView
-		b.getJSON("/dashboard", &view)
+		view := read[account.OverviewView](b, "/dashboard")
 		require.Len(t, view.Chart.Series, 6)
 		require.Equal(t, account.ChartSeries{Name: "<b>key G</b>", Total: 710}, view.Chart.Series[0])
 		require.Equal(t, account.ChartSeries{Name: "Other keys", Total: 320}, view.Chart.Series[5])

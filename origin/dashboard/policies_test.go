@@ -32,12 +32,10 @@ func (b *browser) createPolicy(name, document string) string {
 }
 
 func TestPoliciesOfAnAccount(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		require.Contains(t, b.get(policiesPath).body, "There are no policies yet")
 		path := b.createPolicy("sign-up", strings.ReplaceAll(blocking, "\n", "\r\n"))
-		var list account.PolicyPage
-		b.getJSON(path, &list)
+		list := read[account.PolicyPage](b, path)
 		require.Equal(t, blocking, list.Document, "with the line breaks that a program gives")
 		got := b.get(path)
 		require.Contains(t, got.body, "<title>Policy sign-up · addrspec</title>")
@@ -76,8 +74,7 @@ func TestErrorOfAPolicyIsBesideItsLine(t *testing.T) {
 		`Line 5: block.reasons[1]: &#34;disposible&#34; is no reason; did you mean &#34;disposable&#34;?`,
 		"<mark>5        &#34;disposible&#34;</mark>", `aria-describedby="json-hint flaw" aria-invalid="true"`)
 	require.Contains(t, got.body, "&#34;disposible&#34;\r\n    ]", "what was entered")
-	var list account.PolicyPage
-	b.getJSON(path, &list)
+	list := read[account.PolicyPage](b, path)
 	require.Equal(t, blocking, list.Document, "as it was")
 
 	var p page.Problem
@@ -88,8 +85,7 @@ func TestErrorOfAPolicyIsBesideItsLine(t *testing.T) {
 // The second of two tabs that save gets the page again with what it entered, and replaces
 // the first one's change only if it saves once more.
 func TestTwoTabsEditAPolicy(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		path := b.createPolicy("sign-up", blocking)
 		var began, list account.PolicyPage
 		b.getJSON(path, &began)
@@ -104,9 +100,8 @@ func TestTwoTabsEditAPolicy(t *testing.T) {
 		require.Equal(t, first, list.Document)
 		now := strconv.FormatInt(list.Policy.Version, 10)
 		require.Contains(t, got.body, `name="version" value="`+now+`"`)
-		var p page.Problem
-		require.Equal(t, http.StatusConflict, b.postJSON(path, map[string]any{"version": began.Policy.Version, "document": second}, &p).status)
-		require.Equal(t, "POLICY_CHANGED", p.Code)
+		expect(t, http.StatusConflict, b.postJSON(path, map[string]any{"version": began.Policy.Version,
+			"document": second}, new(any)), `"code":"POLICY_CHANGED"`)
 		require.Equal(t, http.StatusSeeOther, b.submit(path, url.Values{"version": {now}, "document": {second}}).status)
 		b.getJSON(path, &list)
 		require.Equal(t, second, list.Document)
@@ -118,8 +113,7 @@ func TestTwoTabsEditAPolicy(t *testing.T) {
 }
 
 func TestPolicyOfAKey(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		path := b.createPolicy("sign-up", blocking)
 		b.createPolicy("other", "{}")
 		require.Contains(t, b.get("/dashboard/keys").body, "<option>sign-up</option>")
@@ -130,16 +124,14 @@ func TestPolicyOfAKey(t *testing.T) {
 		got := b.get(policiesPath)
 		require.Contains(t, got.body, `<a href="/dashboard/keys/1">&lt;b&gt;shop&lt;/b&gt;</a>`)
 		require.NotContains(t, got.body, "<b>shop")
-		var view account.PoliciesView
-		b.getJSON(policiesPath, &view)
+		view := read[account.PoliciesView](b, policiesPath)
 		require.Equal(t, []string{"other", "sign-up"}, []string{view.Policies[0].Name, view.Policies[1].Name})
 		require.Equal(t, []account.KeyName{{ID: 1, Name: "<b>shop</b>"}}, view.Policies[1].Keys)
 		require.Contains(t, b.get(path+"/delete").body, "It is the default of")
 		expect(t, http.StatusConflict, b.submit(path+"/delete", url.Values{}),
 			"The policy is the default of the key “&lt;b&gt;shop&lt;/b&gt;”.")
-		var p page.Problem
-		require.Equal(t, http.StatusConflict, b.postJSON(path+"/delete", map[string]string{}, &p).status)
-		require.Equal(t, "POLICY_IN_USE", p.Code)
+		expect(t, http.StatusConflict, b.postJSON(path+"/delete", map[string]string{}, new(any)),
+			`"code":"POLICY_IN_USE"`)
 
 		got = b.get("/dashboard/keys/1")
 		require.Contains(t, got.body, "<option selected>sign-up</option>")
@@ -217,8 +209,7 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 
 // A document is tried as it is. Nothing is saved, and what was entered remains.
 func TestAPolicyIsTriedBeforeItIsSaved(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.signedIn(t, s.account.ID)
+	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		path := b.createPolicy("test", blocking) // a name that ends the path of a test, too
 		got := expect(t, http.StatusOK, b.submit(path+"/test", url.Values{"version": {"1"},
 			"document": {`{"review": {"reasons": ["no_mx"]}}`}, "email": {"jane@example.org"}, "lookup": {"none"}}))
@@ -335,10 +326,9 @@ func TestPagesOfPoliciesAreBounded(t *testing.T) {
 	owner := strconv.FormatInt(s.account.ID, 10)
 	held := fill(s.Limits.Documents, owner)
 	require.Equal(t, http.StatusTooManyRequests, b.get(path).status)
-	var p page.Problem
 	for _, to := range []string{path, policiesPath} {
-		require.Equal(t, http.StatusTooManyRequests, b.postFrom("/dashboard", to, map[string]string{"document": "{}"}, &p).status)
-		require.Equal(t, "BUSY_ACCOUNT", p.Code)
+		expect(t, http.StatusTooManyRequests, b.postFrom("/dashboard", to, map[string]string{"document": "{}"},
+			new(any)), `"code":"BUSY_ACCOUNT"`)
 	}
 	require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
 	s.Limits.Documents.Free(owner, held)

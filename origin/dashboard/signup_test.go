@@ -33,8 +33,7 @@ func TestSignUp(t *testing.T) {
 			}
 		}
 		require.Equal(t, "/dashboard", b.submit("/sign-up", signUpForm("New@Example.com")).header.Get("Location"))
-		var view person.SettingsView
-		b.getJSON("/dashboard/settings", &view)
+		view := read[person.SettingsView](b, "/dashboard/settings")
 		require.Equal(t, "new@example.com", view.Email)
 		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
 		require.NoError(t, err)
@@ -131,8 +130,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		for _, said := range []string{"all that was set up to sign in with before has ended", "the &lt;stranger&gt;&#39;s", "https://stranger.example.com/hook", `<span class="tag test">test</span>, made on`} {
 			require.Contains(t, page, said)
 		}
-		var view person.SettingsView
-		owner.getJSON("/dashboard/settings", &view)
+		view := read[person.SettingsView](owner, "/dashboard/settings")
 		require.Len(t, view.Sessions, 1)
 		require.Equal(t, person.SettingsView{Email: "victim@example.com", Passkeys: []identity.Passkey{}, Identities: []identity.Linked{}, Sessions: view.Sessions}, view)
 

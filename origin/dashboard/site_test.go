@@ -90,6 +90,11 @@ func ownSite(t *testing.T) (*site, *browser) {
 	return s, s.signedIn(t, s.account.ID)
 }
 
+// eachOwner does the same with the owner's browser.
+func eachOwner(t *testing.T, test func(*testing.T, *site, *browser)) {
+	eachDatabase(t, func(t *testing.T, s *site) { test(t, s, s.signedIn(t, s.account.ID)) })
+}
+
 // newSite starts a dashboard with configuration c, whose empty fields it fills.
 func newSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
 	s := startSite(t, database, c, options...)
@@ -263,6 +268,13 @@ func (b *browser) age() {
 	old := store.Statement{Name: "confirm_session", Args: []any{session.ID, time.Now().Add(-identity.ConfirmFor).UnixNano()}}
 	require.NoError(b, b.site.Ledger.Store().Transact(b.Context(), store.Transaction{
 		Decide: func(time.Time) ([]store.Statement, error) { return []store.Statement{old}, nil }}))
+}
+
+// read returns the data of a page that is shown.
+func read[T any](b *browser, path string) (data T) {
+	b.Helper()
+	expect(b.T, http.StatusOK, b.getJSON(path, &data))
+	return data
 }
 
 // getJSON reads the data of a page, as a program does.

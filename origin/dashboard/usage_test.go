@@ -71,8 +71,7 @@ func TestUsagePage(t *testing.T) {
 		}
 		require.NoError(t, s.Ledger.RevokeKey(t.Context(), s.account.ID, form))
 		path := fmt.Sprintf("/dashboard/usage?first=%s&last=%s", s.today-59, s.today)
-		var view account.UsageView
-		b.getJSON(path, &view)
+		view := read[account.UsageView](b, path)
 		require.Equal(t, int64(120), view.Count)
 		require.Equal(t, int64(6600), view.Total.Points)
 		require.Len(t, view.Rows, usagePageRows)

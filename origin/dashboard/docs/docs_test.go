@@ -36,16 +36,12 @@ func textOf(t *testing.T, page *Page) (all string, code []string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(string(page.Body)))
 	require.NoError(t, err)
-	var text strings.Builder
 	for n := range root.Descendants() {
-		if n.Type == html.TextNode {
-			text.WriteString(n.Data)
-		}
-		if n.Type == html.ElementNode && n.Data == "code" && n.Parent.Data == "pre" {
-			code = append(code, n.FirstChild.Data)
+		if n.Type == html.ElementNode && n.Data == "pre" {
+			code = append(code, elementsIn(n, "code")...)
 		}
 	}
-	return text.String(), code
+	return textIn(root), code
 }
 
 // Every code and status of the contract is explained, each code under a heading of
@@ -113,7 +109,7 @@ func TestOldAnchors(t *testing.T) {
 // maxIndex is how many bytes a browser may receive for the index.
 const maxIndex = 60 << 10
 
-// The index has every page and every anchor, and is small.
+// The index has every page and every anchor.
 func TestIndex(t *testing.T) {
 	site, index := newSite(t), index{}
 	require.NoError(t, json.Unmarshal(site.Index, &index))

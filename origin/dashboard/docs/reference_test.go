@@ -6,10 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
@@ -62,14 +62,14 @@ func (d openAPI) operations() (list []operation) {
 	return list
 }
 
-// content returns the JSON body of a request or a response.
-func (d openAPI) content(of map[string]any) map[string]any {
-	return d.object(of, "content", "application/json")
+// bodies returns the request of an operation, and the response that is not an error.
+func (d openAPI) bodies(op operation) []map[string]any {
+	return []map[string]any{d.object(op.members, "requestBody"), d.object(op.members, "responses", "200")}
 }
 
 // schema returns the schema of a body, which may be a reference; nil if there is no body.
 func (d openAPI) schema(of map[string]any) map[string]any {
-	schema, _ := d.content(of)["schema"].(map[string]any)
+	schema, _ := d.object(of, "content", "application/json")["schema"].(map[string]any)
 	return schema
 }
 
@@ -146,29 +146,30 @@ func tablesOf(t *testing.T, page *Page) map[string][]row {
 		case n.Data == "h2" || n.Data == "h3":
 			heading = strings.TrimSuffix(strings.TrimSpace(textIn(n)), " #")
 		case n.Data == "tr" && n.Parent.Data == "tbody":
-			tables[heading] = append(tables[heading], rowOf(n))
+			var r row
+			for td := range n.ChildNodes() {
+				if td.Data != "td" {
+					continue
+				}
+				r.code = append(r.code, elementsIn(td, "code"))
+				if len(r.code) == 1 {
+					r.name = strings.TrimSpace(textIn(td))
+				}
+			}
+			tables[heading] = append(tables[heading], r)
 		}
 	}
 	return tables
 }
 
-func rowOf(tr *html.Node) (r row) {
-	for td := range tr.ChildNodes() {
-		if td.Data != "td" {
-			continue
-		}
-		var words []string
-		for n := range td.Descendants() {
-			if n.Type == html.ElementNode && n.Data == "code" {
-				words = append(words, textIn(n))
-			}
-		}
-		r.code = append(r.code, words)
-		if len(r.code) == 1 {
-			r.name = strings.TrimSpace(textIn(td))
+// elementsIn returns the texts of the elements of a name.
+func elementsIn(n *html.Node, name string) (texts []string) {
+	for child := range n.Descendants() {
+		if child.Type == html.ElementNode && child.Data == name {
+			texts = append(texts, textIn(child))
 		}
 	}
-	return r
+	return texts
 }
 
 func textIn(n *html.Node) string {
@@ -188,6 +189,8 @@ func names(rows []row) (list []string) {
 	return list
 }
 
+var capital = regexp.MustCompile("[A-Z]")
+
 // The pages of the reference and openapi.json name the same operations, parameters,
 // statuses, codes, headers, fields and values.
 func TestReferenceMatchesOpenAPI(t *testing.T) {
@@ -195,30 +198,31 @@ func TestReferenceMatchesOpenAPI(t *testing.T) {
 	tables, schemas, headers := map[string][]row{}, map[string]map[string]any{}, map[string]bool{}
 	var paths []string
 	for _, op := range d.operations() {
-		page := site.Page(Root + "/" + kebab(op.members["operationId"].(string)))
+		id := op.members["operationId"].(string) // such as checkEmails for check-emails
+		page := site.Page(Root + "/" + strings.ToLower(capital.ReplaceAllString(id, "-$0")))
 		require.NotNil(t, page, op.path)
 		paths = append(paths, page.Path)
 		require.Equal(t, strings.ToUpper(op.method)+" "+op.path, page.Summary)
 		own := tablesOf(t, page)
-		d.requireParameters(op, own["Parameters"])
+		require.ElementsMatch(t, d.parameters(op), names(own["Parameters"]), op.path)
 		d.requireResponses(op, own["Responses"], headers)
 		d.requireSamples(op, page)
 		delete(own, "Parameters")
 		delete(own, "Responses")
 		maps.Copy(tables, own)
-		for _, body := range []map[string]any{d.object(op.members, "requestBody"), d.object(op.members, "responses", "200")} {
+		for _, body := range d.bodies(op) {
 			d.visit(d.schema(body), func(name string, schema map[string]any) { schemas[name] = schema })
 		}
 	}
-	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result", Root+"/details"), linksOf(site.Groups[1]))
+	var linked []string
+	for _, l := range site.Groups[1].Links {
+		linked = append(linked, l.Path)
+	}
+	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result", Root+"/details"), linked)
 	maps.Copy(tables, tablesOf(t, site.Page(Root+"/result")))
 	maps.Copy(tables, tablesOf(t, site.Page(Root+"/details")))
 	d.requireFields(schemas, tables)
 	require.ElementsMatch(t, slices.Collect(maps.Keys(headers)), names(tablesOf(t, site.Page(Root+"/api"))["Headers of the responses"]))
-}
-
-func (d openAPI) requireParameters(op operation, rows []row) {
-	require.ElementsMatch(d, d.parameters(op), names(rows), op.path)
 }
 
 func (d openAPI) parameters(op operation) []string {
@@ -255,8 +259,8 @@ func (d openAPI) requireResponses(op operation, rows []row, headers map[string]b
 // requireSamples requires that the JSON of a page is what the description has.
 func (d openAPI) requireSamples(op operation, page *Page) {
 	var known []any
-	for _, body := range []map[string]any{d.object(op.members, "requestBody"), d.object(op.members, "responses", "200")} {
-		content := d.content(body)
+	for _, body := range d.bodies(op) {
+		content := d.object(body, "content", "application/json")
 		known = append(known, content["example"])
 		for name := range d.object(content, "examples") {
 			known = append(known, d.object(content, "examples", name)["value"])
@@ -332,16 +336,12 @@ func TestSearchFindsEveryName(t *testing.T) {
 // names returns the names of fields, parameters, headers and codes.
 func (d openAPI) names() (list []string) {
 	for _, op := range d.operations() {
-		bodies := []map[string]any{d.object(op.members, "requestBody")}
 		for status := range d.object(op.members, "responses") {
 			response := d.object(op.members, "responses", status)
 			list = slices.AppendSeq(list, maps.Keys(d.object(response, "headers")))
 			list = append(list, d.values(d.schema(response), "code")...)
-			if status == "200" {
-				bodies = append(bodies, response)
-			}
 		}
-		for _, body := range bodies {
+		for _, body := range d.bodies(op) {
 			d.visit(d.schema(body), func(_ string, schema map[string]any) {
 				list = slices.AppendSeq(list, maps.Keys(d.object(schema, "properties")))
 			})
@@ -362,25 +362,6 @@ func (d openAPI) membersOf(schema map[string]any) (list []string) {
 		}
 	}
 	return list
-}
-
-func linksOf(g Group) (paths []string) {
-	for _, l := range g.Links {
-		paths = append(paths, l.Path)
-	}
-	return paths
-}
-
-// kebab returns an operationId such as checkEmails as check-emails.
-func kebab(id string) string {
-	var b strings.Builder
-	for _, c := range id {
-		if unicode.IsUpper(c) {
-			b.WriteByte('-')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
 }
 
 // The guide has the rows of the table of test keys, in its order, each with what it gets.
