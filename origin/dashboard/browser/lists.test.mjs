@@ -56,10 +56,8 @@ for (const { name, text, rows } of ROWS.filter((row) => !EXOTIC.includes(row.nam
       ...{ delimiter: ",", header: true, column: 0 },
     });
     const filled = rows.map((cells) => [...cells, ...Array(widest - cells.length).fill("")]);
-    assert.deepEqual(
-      found.rows.map(({ cells }) => cells),
-      filled,
-    );
+    const seen = found.rows.map((row) => row.cells);
+    assert.deepEqual(seen, filled);
   });
 }
 
@@ -99,10 +97,8 @@ test("asks for the encoding of what is not UTF-8", async () => {
   assert.equal((await list(content, { encoding: "koi8-r" })).rows[0]?.cells[1], "AndrИ");
   const wrong = await list(content, { encoding: "utf-8" });
   assert.match(wrong.rows[0]?.failure?.message ?? "", /not utf-8/);
-  assert.equal(
-    (await list(new Uint8Array(utf16), { encoding: "gbk" })).choice.encoding,
-    "utf-16le",
-  );
+  const marked = await list(new Uint8Array(utf16), { encoding: "gbk" });
+  assert.equal(marked.choice.encoding, "utf-16le");
   const bare = new Uint8Array(utf16.subarray(2));
   await assert.rejects(list(bare), { message: /UTF-16 without/, line: bare });
   assert.equal((await list(bare, { encoding: "utf-16le" })).rows[1]?.address, "b@example.org");
@@ -346,27 +342,17 @@ test("halts after eight attempts", async () => {
 });
 
 test("says what a list costs", () => {
-  const points = {
-    used: 950,
-    limit: 1000,
-    left: 50,
-    overage: false,
-    refill: "2026-12-01T00:00:00Z",
-    rate: 1,
-  };
+  const refill = "2026-12-01T00:00:00Z";
+  const points = { used: 950, limit: 1000, left: 50, overage: false, refill, rate: 1 };
   const few = costSentence(80, { points }, false);
   assert.match(few.text, /as many points, but your account has 50 left until December 1\./);
   assert.deepEqual([few.enough, few.startable, few.button], [false, true, "Check about 50"]);
   assert.equal(costSentence(80, { points: { ...points, left: 0 } }, false).startable, false);
-  assert.match(
-    costSentence(80, { points: { ...points, overage: true } }, false).text,
-    /30 are overage/,
-  );
+  const overage = { points: { ...points, overage: true } };
+  assert.match(costSentence(80, overage, false).text, /30 are overage/);
   const unlimited = { points: { ...points, limit: null, left: null } };
-  assert.match(
-    costSentence(64_000, unlimited, false).text,
-    /no limit\. At 1 request a second it takes at least 18 minutes/,
-  );
+  const takes = /no limit\. At 1 request a second it takes at least 18 minutes/;
+  assert.match(costSentence(64_000, unlimited, false).text, takes);
   assert.match(costSentence(80, { points }, true).text, /costs nothing/);
   assert.equal(costSentence(0, { points }, true).startable, false);
 });

@@ -30,15 +30,7 @@ test("has no empty section", () => {
 });
 
 test("knows what it cannot show", () => {
-  for (const document of [
-    "",
-    "{",
-    "null",
-    "[]",
-    '"x"',
-    '{"block": []}',
-    '{"block": {"reasons": [1]}}',
-  ])
+  for (const document of '|{|null|[]|"x"|{"block": []}|{"block": {"reasons": [1]}}'.split("|"))
     assert.equal(parseRules(document), null, document);
   assert.deepEqual(parseRules('{"block": {}}'), { block: {} });
 });

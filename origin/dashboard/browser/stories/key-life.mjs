@@ -4,24 +4,9 @@
 import assert from "node:assert/strict";
 import { accessible, check, PASSWORD, run, setPassword, signIn, text } from "../story.mjs";
 
-/** @typedef {import("playwright-core").Page} Page */
-
 await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
   const { origin } = new URL(link);
-  await signInByLink(page, link);
-  const first = await createKey(page);
-  assert.equal(await check(origin, first), 200);
-  await usageMoves(page);
-  const second = await rotate(page);
-  assert.deepEqual([await check(origin, first), await check(origin, second)], [200, 200]);
-  await revoke(page);
-  assert.deepEqual([await check(origin, first), await check(origin, second)], [401, 401]);
-  await signIn(await open(), origin, "demo@localhost");
-});
-
-/** @param {Page} page @param {string} link */
-async function signInByLink(page, link) {
   await page.goto(link);
   await accessible(page, "the link");
   await page.getByRole("button", { name: "Continue" }).click();
@@ -32,63 +17,46 @@ async function signInByLink(page, link) {
   await accessible(page);
   await setPassword(page);
   await accessible(page);
-}
 
-/** @param {Page} page */
-async function createKey(page) {
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByLabel("Name", { exact: true }).fill("shop");
   await page.getByRole("button", { name: "Create" }).click();
-  const secret = await text(page, "#secret");
-  assert.match(secret, /^ask_\w{38}$/);
-  assert.match(await text(page, "#curl"), new RegExp(secret));
+  const first = await text(page, "#secret");
+  assert.match(first, /^ask_\w{38}$/);
+  assert.match(await text(page, "#curl"), new RegExp(first));
   await accessible(page);
-  await copySecret(page, secret);
-  await page.goto(page.url());
-  assert.ok(!(await page.content()).includes(secret), "the secret is shown once");
-  return secret;
-}
-
-/** @param {Page} page @param {string} secret */
-async function copySecret(page, secret) {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: "Copy" }).first().click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
-}
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), first);
+  await page.goto(page.url());
+  assert.ok(!(await page.content()).includes(first), "the secret is shown once");
+  assert.equal(await check(origin, first), 200);
 
-/** Overview, Usage and the page of the key count its first request. @param {Page} page */
-async function usageMoves(page) {
+  // Overview, Usage and the page of the key count its first request.
   await page.getByRole("link", { name: "Overview" }).click();
   assert.match(await text(page, ".figure"), /^1 of /);
   await accessible(page);
   await page.getByRole("link", { name: "Usage", exact: true }).click();
-  assert.match(
-    await text(page, "tr.total"),
-    /^Total\s+1\s+1\s+0\s+1\s/,
-    "a point, a request, valid",
-  );
+  const pointRequestValid = /^Total\s+1\s+1\s+0\s+1\s/;
+  assert.match(await text(page, "tr.total"), pointRequestValid);
   await accessible(page);
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("link", { name: "shop", exact: true }).click();
   assert.equal(await page.locator(".bars rect").count(), 1);
   assert.match(await page.locator(".bars title").innerHTML(), /: 1 request, 1 point$/);
   await accessible(page);
-}
 
-/** @param {Page} page */
-async function rotate(page) {
   await page.getByLabel("The old secret remains valid").selectOption("1h");
   await page.getByRole("button", { name: "Make a new secret" }).click();
   await accessible(page);
-  return text(page, "#secret");
-}
-
-/** @param {Page} page */
-async function revoke(page) {
+  const second = await text(page, "#secret");
+  assert.deepEqual([await check(origin, first), await check(origin, second)], [200, 200]);
   await page.getByRole("link", { name: "Revoke this key" }).click();
   await accessible(page);
   await page.getByRole("button", { name: "Revoke the key" }).click();
   await page.waitForURL("**/dashboard/keys?done=key-revoked");
   await accessible(page);
-}
+  assert.deepEqual([await check(origin, first), await check(origin, second)], [401, 401]);
+  await signIn(await open(), origin, "demo@localhost");
+});

@@ -1,5 +1,5 @@
-// An operator's work: operator.mjs ENDPOINT PICTURE LINK. Reads the overview, adds an account and makes the link with which
-// its owner signs in, also on a phone.
+// An operator's work: operator.mjs ENDPOINT PICTURE LINK. Reads the overview, adds an account and makes
+// the link with which its owner signs in, also on a phone.
 
 import assert from "node:assert/strict";
 import { accessible, enter, run, text } from "../story.mjs";

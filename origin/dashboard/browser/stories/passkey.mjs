@@ -13,7 +13,18 @@ await run(async ({ open, args: [link = ""] }) => {
     PublicKeyCredential.isConditionalMediationAvailable = async () => false;
   });
   await page.goto(link);
-  await addAuthenticator(page);
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true, // it confirms everything by itself
+    },
+  });
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("link", { name: "Add a passkey" }).click();
@@ -24,40 +35,19 @@ await run(async ({ open, args: [link = ""] }) => {
   await accessible(page);
   await signInWithPasskey(page);
   await page.waitForURL("**/dashboard");
-  await removePasskey(page);
-  await signInWithPasskey(page);
-  await page.locator("form[data-passkey] [role=alert]:visible, #problem").first().waitFor();
-  assert.match(page.url(), /\/sign-in/, "a removed passkey is refused");
-});
-
-/** Adds an authenticator that confirms everything by itself. @param {Page} page */
-async function addAuthenticator(page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send("WebAuthn.enable");
-  await session.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
-
-/** Signs out, and in by the button. @param {Page} page */
-async function signInWithPasskey(page) {
-  await signOut(page);
-  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-}
-
-/** @param {Page} page */
-async function removePasskey(page) {
   await page.getByRole("link", { name: "Settings" }).click();
   assert.match(await text(page, "main"), /virtual key/);
   await page.getByRole("link", { name: "Remove the passkey virtual key" }).click();
   await accessible(page);
   await page.locator("main form button").first().click();
   await page.waitForURL("**/dashboard/settings?done=*");
+  await signInWithPasskey(page);
+  await page.locator("form[data-passkey] [role=alert]:visible, #problem").first().waitFor();
+  assert.match(page.url(), /\/sign-in/, "a removed passkey is refused");
+});
+
+/** Signs out, and in by the button. @param {Page} page */
+async function signInWithPasskey(page) {
+  await signOut(page);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { run } from "../story.mjs";
 
 const WIDE = { width: 1280, height: 800 };
+const LANGUAGES = ["curl", "Go", "Python", "JavaScript"];
 const PHONE = { width: 360, height: 640 };
 
 await run(async ({ open, args: [url = ""] }) => {
@@ -61,46 +62,29 @@ async function frontDoor(page, url) {
     "the mark is outside a phone's screen",
   );
 
-  assert.deepEqual(
-    requests.filter((one) => !one.startsWith(url)),
-    [],
-    "a request to somewhere else",
-  );
-  assert.deepEqual(
-    requests.filter((one) => /jane|mailinator|xkqz/.test(one)),
-    [],
-    "what was typed was sent",
-  );
+  const elsewhere = requests.filter((one) => !one.startsWith(url));
+  const leaks = requests.filter((one) => /jane|mailinator|xkqz/.test(one)); // of what was typed
+  assert.deepEqual([elsewhere, leaks], [[], []]);
 }
 
 /** @param {Page} page */
 async function documentation(page) {
   await page.goto("/docs/check-email");
   const group = page.locator(".examples").first();
-  assert.deepEqual(await group.getByRole("tab").allInnerTexts(), [
-    "curl",
-    "Go",
-    "Python",
-    "JavaScript",
-  ]);
+  assert.deepEqual(await group.getByRole("tab").allInnerTexts(), LANGUAGES);
   assert.equal(await group.locator("figure:visible").count(), 1);
   await group.getByRole("tab", { name: "curl" }).focus();
   await page.keyboard.press("ArrowLeft");
   assert.equal(await group.getByRole("tab", { selected: true }).innerText(), "JavaScript");
   await page.goto("/docs/retries");
-  assert.equal(
-    await page.getByRole("tab", { selected: true }).innerText(),
-    "JavaScript",
-    "not remembered",
-  );
+  const remembered = await page.getByRole("tab", { selected: true }).innerText();
+  assert.equal(remembered, "JavaScript");
 
   const panel = page.getByRole("tabpanel");
   await panel.getByRole("button", { name: "Copy" }).click();
   await panel.getByRole("button", { name: "Copied" }).waitFor();
-  assert.equal(
-    await page.evaluate(() => navigator.clipboard.readText()),
-    await panel.locator("code").textContent(),
-  );
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, await panel.locator("code").textContent());
 }
 
 /** @param {Page} page */
@@ -113,10 +97,5 @@ async function withoutScripts(page) {
   assert.ok(await page.locator("#live").isHidden());
   await page.goto("/docs/check-email");
   assert.equal(await page.locator(".examples figure:visible").count(), 4);
-  assert.deepEqual(await page.locator(".examples figcaption").allInnerTexts(), [
-    "curl",
-    "Go",
-    "Python",
-    "JavaScript",
-  ]);
+  assert.deepEqual(await page.locator(".examples figcaption").allInnerTexts(), LANGUAGES);
 }
