@@ -264,7 +264,7 @@ func TestBodyOfACheck(t *testing.T) {
 		200<<10)}, nil), "BODY_TOO_LARGE")
 }
 
-// While DNS is silent, checks wait in slots of their own: pages are served, other
+// While DNS is silent, checks wait in places of their own: pages are served, other
 // accounts check, and the account that waits gets at most 8.
 func TestChecksDoNotBlockPages(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
@@ -276,7 +276,7 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 		<-release
 		mxtest.Answer(w, reply)
 	})
-	statuses := make(chan int, 24) // fewer than the slots of pages, where all begin
+	statuses := make(chan int, 24) // fewer than the places of pages, where all begin
 	for range cap(statuses) {
 		go func() { statuses <- b.check(token, []string{"jane@slow.test"}, nil).status }()
 	}

@@ -12,14 +12,14 @@
 //
 // # What protects it
 //
-// Each request passes the steps of serve.go: its form is read, it takes a place among the requests in
+// Each request passes the steps of page/serve.go: its form is read, it takes a place among the requests in
 // progress, then session, rights, the cross-origin guard and the form's token are checked. Pages need no
 // inline script or style, and the Content-Security-Policy allows none. Templates escape by context
 // (html/template). Nothing about an account is found by an ID alone: every query names the session's account
 // as well. Pages are rendered to memory first, so an error never follows half a page.
 //
 // A POST that makes something redirects, so that loading the page again makes nothing;
-// once.go has how a new secret gets to the page that shows it. A form whose input is
+// page/once.go has how a new secret gets to the page that shows it. A form whose input is
 // refused comes back with what was entered.
 //
 // # Lists

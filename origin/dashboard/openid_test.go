@@ -190,7 +190,7 @@ func TestProviderIsDown(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
 }
 
-// Sign-ins that wait for the provider hold no slot of the pages, and those of one
+// Sign-ins that wait for the provider hold no place of the pages, and those of one
 // network leave places to others.
 func TestWaitingForTheProviderHoldsNoSlot(t *testing.T) {
 	eachCompany(t, func(t *testing.T, c *company) {

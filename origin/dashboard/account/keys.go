@@ -204,8 +204,8 @@ func keyPage(v *page.Visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	terms := termsForm{Budget: page.LimitField(k.Budget), Rate: page.LimitField(k.Rate), Origins: strings.Join(k.Origins, "\n"),
-		Policy: k.Policy, Test: k.Test}
+	terms := termsForm{Budget: page.LimitField(k.Budget), Rate: page.LimitField(k.Rate),
+		Origins: strings.Join(k.Origins, "\n"), Policy: k.Policy, Test: k.Test}
 	if !k.Expires.IsZero() {
 		terms.Expires = k.Expires.UTC().Format(time.DateOnly)
 	}

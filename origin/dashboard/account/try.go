@@ -159,16 +159,20 @@ func problemOfResponse(w *client.Recorder, refill time.Time) *page.Problem {
 		_ = json.Unmarshal(given.Error, &detail.Message)
 	}
 	seconds, _ := strconv.Atoi(w.Header().Get("Retry-After"))
-	p := &page.Problem{Status: w.Status, Code: detail.Code, Sentence: detail.Message, Input: true, Wait: time.Duration(seconds) * time.Second}
+	p := &page.Problem{Status: w.Status, Code: detail.Code, Sentence: detail.Message, Input: true,
+		Wait: time.Duration(seconds) * time.Second}
 	switch {
 	case w.Status == http.StatusPaymentRequired:
-		p.Sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
+		p.Sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. "+
+			"Check fewer addresses, or wait.",
 			words.Count(detail.Required, "point"), humanize.Comma(detail.Remaining), words.Date(refill))
 	case w.Status == http.StatusTooManyRequests && p.Wait == 0:
-		p.Code, p.Sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+words.Date(refill)+"."
+		p.Code = "INSUFFICIENT_USAGE"
+		p.Sentence = "The points of this month are used up. They refill on " + words.Date(refill) + "."
 	case w.Status == http.StatusTooManyRequests:
 		p.Code = "RATE_LIMITED"
-		p.Sentence = "The account sends as many requests as it may at the moment. Try again in " + words.Wait(p.Wait) + ". Nothing was charged."
+		p.Sentence = "The account sends as many requests as it may at the moment. Try again in " +
+			words.Wait(p.Wait) + ". Nothing was charged."
 	case w.Status == http.StatusServiceUnavailable:
 		p.Sentence += " Try again in " + words.Wait(p.Wait) + "."
 	case p.Sentence == "":

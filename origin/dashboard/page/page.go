@@ -160,6 +160,9 @@ func Redirect(location, done string) *Outcome {
 	return &Outcome{location: location, done: done}
 }
 
+// Done returns to the page of the form with a message.
+func (v *Visit) Done(message string) *Outcome { return Redirect(v.Request.URL.Path, message) }
+
 // Show renders data in the route's page, as the response to the POST. It is for what
 // may be posted again; see ShowOnce for new secrets.
 func Show(data any) *Outcome { return &Outcome{Data: data} }

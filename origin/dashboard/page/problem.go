@@ -114,5 +114,14 @@ func ProblemOf(err error) *Problem {
 	return errInternal
 }
 
+// FormProblem returns why the ledger refuses a form as a problem that the sender can mend. The errors that
+// pages know, which are not of the form, it returns as they are.
+func FormProblem(err error) error {
+	if err == nil || ProblemOf(err) != errInternal {
+		return err
+	}
+	return InputProblem("", Sentence(err))
+}
+
 // Sentence returns an error's text as a sentence.
 func Sentence(err error) string { return result.Sentence(err.Error()) }

@@ -77,8 +77,8 @@ func (f *Frame) Kept(field, stored string) string {
 // Nav returns a link of the navigation, which is current on the page with the path and on those whose
 // paths begin with one of below.
 func (f *Frame) Nav(label, path string, below ...string) template.HTML {
-	current := ""
-	if f.Path == path || slices.ContainsFunc(below, func(prefix string) bool { return strings.HasPrefix(f.Path, prefix) }) {
+	current, begins := "", func(prefix string) bool { return strings.HasPrefix(f.Path, prefix) }
+	if f.Path == path || slices.ContainsFunc(below, begins) {
 		current = ` aria-current="page"`
 	}
 	return template.HTML(`<a href="` + path + `"` + current + `>` + label + `</a>`)
@@ -125,7 +125,8 @@ func (v *Visit) renderJSON(status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		v.Log.Error("a page cannot be rendered as JSON", "error", err.Error())
-		status, text = http.StatusInternalServerError, []byte(`{"error":"The response cannot be written.","code":"INTERNAL_ERROR"}`)
+		status = http.StatusInternalServerError
+		text = []byte(`{"error":"The response cannot be written.","code":"INTERNAL_ERROR"}`)
 	}
 	v.send(status, "application/json", text)
 }
@@ -136,9 +137,9 @@ var functions = template.FuncMap{
 	"count":     func(n any, noun string) string { return words.Count(reflect.Indirect(reflect.ValueOf(n)).Int(), noun) },
 	"size":      func(n int64) string { return humanize.IBytes(uint64(n)) },
 	"date":      func(t time.Time) template.HTML { return timeElement(t, time.DateOnly, words.Date) },
-	"dateOfDay": func(day string) template.HTML { return timeElement(DayOf(day), time.DateOnly, words.Date) },
+	"dateOfDay": func(day string) template.HTML { return timeElement(dayOf(day), time.DateOnly, words.Date) },
 	"time":      func(t time.Time) template.HTML { return timeElement(t, time.RFC3339, words.Time) },
-	"day":       func(day string) string { return words.Date(DayOf(day)) }, // where no element can be
+	"day":       func(day string) string { return words.Date(dayOf(day)) }, // where no element can be
 	"visible":   Visible,
 	"limit": func(l book.Limit) string {
 		if l == book.Unlimited {
@@ -163,9 +164,9 @@ func timeElement(t time.Time, machine string, human func(time.Time) string) temp
 	return template.HTML(`<time datetime="` + t.UTC().Format(machine) + `">` + human(t) + `</time>`)
 }
 
-// DayOf returns the time of a day such as 2026-11-22, which ledger.Day.String made;
+// dayOf returns the time of a day such as 2026-11-22, which book.Day.String made;
 // "" is the zero time.
-func DayOf(day string) time.Time {
+func dayOf(day string) time.Time {
 	t, _ := time.Parse(time.DateOnly, day)
 	return t
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/limit"
 )
 
@@ -110,6 +111,27 @@ func (v *Visit) ID() (int64, error) {
 		return 0, ErrNotFound
 	}
 	return n, nil
+}
+
+// Limit reads a number of a form; nil for none.
+func (v *Visit) Limit(field string) (*book.Limit, error) {
+	text := strings.TrimSpace(v.Form.Get(field))
+	if text == "" {
+		return nil, nil
+	}
+	limit, err := book.ParseLimit(text)
+	if err != nil {
+		return nil, InputProblem(field, Sentence(err))
+	}
+	return &limit, nil
+}
+
+// LimitField returns a limit as the field of a form.
+func LimitField(l *book.Limit) string {
+	if l == nil {
+		return ""
+	}
+	return l.String()
 }
 
 func isJSON(r *http.Request) bool {

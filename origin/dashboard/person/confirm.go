@@ -23,7 +23,8 @@ func (c confirmView) Possible() bool {
 }
 
 func confirmPage(v *page.Visit) (any, error) {
-	view := confirmView{To: v.ReturnTo(), Password: v.User.HasPassword, Code: v.User.TOTP, Passkeys: v.User.Passkeys > 0 && v.Passkeys != nil}
+	view := confirmView{To: v.ReturnTo(), Password: v.User.HasPassword, Code: v.User.TOTP,
+		Passkeys: v.User.Passkeys > 0 && v.Passkeys != nil}
 	if v.OpenID == nil {
 		return view, nil
 	}

@@ -7,7 +7,7 @@ import "github.com/addrspec/addrspec/origin/dashboard/page"
 // Routes returns the pages by path.
 func Routes(s *page.Server) map[string]page.Route {
 	deletePage := func(v *page.Visit) (any, error) { return deleteView{v.User.Email}, nil }
-	list := map[string]page.Route{
+	routes := map[string]page.Route{
 		"/sign-in":         page.Offline("Sign in", "sign-in", signInPage, signIn),
 		"/sign-in/code":    page.SignedIn("Your second factor", "second-factor", codePage, giveCode),
 		passkeySignIn:      page.Offline("Sign in with a passkey", "passkey", passkeyPage, usePasskey),
@@ -21,26 +21,33 @@ func Routes(s *page.Server) map[string]page.Route {
 		"/dashboard/settings/password": page.SignedIn("Set a password", "password", page.Nothing, confirmed(setPassword)),
 		"/dashboard/settings/name":     page.SignedIn("Your name", "settings", settings, setName),
 		"/dashboard/settings/sessions": page.SignedIn("Sessions", "settings", settings, endSessions),
-		"/dashboard/settings/delete":   page.SignedIn("Delete the account", "delete", confirmed(deletePage), confirmed(deleteAccount)),
+		"/dashboard/settings/delete": page.SignedIn("Delete the account", "delete",
+			confirmed(deletePage), confirmed(deleteAccount)),
 
-		"/dashboard/settings/totp":        page.SignedIn("Set up an authenticator app", "totp", confirmed(totpPage), confirmed(setTOTP)),
-		"/dashboard/settings/totp/remove": page.SignedIn("Remove the authenticator app", "totp-remove", page.Nothing, confirmed(removeTOTP)),
-		recoveryPath:                      page.SignedIn("Recovery codes", "recovery-codes", recoveryPage, confirmed(renewRecovery)),
+		"/dashboard/settings/totp": page.SignedIn("Set up an authenticator app", "totp",
+			confirmed(totpPage), confirmed(setTOTP)),
+		"/dashboard/settings/totp/remove": page.SignedIn("Remove the authenticator app", "totp-remove",
+			page.Nothing, confirmed(removeTOTP)),
+		recoveryPath: page.SignedIn("Recovery codes", "recovery-codes", recoveryPage, confirmed(renewRecovery)),
 
-		"/dashboard/settings/passkeys":                     page.SignedIn("Add a passkey", "passkey-add", confirmed(passkeyPage), confirmed(addPasskey)),
-		"/dashboard/settings/passkeys/{credential}/remove": page.SignedIn("Remove a passkey", "passkey-remove", passkeyToRemove, confirmed(removePasskey)),
+		"/dashboard/settings/passkeys": page.SignedIn("Add a passkey", "passkey-add",
+			confirmed(passkeyPage), confirmed(addPasskey)),
+		"/dashboard/settings/passkeys/{credential}/remove": page.SignedIn("Remove a passkey", "passkey-remove",
+			passkeyToRemove, confirmed(removePasskey)),
 	}
 	if s.SignUp {
-		list["/sign-up"] = page.Offline("Create an account", "sign-up", signUpPage, signUp)
+		routes["/sign-up"] = page.Offline("Create an account", "sign-up", signUpPage, signUp)
 	}
 	if s.OpenID != nil {
-		list["/sign-in/openid"] = page.Public("Sign in", "openid", signInWithOpenID, nil)
-		list[OpenIDCallback] = page.Public("Sign in", "openid", openIDCallback, nil)
-		list["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, leadToProvider(toConfirm))
-		list["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid", openIDPage, confirmed(leadToProvider(toLink)))
-		list["/dashboard/settings/identities/remove"] = page.SignedIn("Settings", "settings", settings, confirmed(unlinkIdentity))
+		routes["/sign-in/openid"] = page.Public("Sign in", "openid", signInWithOpenID, nil)
+		routes[OpenIDCallback] = page.Public("Sign in", "openid", openIDCallback, nil)
+		routes["/confirm/openid"] = page.SignedIn("Confirm that it is you", "openid", openIDPage, leadToProvider(toConfirm))
+		routes["/dashboard/settings/identities"] = page.SignedIn("Link an identity", "openid",
+			openIDPage, confirmed(leadToProvider(toLink)))
+		routes["/dashboard/settings/identities/remove"] = page.SignedIn("Settings", "settings",
+			settings, confirmed(unlinkIdentity))
 	}
-	return list
+	return routes
 }
 
 // confirmed lets those do something who have proved recently who they are.

@@ -107,11 +107,11 @@ type provedView struct {
 
 func provedPage(v *page.Visit) (any, error) {
 	view := provedView{Email: v.User.Email, Keys: []account.KeyView{}}
-	list, err := v.Ledger.ListKeys(v.Context(), v.User.Account, book.KeyPage{})
+	keys, err := v.Ledger.ListKeys(v.Context(), v.User.Account, book.KeyPage{})
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range list {
+	for _, k := range keys {
 		if k.Created.Before(v.User.Created) {
 			view.Keys = append(view.Keys, account.ViewOfKey(k, v.Session.Created))
 		}
@@ -170,7 +170,8 @@ func suggestion(v *page.Visit, email string) string {
 	return parsed.TypoSuggestion
 }
 
-var errMistyped = page.InputProblem("email", "The email looks mistyped. Use the suggestion, or type the password and send the form again to keep the email as it is.")
+var errMistyped = page.InputProblem("email", "The email looks mistyped. Use the suggestion, or type the "+
+	"password and send the form again to keep the email as it is.")
 
 // signUp creates an account and signs in. If the email looks mistyped, it asks once:
 // a person who has seen the suggestion, in the page or from the script, insists by
@@ -201,7 +202,8 @@ func signUp(v *page.Visit) (*page.Outcome, error) {
 	}
 	user, err := v.Identity.SignUp(v.Context(), email, password)
 	if errors.Is(err, book.ErrAccountExists) {
-		return nil, page.InputProblem("email", "There is an account with this email already. Sign in, or ask the operator for a one-time link.")
+		return nil, page.InputProblem("email", "There is an account with this email already. "+
+			"Sign in, or ask the operator for a one-time link.")
 	}
 	if err != nil {
 		return nil, err
@@ -236,7 +238,8 @@ func giveCode(v *page.Visit) (*page.Outcome, error) {
 
 // open starts a session, in place of the one that the browser had.
 func open(v *page.Visit, user identity.User, to string, complete bool) (*page.Outcome, error) {
-	token, err := v.Identity.SignIn(v.Context(), user, v.Cookie(page.SessionCookie), clientName(v.Request.UserAgent()), complete)
+	client := clientName(v.Request.UserAgent())
+	token, err := v.Identity.SignIn(v.Context(), user, v.Cookie(page.SessionCookie), client, complete)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,8 @@ func renewRecovery(v *page.Visit) (*page.Outcome, error) {
 
 // showCodes leads to the page that shows new recovery codes.
 func showCodes(v *page.Visit, done string, codes []string) (*page.Outcome, error) {
-	return v.ShowOnce(page.Redirect(recoveryPath, done), func() (any, error) { return recoveryView{len(codes), codes}, nil }, codes...)
+	data := func() (any, error) { return recoveryView{len(codes), codes}, nil }
+	return v.ShowOnce(page.Redirect(recoveryPath, done), data, codes...)
 }
 
 // A qrCode is a QR code as the path of an SVG: an image of our own, since the page

@@ -21,14 +21,16 @@ package main
 
 import (
 	"bytes"
-	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 )
@@ -45,9 +47,9 @@ var sections = []struct {
 }
 
 func main() {
-	text, err := render(".") // go generate runs commands in the directory of the package
+	site, err := render(".") // go generate runs commands in the directory of the package
 	if err == nil {
-		err = os.WriteFile("site.json", text, 0o644)
+		err = os.WriteFile("site.json", site, 0o644)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -96,25 +98,45 @@ func render(directory string) ([]byte, error) {
 	if err == nil {
 		site.Index, err = json.Marshal(index)
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err == nil {
 		err = encoder.Encode(site)
 	}
 	// A page has a line, so that a change of a page is a change of a line.
 	begin := []byte(`{"path":"` + docs.Root)
-	return bytes.ReplaceAll(text.Bytes(), begin, append([]byte("\n"), begin...)), err
+	return bytes.ReplaceAll(out.Bytes(), begin, append([]byte("\n"), begin...)), err
 }
 
 // policyInGuide matches a policy of the guide's section "Policies to begin with".
 var policyInGuide = regexp.MustCompile("(?m)^### (.+)\n[^`]*```json\n([^`]+)\n```")
 
-//go:embed templates/*.html
-var templateFiles embed.FS
-
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"slug": slug}).
-	ParseFS(templateFiles, "templates/*.html"))
+// renderPage fills a page from its Markdown, and returns what a search can find in it. The
+// title, the page's only h1, is no part of the body. The first paragraph is the summary.
+func renderPage(p *docs.Page, source []byte) ([]entry, error) {
+	root := markdown.Parser().Parse(text.NewReader(source))
+	title, ok := root.FirstChild().(*ast.Heading)
+	if !ok || title.Level != 1 {
+		return nil, errors.New("the first line is not the title")
+	}
+	p.Title = plainText(title, source)
+	if summary, ok := title.NextSibling().(*ast.Paragraph); ok {
+		p.Summary = plainText(summary, source)
+		root.RemoveChild(root, summary)
+	}
+	root.RemoveChild(root, title)
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level <= 3 {
+			p.Contents = append(p.Contents, docs.Heading{Level: h.Level, ID: anchor(h), Text: plainText(h, source)})
+		}
+	}
+	entries := entriesOf(root, source, p)
+	var body bytes.Buffer
+	err := markdown.Renderer().Render(&body, source, root)
+	p.Body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
+	return entries, err
+}
 
 // addLists adds the pages that list the others: the first page, and the page with every
 // heading, which is for people who cannot search because they run no scripts.
@@ -135,11 +157,4 @@ func addLists(site *docs.Site) error {
 		site.Pages = append(site.Pages, page)
 	}
 	return nil
-}
-
-var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
-
-// slug returns a text as an anchor.
-func slug(text string) string {
-	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"errors"
+	"embed"
 	"fmt"
 	"html/template"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -13,7 +13,6 @@ import (
 	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
@@ -27,30 +26,17 @@ var markdown = goldmark.New(
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
 )
 
-// renderPage fills a page from its Markdown, and returns what a search can find in it. The
-// title, the page's only h1, is no part of the body. The first paragraph is the summary.
-func renderPage(p *docs.Page, source []byte) ([]entry, error) {
-	root := markdown.Parser().Parse(text.NewReader(source))
-	title, ok := root.FirstChild().(*ast.Heading)
-	if !ok || title.Level != 1 {
-		return nil, errors.New("the first line is not the title")
-	}
-	p.Title = plainText(title, source)
-	if summary, ok := title.NextSibling().(*ast.Paragraph); ok {
-		p.Summary = plainText(summary, source)
-		root.RemoveChild(root, summary)
-	}
-	root.RemoveChild(root, title)
-	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && h.Level <= 3 {
-			p.Contents = append(p.Contents, docs.Heading{Level: h.Level, ID: anchor(h), Text: plainText(h, source)})
-		}
-	}
-	entries := entriesOf(root, source, p)
-	var body bytes.Buffer
-	err := markdown.Renderer().Render(&body, source, root)
-	p.Body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
-	return entries, err
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"slug": slug}).
+	ParseFS(templateFiles, "templates/*.html"))
+
+var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slug returns a text as an anchor.
+func slug(text string) string {
+	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }
 
 // anchor returns the ID of a heading, which the parser sets.
@@ -94,7 +80,8 @@ func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 		fmt.Fprintf(w, "<h%d id=\"%s\">", h.Level, anchor(h))
 		return ast.WalkContinue, nil
 	}
-	fmt.Fprintf(w, " <a class=\"anchor\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h%d>\n", anchor(h), h.Level)
+	fmt.Fprintf(w, " <a class=\"anchor\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h%d>\n",
+		anchor(h), h.Level)
 	return ast.WalkContinue, nil
 }
 
