@@ -9,6 +9,7 @@ import (
 	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // Routes returns the pages by path.
@@ -118,12 +119,12 @@ func sharesOf(f book.Found) (list []shareView, checked int64) {
 		name, field, tone string
 		count             int64
 	}{
-		{"Valid", "valid", toneGood, f.Valid},
-		{"Not valid", "invalid", toneBad, f.Invalid},
-		{"Disposable", "disposable", toneBad, f.Disposable},
-		{"Role", "role", toneWarn, f.Role},
-		{"Gibberish", "gibberish", toneWarn, f.Gibberish},
-		{"Typo", "typo", toneWarn, f.Typo},
+		{"Valid", "valid", result.ToneGood, f.Valid},
+		{"Not valid", "invalid", result.ToneBad, f.Invalid},
+		{"Disposable", "disposable", result.ToneBad, f.Disposable},
+		{"Role", "role", result.ToneWarn, f.Role},
+		{"Gibberish", "gibberish", result.ToneWarn, f.Gibberish},
+		{"Typo", "typo", result.ToneWarn, f.Typo},
 	} {
 		share := shareView{Name: s.name, Field: s.field, Tone: s.tone, Count: s.count, Percent: "0 %", Width: "0"}
 		if checked > 0 {

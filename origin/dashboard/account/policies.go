@@ -327,10 +327,7 @@ const flawWidth = 120
 
 // cutAround returns the part of a line around a byte of it.
 func cutAround(line string, at int) string {
-	from := 0
-	if at > flawWidth/2 {
-		from = at - flawWidth/2
-	}
+	from := max(0, at-flawWidth/2)
 	part := strings.ToValidUTF8(line[from:min(len(line), from+flawWidth)], "")
 	if from > 0 {
 		part = "…" + part
@@ -356,5 +353,5 @@ type tested struct {
 
 // Tone returns the tone of the verdict.
 func (t *tested) Tone() string {
-	return map[string]string{"allow": toneGood, "review": result.ToneWarn, "block": toneBad}[t.Verdict.Action]
+	return map[string]string{"allow": result.ToneGood, "review": result.ToneWarn, "block": result.ToneBad}[t.Verdict.Action]
 }

@@ -33,9 +33,6 @@ type TryView struct {
 	Max     int           `json:"max"`
 }
 
-// One reports whether a single address was checked.
-func (t *TryView) One() bool { return len(t.Checked) == 1 }
-
 // Emails returns the addresses of the form's field, one a line.
 func (t *TryView) Emails(f *page.Frame) string { return strings.Join(f.Form["emails"], "\n") }
 
@@ -181,17 +178,10 @@ func problemOfResponse(w *client.Recorder, refill time.Time) *page.Problem {
 	return p
 }
 
-// Tones are class names of the style sheet; each has words beside its colour.
-const (
-	toneGood = result.ToneGood
-	toneWarn = result.ToneWarn
-	toneBad  = result.ToneBad
-)
-
 // A checkedView is one address with what was found.
 type checkedView struct {
 	Email   string        `json:"email"`
-	Tone    string        `json:"tone"`
+	Tone    string        `json:"tone"` // a class name of the style sheet
 	Verdict string        `json:"verdict"`
 	Reason  string        `json:"reason,omitempty"`
 	Facts   []result.Fact `json:"facts,omitempty"`
@@ -229,7 +219,7 @@ func viewOf(v *page.Visit, i apiItem) (checkedView, error) {
 // CheckPath passes batches from the page Lists to POST /v1/emails, which responds.
 const CheckPath = "/dashboard/lists/check"
 
-// Check serves checkPath. The token is in a header, and the body goes to the API unread, which has its own
+// Check serves CheckPath. The token is in a header, and the body goes to the API unread, which has its own
 // bounds.
 func Check(v *page.Visit) error {
 	if err := v.Guard(); err != nil {

@@ -17,11 +17,6 @@ type confirmView struct {
 	OpenID   string `json:"openid,omitempty"` // the provider's name
 }
 
-// Possible reports whether the user has any way to confirm.
-func (c confirmView) Possible() bool {
-	return c.Password || c.Code || c.Passkeys || c.OpenID != ""
-}
-
 func confirmPage(v *page.Visit) (any, error) {
 	view := confirmView{To: v.ReturnTo(), Password: v.User.HasPassword, Code: v.User.TOTP,
 		Passkeys: v.User.Passkeys > 0 && v.Passkeys != nil}

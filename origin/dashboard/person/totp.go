@@ -3,6 +3,7 @@ package person
 import (
 	"fmt"
 	"image/color"
+	"regexp"
 	"strings"
 
 	"github.com/boombuler/barcode/qr" // of the module that the OTP library uses; ISO/IEC 18004
@@ -20,15 +21,10 @@ type TOTPView struct {
 
 // SpacedSecret returns the secret in groups, for people who type it.
 func (t TOTPView) SpacedSecret() string {
-	var b strings.Builder
-	for i, c := range t.Secret {
-		if i > 0 && i%4 == 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
+	return strings.TrimSpace(four.ReplaceAllString(t.Secret, "$0 "))
 }
+
+var four = regexp.MustCompile(".{4}")
 
 // totpPage shows a new secret. The form brings it back, so nothing is stored
 // before a code shows that the app has it; after a wrong code it is the same.
