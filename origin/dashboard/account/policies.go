@@ -353,5 +353,6 @@ type tested struct {
 
 // Tone returns the tone of the verdict.
 func (t *tested) Tone() string {
-	return map[string]string{"allow": result.ToneGood, "review": result.ToneWarn, "block": result.ToneBad}[t.Verdict.Action]
+	tones := map[string]string{"allow": result.ToneGood, "review": result.ToneWarn, "block": result.ToneBad}
+	return tones[t.Verdict.Action]
 }

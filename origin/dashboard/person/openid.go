@@ -76,8 +76,8 @@ func holdProvider(v *page.Visit) error {
 }
 
 // openIDCallback finishes a detour, and does what it was for. The state is bound to this browser's cookie,
-// so it needs no form token; it is worth something once. Room comes first, so that
-// no state is used up in vain.
+// so it needs no form token; the state is valid once. Room among those that wait for the provider comes first,
+// so that no state is used up without it.
 func openIDCallback(v *page.Visit) (any, error) {
 	ctx, q := v.Context(), v.Request.URL.Query()
 	if err := holdProvider(v); err != nil {
