@@ -109,7 +109,7 @@ func TestOldAnchors(t *testing.T) {
 // maxIndex is how many bytes a browser may receive for the index.
 const maxIndex = 60 << 10
 
-// The index has every page and every anchor.
+// The index has every page with its title, and every anchor.
 func TestIndex(t *testing.T) {
 	site, index := newSite(t), index{}
 	require.NoError(t, json.Unmarshal(site.Index, &index))
@@ -117,6 +117,9 @@ func TestIndex(t *testing.T) {
 	for _, e := range index.Entries {
 		path := index.Pages[int(e[0].(float64))][0]
 		found[path] = append(found[path], e[1].(string))
+	}
+	for _, listed := range index.Pages {
+		require.Equal(t, site.Page(listed[0]).PageTitle(), listed[1])
 	}
 	for path, anchors := range found {
 		page := site.Page(path)
