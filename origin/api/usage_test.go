@@ -81,6 +81,26 @@ func TestUsageCountsErrors(t *testing.T) {
 	require.EqualValues(t, 2, sum.Errors)
 }
 
+// Somebody who is signed in to an account needs no key, pays with its points, and gets nothing of
+// another account or of one that does not exist, whatever key the request has.
+func TestAsAnAccount(t *testing.T) {
+	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
+	key, _ := ledgertest.NewAccountOn(t, l, "other@example.com", book.Terms{Points: ledgertest.Limit(9)})
+	_, account := ledgertest.NewAccountOn(t, l, "owner@example.com", book.Terms{Points: ledgertest.Limit(1), Rate: ledgertest.Unlimited()})
+	f := newFakes(t)
+	f.Ledger = FromLedger(l)
+	for _, c := range []struct {
+		account int64
+		status  int
+	}{{account, 200}, {account, 429}, {account + 1, 401}} {
+		r := httptest.NewRequest(http.MethodGet, "/v1/email/jane@example.org", nil)
+		r.Header.Set("X-API-Key", key)
+		resp := f.send(r.WithContext(As(t.Context(), c.account)))
+		require.Equal(t, c.status, resp.Code, resp.Body)
+		require.NotContains(t, resp.Header().Get("X-Usage-Limit"), "9")
+	}
+}
+
 // A request that costs nothing is refused too if its token was refused while it was in progress.
 func TestUsageIsRefusedLate(t *testing.T) {
 	f := newFakes(t)
