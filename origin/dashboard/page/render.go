@@ -200,7 +200,8 @@ func Visible(text string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range text {
-		if n++; n > maxVisible {
+		n++
+		if n > maxVisible {
 			return fmt.Sprintf("%s… (%s)", b.String(), words.Count(int64(len(text)), "byte"))
 		}
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {

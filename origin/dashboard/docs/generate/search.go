@@ -46,7 +46,8 @@ func entriesOf(root ast.Node, source []byte, p *docs.Page) []entry {
 				// No heading has the anchor, since those have no dot.
 				id := strings.Trim(notInRowID.ReplaceAllString(strings.ToLower(plainText(name, source)), "-"), "-")
 				id = list[section].id + "." + id
-				if rows[id]++; rows[id] > 1 {
+				rows[id]++
+				if rows[id] > 1 {
 					id += fmt.Sprintf(".%d", rows[id])
 				}
 				row.SetAttributeString("id", []byte(id))
