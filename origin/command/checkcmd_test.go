@@ -30,6 +30,13 @@ func runCheck(t testing.TB, in io.Reader, args ...string) (out, err string, code
 	return runOn(context.Background(), in, checkArgs(t, append([]string{"--offline"}, args...)...)...)
 }
 
+// The exit codes of check.
+const (
+	exitFailOn      = 3
+	exitVerdict     = 4
+	exitInterrupted = 130
+)
+
 func TestCheckTakesAddressesAndFiles(t *testing.T) {
 	t.Parallel()
 	file := fileOf(t, "odd@name.txt", "in@file.example\n")
@@ -186,7 +193,7 @@ func TestCheckResumes(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	_ = cmd.Wait()
 	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), problem.String())
-	hint := regexp.MustCompile(`with the same input again: addrspec check (--resume \d+) .*-o ` + output)
+	hint := regexp.MustCompile(`; go on with (--resume \d+), with the same input again\n`)
 	found := hint.FindStringSubmatch(problem.String())
 	require.NotNil(t, found, problem.String())
 	args := append(strings.Fields(found[1]), "--from", "csv", "-o", output)
@@ -293,25 +300,6 @@ func TestCheckOnAFullDisk(t *testing.T) {
 	require.Contains(t, problem.String(), "no space left on device; no record was written")
 }
 
-func TestResumeLine(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		line commandLine
-		want string
-	}{
-		{commandLine{"check", "list.csv"}, "addrspec check --resume 7 list.csv"},
-		{commandLine{"check", "check"}, "addrspec check --resume 7 check"},
-		{commandLine{"check", "--resume", "3", "list.csv"}, "addrspec check --resume 7 list.csv"},
-		{commandLine{"check", "list.csv", "--resume=3"}, "addrspec check --resume 7 list.csv"},
-		{commandLine{"check", "--key", "ask_x", "--server=https://a.example"},
-			"addrspec check --resume 7 --server=https://a.example"},
-		{commandLine{"check", "--key=ask_secret", "a"}, "addrspec check --resume 7 a"},
-		{commandLine{"check", "-o", "my file", "--", "-x", "--key"}, "addrspec check --resume 7 -o 'my file' -- -x --key"},
-	} {
-		require.Equal(t, c.want, c.line.resume(7))
-	}
-}
-
 // The shell reads a quoted word as it was.
 func FuzzShellQuote(f *testing.F) {
 	for _, word := range []string{"", "a b", "it's", "$HOME", "`id`", "a\nb", "*", "~", "!x", "\\", "-n", "#"} {
@@ -327,19 +315,4 @@ func FuzzShellQuote(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, word+".", string(out))
 	})
-}
-
-// A run with the key's default policy is resumed with the same policy and batches.
-func TestResumeNamesThePolicy(t *testing.T) {
-	t.Parallel()
-	added := []string{"--run-id", "7", "--policy", "a b"}
-	for want, line := range map[string]commandLine{
-		"--run-id 7 --policy 'a b'":             nil,
-		"--policy x --run-id 7":                 {"--policy", "x"},
-		"--run-id 8 --policy 'a b'":             {"--run-id", "8"},
-		"-o f --run-id 7 --policy 'a b' -- --x": {"-o", "f", "--", "--x"},
-	} {
-		require.Equal(t, "addrspec check --resume 9 "+want, line.with(added).resume(9))
-	}
-	require.Equal(t, commandLine{"x"}, commandLine{"x"}.with(nil))
 }

@@ -69,11 +69,11 @@ func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
 	var problem strings.Builder
 	args := []string{"check", "--server", "http://" + s.hostPort, "--key", key, file}
 	require.Equal(t, exitInterrupted, run(ctx, args, streams{nil, out, &problem}))
-	hint := regexp.MustCompile(`interrupted: 64 records written; to go on, where FILE has the output so far: ` +
-		`addrspec (check --resume 64 .* --run-id [A-Z0-9]{26}) >> FILE\n`).FindStringSubmatch(problem.String())
+	hint := regexp.MustCompile(`interrupted: 64 records written; go on with (--resume 64 --run-id [A-Z0-9]{26}), and append ` +
+		`to the output so far with >>\n`).FindStringSubmatch(problem.String())
 	require.NotNil(t, hint, problem.String())
 	server.Respond("silent.example", mxtest.Answer)
-	rest, again, code := operator(t, append(strings.Fields(hint[1]), "--key", key)...)
+	rest, again, code := operator(t, append(args, strings.Fields(hint[1])...)...)
 	require.Zero(t, code, again)
 	require.Equal(t, 1, strings.Count(rest, "\n"))
 	require.EqualValues(t, 65, s.used(t))
@@ -183,27 +183,4 @@ func TestCheckThroughAProxy(t *testing.T) {
 	require.Contains(t, string(text), "the service refused the request with status 403")
 	require.Equal(t, "GET http://addrspec.example/v1/usage", <-seen)
 	require.Empty(t, seen)
-}
-
-// Before a run, what it costs and what is left is said.
-func TestAnnounce(t *testing.T) {
-	t.Parallel()
-	left := int64(1234)
-	r := &remote{}
-	r.usage.Points.Remaining, r.usage.Points.Refill = &left, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	for addresses, want := range map[int64]string{
-		-1:   "One point for each different address of a batch; 1,234 left until 1 Dec 2026.\n",
-		1:    "1 point at most; 1,234 left until 1 Dec 2026.\n",
-		1234: "1,234 points at most; 1,234 left until 1 Dec 2026.\n",
-		5000: "5,000 points at most; 1,234 left until 1 Dec 2026.\n" +
-			"That may not be enough: the run ends when no points are left for a batch.\n",
-	} {
-		var out strings.Builder
-		r.announce(&out, addresses)
-		require.Equal(t, want, out.String())
-	}
-	r.usage.Points.Remaining = nil
-	var out strings.Builder
-	r.announce(&out, 5000)
-	require.Equal(t, "5,000 points at most; the account has no limit.\n", out.String())
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/addrspec/addrspec/core/idna"
+	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/command/complete"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres" // databases that --database can name
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
@@ -101,7 +102,7 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		wrongCommandLine(std.err, err)
 		return 2
 	}
-	err = command.Run(commandLine(args))
+	err = command.Run()
 	if err == nil {
 		return 0
 	}
@@ -111,8 +112,8 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 	case <-printed:
 	case <-time.After(time.Second): // because a reader that has stalled must not keep the process
 	}
-	if own, ok := errors.AsType[exitError](err); ok {
-		return own.code
+	if own, ok := errors.AsType[service.ExitError](err); ok {
+		return own.Code
 	}
 	if errors.As(err, new(service.UsageError)) {
 		return 2
@@ -123,7 +124,7 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 func newParser(ctx context.Context, std streams) (*kong.Kong, error) {
 	parser, err := kong.New(new(cli),
 		kong.Name("addrspec"), kong.Description(about),
-		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": service.Version(), "failures": failureNames()},
+		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": service.Version(), "failures": check.FailureNames()},
 		kong.Writers(std.out, std.err), kong.Help(printHelp),
 		kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: helpWidth},
 		// The environment variable of a flag is in its help only if it is not ADDRSPEC_<FLAG>.
@@ -140,6 +141,14 @@ func newParser(ctx context.Context, std streams) (*kong.Kong, error) {
 		arrangeHelp(parser.Model.Node)
 	}
 	return parser, err
+}
+
+// checkCmd checks addresses without an account.
+type checkCmd struct{ check.Command }
+
+// Run checks the addresses.
+func (c *checkCmd) Run(ctx context.Context, std streams) error {
+	return c.Command.Run(ctx, check.Streams{In: std.in, Out: std.out, Err: std.err})
 }
 
 // printJSON prints a value for people and programs.

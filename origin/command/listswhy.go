@@ -88,7 +88,7 @@ func (c *listsWhyCmd) Run(ctx context.Context, std streams) error {
 		err = w.Flush()
 	}
 	if err == nil && without > 0 {
-		err = exitError{fmt.Errorf("no entry for %d of %s", without, words.Count(len(reasons), "domain")), 3}
+		err = service.ExitError{Err: fmt.Errorf("no entry for %d of %s", without, words.Count(len(reasons), "domain")), Code: 3}
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/mcp"
 	"github.com/addrspec/addrspec/origin/mx"
@@ -18,7 +19,7 @@ import (
 // mcpCmd serves checks to assistants by the Model Context Protocol.
 type mcpCmd struct {
 	service.ModuleFlags
-	serverFlags
+	check.ServerFlags
 
 	Policy     string        `placeholder:"FILE|NAME" help:"Decide about each address by the policy in this file, unless a call brings its own. With --server, a NAME without dot and slash is a policy of the account (default: that of the key, if it has one)."`
 	Offline    bool          `help:"Do not query DNS: mx is null."`
@@ -65,12 +66,12 @@ func (c *mcpCmd) local(ctx context.Context, _ io.Writer) (o mcp.Options, done fu
 		return o, nil, err
 	}
 	done = func() { engine.Close(context.WithoutCancel(ctx)) }
-	policy, err := readPolicy(ctx, engine, c.Policy)
+	policy, err := check.ReadPolicy(ctx, engine, c.Policy)
 	if err != nil {
 		done()
 		return o, nil, err
 	}
-	var lookups *check.Lookups
+	var lookups *pipeline.Lookups
 	if !c.Offline {
 		const most = 64 // MX lookups at a time: as many as a call has addresses
 		resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: most,
@@ -80,10 +81,10 @@ func (c *mcpCmd) local(ctx context.Context, _ io.Writer) (o mcp.Options, done fu
 			return o, nil, err
 		}
 		done = func() { resolver.Close(); engine.Close(context.WithoutCancel(ctx)) }
-		o.Mode, lookups = mcp.DNS, check.NewLookups(resolver, most)
+		o.Mode, lookups = mcp.DNS, pipeline.NewLookups(resolver, most)
 	}
-	o.Checker = func(ctx context.Context, q mcp.Query) (_ check.Checker, err error) {
-		local := &check.Local{View: engine.View(), Flags: c.Flags(), Lookups: lookups, Policy: policy}
+	o.Checker = func(ctx context.Context, q mcp.Query) (_ pipeline.Checker, err error) {
+		local := &pipeline.Local{View: engine.View(), Flags: c.Flags(), Lookups: lookups, Policy: policy}
 		if q.Details {
 			local.Flags |= host.Details
 		}
@@ -99,21 +100,21 @@ func (c *mcpCmd) local(ctx context.Context, _ io.Writer) (o mcp.Options, done fu
 // the call has a policy: a name of a policy of the account, or a document, which decides here.
 func (c *mcpCmd) remote(ctx context.Context, warnings io.Writer) (o mcp.Options, done func(), err error) {
 	if c.Offline {
-		return o, nil, service.UsageError{Err: errServerOffline}
+		return o, nil, service.UsageError{Err: check.ErrServerOffline}
 	}
-	service, err := c.connect(false, warnings)
+	service, err := c.Connect(false, warnings)
 	if err != nil {
 		return o, nil, err
 	}
-	engine, closeEngine := lazily(ctx, &c.ModuleFlags)
+	engine, closeEngine := check.Lazily(ctx, &c.ModuleFlags)
 	done = func() { service.Close(); closeEngine() }
 	usual := client.Checker{Client: service}
-	if err := decideBy(ctx, c.Policy, engine, &usual); err != nil {
+	if err := check.DecideBy(ctx, c.Policy, engine, &usual); err != nil {
 		done()
 		return o, nil, err
 	}
 	o.Mode = mcp.Service
-	o.Checker = func(ctx context.Context, q mcp.Query) (check.Checker, error) {
+	o.Checker = func(ctx context.Context, q mcp.Query) (pipeline.Checker, error) {
 		checker := usual
 		checker.Details = q.Details
 		switch {
@@ -126,7 +127,7 @@ func (c *mcpCmd) remote(ctx context.Context, warnings io.Writer) (o mcp.Options,
 				return nil, err
 			}
 			policy, err := e.NewPolicy(ctx, q.Policy)
-			checker.Policy, checker.Decider = "", &check.Local{View: e.View(), Policy: policy}
+			checker.Policy, checker.Decider = "", &pipeline.Local{View: e.View(), Policy: policy}
 			return &checker, err
 		}
 		return &checker, nil

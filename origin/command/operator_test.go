@@ -333,9 +333,9 @@ func TestPolicyErrors(t *testing.T) {
 	file := filepath.Join(dir, "policy.json")
 	for document, want := range map[string]string{
 		"{\n\"block\": {\n\"reasons\": [\"public\", \"disposible\"]\n}\n}": file + ":3:23: block.reasons[1]: ",
-		"":                                   file + ":1:1: ",
-		strings.Repeat("[", 100_000):         file + ":1:",
-		strings.Repeat(" ", maxPolicyFile+1): "has more than",
+		"":                           file + ":1:1: ",
+		strings.Repeat("[", 100_000): file + ":1:",
+		strings.Repeat(" ", service.MaxPolicyFile+1): "has more than",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
 		_, problem, code := s.policy("set", "p", file)

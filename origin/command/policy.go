@@ -12,7 +12,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
-	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // policyCmd has the commands for policies.
@@ -48,22 +47,18 @@ Requests use the policy with ?policy=NAME, "policy": "NAME" in a batch, or a key
 it by default (key change --policy NAME).`
 }
 
-// maxPolicyFile is above the longest document of a policy, which the module refuses in its
-// own words.
-const maxPolicyFile = 4 << 20
-
 // Run checks and stores the policy.
 func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		if err := book.CheckPolicyName(c.Name); err != nil {
 			return "", err
 		}
-		read := func() (string, error) { return readLimited(c.File, maxPolicyFile) }
+		read := func() (string, error) { return service.ReadLimited(c.File, service.MaxPolicyFile) }
 		file := c.File
 		if file == "-" {
 			file = "standard input"
 			read = func() (string, error) {
-				text, err := io.ReadAll(io.LimitReader(std.in, maxPolicyFile))
+				text, err := io.ReadAll(io.LimitReader(std.in, service.MaxPolicyFile))
 				return string(text), err
 			}
 		}
@@ -76,7 +71,7 @@ func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 			return "", err
 		}
 		defer engine.Close(context.WithoutCancel(ctx))
-		if _, err := compilePolicy(ctx, engine, file, document); err != nil {
+		if _, err := service.CompilePolicy(ctx, engine, file, document); err != nil {
 			return "", err
 		}
 		before, err := l.Policy(ctx, a.ID, c.Name)
@@ -90,17 +85,6 @@ func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 		}
 		return fmt.Sprintf("policy %s %s, version %d", p.Name, done, p.Version), err
 	})
-}
-
-// compilePolicy returns the policy of a document, or an error that names file, line and
-// place.
-func compilePolicy(ctx context.Context, engine *host.Engine, file, document string) (*host.Policy, error) {
-	policy, err := engine.NewPolicy(ctx, document)
-	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
-		line, column := refused.Position(document)
-		return nil, fmt.Errorf("%s:%d:%d: %s", file, line, column, refused.Sentence)
-	}
-	return policy, err
 }
 
 type policyListCmd struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -128,7 +128,7 @@ func callerOf(ctx context.Context) *caller { return ctx.Value(callerKey{}).(*cal
 
 // checker returns what checks the addresses of a call. A policy that the call brings is
 // decided by here, and not accepted where the API would refuse the call.
-func (h *HTTP) checker(ctx context.Context, q Query) (check.Checker, error) {
+func (h *HTTP) checker(ctx context.Context, q Query) (pipeline.Checker, error) {
 	c := callerOf(ctx)
 	api, err := client.New(client.Config{Handler: c, Key: c.key})
 	if err != nil {
@@ -142,6 +142,6 @@ func (h *HTTP) checker(ctx context.Context, q Query) (check.Checker, error) {
 		return nil, &client.Problem{Message: c.blocked}
 	}
 	policy, err := h.Engine.NewPolicy(ctx, q.Policy)
-	checker.Decider = &check.Local{View: h.Engine.View(), Policy: policy}
+	checker.Decider = &pipeline.Local{View: h.Engine.View(), Policy: policy}
 	return checker, err
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // A Mode is where facts come from. It decides what the tools' descriptions
@@ -44,7 +44,7 @@ type Options struct {
 	Mode    Mode
 	// Checker returns what checks the addresses of a call. It returns an error if the call's
 	// policy cannot decide.
-	Checker func(context.Context, Query) (check.Checker, error)
+	Checker func(context.Context, Query) (pipeline.Checker, error)
 }
 
 // A Query is what a call wants to know.

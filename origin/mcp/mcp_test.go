@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -59,8 +59,8 @@ func newEngine(t testing.TB) *host.Engine {
 // offline returns options that check with the module, and what the module says of addresses.
 func offline(t testing.TB) (o Options, results func(q Query, emails ...string) []string) {
 	engine := newEngine(t)
-	o.Checker = func(ctx context.Context, q Query) (_ check.Checker, err error) {
-		local := &check.Local{View: engine.View()}
+	o.Checker = func(ctx context.Context, q Query) (_ pipeline.Checker, err error) {
+		local := &pipeline.Local{View: engine.View()}
 		if q.Details {
 			local.Flags = host.Details
 		}
@@ -72,7 +72,7 @@ func offline(t testing.TB) (o Options, results func(q Query, emails ...string) [
 	return o, func(q Query, emails ...string) (list []string) {
 		checker, err := o.Checker(t.Context(), q)
 		require.NoError(t, err)
-		records, outcomes := make([]check.Record, len(emails)), make([]check.Outcome, len(emails))
+		records, outcomes := make([]pipeline.Record, len(emails)), make([]pipeline.Outcome, len(emails))
 		for n := range emails {
 			records[n].Email = emails[n]
 		}
@@ -219,12 +219,12 @@ func TestRefusedArguments(t *testing.T) {
 
 // fixed is a checker with the same outcome for each address.
 type fixed struct {
-	outcome check.Outcome
+	outcome pipeline.Outcome
 	err     error
 	calls   atomic.Int64
 }
 
-func (f *fixed) Check(_ context.Context, records []check.Record, outcomes []check.Outcome) error {
+func (f *fixed) Check(_ context.Context, records []pipeline.Record, outcomes []pipeline.Outcome) error {
 	f.calls.Add(1)
 	for n := range records {
 		outcomes[n] = f.outcome
@@ -235,8 +235,8 @@ func (f *fixed) Check(_ context.Context, records []check.Record, outcomes []chec
 // An address that could not be checked is an item with an error, and the error of a call about it
 // alone; a check that fails is an error of the call.
 func TestUnchecked(t *testing.T) {
-	checker := &fixed{outcome: check.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain b"}}
-	session := connect(t, Options{Mode: DNS, Checker: func(context.Context, Query) (check.Checker, error) { return checker, nil }})
+	checker := &fixed{outcome: pipeline.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain b"}}
+	session := connect(t, Options{Mode: DNS, Checker: func(context.Context, Query) (pipeline.Checker, error) { return checker, nil }})
 	structured, text, isError := call(t, session, "check_emails", map[string]any{"emails": []string{"a@b"}})
 	require.False(t, isError)
 	require.Contains(t, structured, `"results":[{"email":"a@b","error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain b"},"result":null}]`)

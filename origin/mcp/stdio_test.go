@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 const (
@@ -29,12 +29,12 @@ func TestCallsAreLimited(t *testing.T) {
 	const calls = 10 * maxCalls
 	var now, most, written atomic.Int64
 	begun, gate := make(chan struct{}, calls), make(chan struct{})
-	o := Options{Checker: func(context.Context, Query) (check.Checker, error) {
+	o := Options{Checker: func(context.Context, Query) (pipeline.Checker, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		begun <- struct{}{}
 		<-gate
-		return &fixed{outcome: check.Outcome{JSON: []byte(`{"email":"a@b","valid":true,"mx":true}`)}}, nil
+		return &fixed{outcome: pipeline.Outcome{JSON: []byte(`{"email":"a@b","valid":true,"mx":true}`)}}, nil
 	}}
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()

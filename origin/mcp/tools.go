@@ -13,8 +13,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -191,7 +191,7 @@ func (t *tools) one(ctx context.Context, r *sdk.CallToolRequest, details bool, e
 }
 
 // read decodes a result into parts and returns it as a line.
-func read(o *check.Outcome, parts ...any) (string, error) {
+func read(o *pipeline.Outcome, parts ...any) (string, error) {
 	for _, part := range parts {
 		if err := json.Unmarshal(o.JSON, part); err != nil {
 			return "", err
@@ -201,8 +201,8 @@ func read(o *check.Outcome, parts ...any) (string, error) {
 }
 
 func (t *tools) check(ctx context.Context, r *sdk.CallToolRequest, details bool, emails []string) (
-	[]check.Outcome, error) {
-	records := make([]check.Record, len(emails))
+	[]pipeline.Outcome, error) {
+	records := make([]pipeline.Record, len(emails))
 	for n, email := range emails {
 		switch {
 		case len(email) > maxAddress:
@@ -217,14 +217,14 @@ func (t *tools) check(ctx context.Context, r *sdk.CallToolRequest, details bool,
 	defer cancel()
 	defer context.AfterFunc(t.serving, cancel)()
 	q, err := t.query(r.Params.Arguments, details)
-	var checker check.Checker
+	var checker pipeline.Checker
 	if err == nil {
 		checker, err = t.Checker(ctx, q)
 	}
 	if err != nil {
 		return nil, failed("policy", err)
 	}
-	outcomes := make([]check.Outcome, len(emails))
+	outcomes := make([]pipeline.Outcome, len(emails))
 	if err := checker.Check(ctx, records, outcomes); err != nil {
 		return nil, failed("the check failed", err)
 	}

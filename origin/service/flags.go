@@ -22,6 +22,17 @@ func (e UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e UsageError) Unwrap() error { return e.Err }
 
+// An ExitError is an error with an exit code of its own.
+type ExitError struct {
+	Err  error
+	Code int
+}
+
+func (e ExitError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without the code.
+func (e ExitError) Unwrap() error { return e.Err }
+
 // CheckTime returns an error if the time of a flag is too short to be useful, or so
 // long that it would only keep connections and memory from other requests.
 func CheckTime(flag string, t time.Duration) error {

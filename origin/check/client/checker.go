@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -16,13 +16,13 @@ type Checker struct {
 	Details bool // results have the evidence
 	Reasons bool // ask for the evidence all the same: the reasons of refusals are in it
 
-	Policy  string       // of the account, which decides in place of the key's default; "" for none
-	Decider *check.Local // decides here, by a policy that the service does not have; nil for none
-	Plain   bool         // leave out the verdict of the key's default policy
+	Policy  string          // of the account, which decides in place of the key's default; "" for none
+	Decider *pipeline.Local // decides here, by a policy that the service does not have; nil for none
+	Plain   bool            // leave out the verdict of the key's default policy
 }
 
 // Check sends the addresses of the records and sets their outcomes.
-func (c *Checker) Check(ctx context.Context, records []check.Record, outcomes []check.Outcome) error {
+func (c *Checker) Check(ctx context.Context, records []pipeline.Record, outcomes []pipeline.Outcome) error {
 	emails := make([]string, 0, len(records))
 	for n := range records {
 		if records[n].Err == nil {
@@ -50,15 +50,15 @@ func (c *Checker) Check(ctx context.Context, records []check.Record, outcomes []
 }
 
 // outcomeOf returns the outcome of an item, and the result that it has, or nil.
-func (c *Checker) outcomeOf(i Item) (o check.Outcome, reported *result.Result, err error) {
+func (c *Checker) outcomeOf(i Item) (o pipeline.Outcome, reported *result.Result, err error) {
 	if i.Code != "" {
-		return check.Outcome{Code: i.Code, Message: i.Message}, nil, nil
+		return pipeline.Outcome{Code: i.Code, Message: i.Message}, nil, nil
 	}
 	r, err := result.Parse(i.Result)
 	if err != nil {
 		return o, nil, err
 	}
-	o = check.Outcome{Flags: r.Flags(), MX: mxOf(&r)}
+	o = pipeline.Outcome{Flags: r.Flags(), MX: mxOf(&r)}
 	if !c.Plain {
 		o.Verdict = r.Verdict
 	}
@@ -88,23 +88,23 @@ func (c *Checker) trim(r *result.Result, text []byte) []byte {
 
 // mxOf returns the MX of a result. The domain of an address that is not valid is
 // not looked up.
-func mxOf(r *result.Result) check.MX {
+func mxOf(r *result.Result) pipeline.MX {
 	switch {
 	case !r.Valid:
-		return check.MXUnknown
+		return pipeline.MXUnknown
 	case r.MX:
-		return check.MXTrue
+		return pipeline.MXTrue
 	}
-	return check.MXFalse
+	return pipeline.MXFalse
 }
 
 // Batches returns an input that reads at most as many records at a time as a batch
 // may have addresses. A run that stops has then written whole batches.
-func Batches(in check.Input) check.Input { return batches{in} }
+func Batches(in pipeline.Input) pipeline.Input { return batches{in} }
 
-type batches struct{ check.Input }
+type batches struct{ pipeline.Input }
 
 // Read reads at most maxBatch records.
-func (b batches) Read(dst []check.Record) ([]check.Record, error) {
+func (b batches) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	return b.Input.Read(dst[:len(dst):min(cap(dst), len(dst)+maxBatch)])
 }

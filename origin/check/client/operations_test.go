@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -58,15 +58,15 @@ func TestBatchWithVerdict(t *testing.T) {
 		return response(200, envelopeOf(false, strings.Replace(itemText(s.emails[0], s.details), `},"error":null`, verdict+`,"error":null`, 1)))
 	})
 	for _, checker := range []*Checker{{Client: c}, {Client: c, Reasons: true}, {Client: c, Details: true}, {Client: c, Policy: "sign-up"}} {
-		records, outcomes := []check.Record{{Email: "a@mail.example"}}, make([]check.Outcome, 1)
+		records, outcomes := []pipeline.Record{{Email: "a@mail.example"}}, make([]pipeline.Outcome, 1)
 		require.NoError(t, checker.Check(t.Context(), records, outcomes))
 		require.Equal(t, strings.TrimSuffix(resultOf("a@mail.example", checker.Details), "}")+verdict, string(outcomes[0].JSON))
 		require.Equal(t, result.Verdict{Action: "block", Reason: "disposable", Rule: "block.reasons[0]"}, outcomes[0].Verdict)
 	}
 	require.JSONEq(t, `{"emails":["a@mail.example"],"policy":"sign-up"}`, f.requests[3].body)
 	for _, checker := range []*Checker{{Client: c, Plain: true}, {Client: c, Plain: true, Reasons: true}, {Client: c, Plain: true, Details: true}} {
-		outcomes := make([]check.Outcome, 1)
-		require.NoError(t, checker.Check(t.Context(), []check.Record{{Email: "a@mail.example"}}, outcomes))
+		outcomes := make([]pipeline.Outcome, 1)
+		require.NoError(t, checker.Check(t.Context(), []pipeline.Record{{Email: "a@mail.example"}}, outcomes))
 		require.Equal(t, resultOf("a@mail.example", checker.Details), string(outcomes[0].JSON))
 		require.Zero(t, outcomes[0].Verdict)
 	}
@@ -83,8 +83,8 @@ func TestBatchWithForeignVerdict(t *testing.T) {
 			item := strings.Replace(itemText(s.emails[0], s.details && !strings.Contains(more, "details")), `},"error":null`, ","+more+`},"error":null`, 1)
 			return response(200, envelopeOf(false, item))
 		})
-		outcomes := make([]check.Outcome, 1)
-		require.NoError(t, (&Checker{Client: c, Reasons: true}).Check(t.Context(), []check.Record{{Email: "a@mail.example"}}, outcomes))
+		outcomes := make([]pipeline.Outcome, 1)
+		require.NoError(t, (&Checker{Client: c, Reasons: true}).Check(t.Context(), []pipeline.Record{{Email: "a@mail.example"}}, outcomes))
 		require.Equal(t, strings.TrimSuffix(resultOf("a@mail.example", false), "}")+want, string(outcomes[0].JSON))
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 const benchRecords = 100_000
@@ -65,7 +65,7 @@ func benchRead(b *testing.B, in func() io.Reader) {
 	for b.Loop() {
 		r, n := New(in(), Options{}), 0
 		for {
-			records, err := r.Read(make([]check.Record, 0, 256))
+			records, err := r.Read(make([]pipeline.Record, 0, 256))
 			if n += len(records); err == io.EOF {
 				break
 			}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // FuzzReader: no input makes the reader panic, wait for ever or lose count of its
@@ -41,7 +41,7 @@ func FuzzReader(f *testing.F) {
 }
 
 // requireLines requires lines that ascend and, in what is not compressed, exist.
-func requireLines(t *testing.T, in []byte, records []check.Record) {
+func requireLines(t *testing.T, in []byte, records []pipeline.Record) {
 	last := int64(1)
 	for _, r := range records {
 		require.GreaterOrEqual(t, r.Line, last)

@@ -49,7 +49,7 @@ import (
 	"io"
 	"sync/atomic"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 const (
@@ -128,7 +128,7 @@ type Encoding struct {
 type parser interface {
 	// next returns the next record. The error is errMore if the window holds no
 	// whole one. At the end of the input the rest is a record.
-	next(*window) (check.Record, error)
+	next(*window) (pipeline.Record, error)
 	// line is the number of the line that was reached.
 	line() int64
 }
@@ -143,7 +143,7 @@ func New(in io.Reader, options Options) *Reader {
 
 // Read reads records until the next one would wait for input. What it says about
 // the format is known when it returns for the first time, also with an error.
-func (r *Reader) Read(dst []check.Record) ([]check.Record, error) {
+func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	if r.records == nil && r.err == nil {
 		r.err = r.begin()
 	}
@@ -166,7 +166,7 @@ func (r *Reader) Read(dst []check.Record) ([]check.Record, error) {
 }
 
 // next returns the next record, and waits for it if it may.
-func (r *Reader) next(wait bool) (check.Record, error) {
+func (r *Reader) next(wait bool) (pipeline.Record, error) {
 	for {
 		record, err := r.records.next(&r.window)
 		switch {
@@ -195,7 +195,7 @@ func (r *Reader) located(err error) error {
 	return fmt.Errorf("after record %d, in line %d: %w", r.count, r.records.line(), err)
 }
 
-func sizeOf(r *check.Record) int {
+func sizeOf(r *pipeline.Record) int {
 	size := len(r.Email) + len(r.Object)
 	for _, cell := range r.Cells {
 		size += len(cell)
@@ -278,13 +278,13 @@ func (w *window) more() {
 type arguments struct{ rest []string }
 
 // FromArguments returns an input of the given addresses.
-func FromArguments(emails []string) check.Input { return &arguments{emails} }
+func FromArguments(emails []string) pipeline.Input { return &arguments{emails} }
 
 // Read appends the next addresses to dst.
-func (a *arguments) Read(dst []check.Record) ([]check.Record, error) {
+func (a *arguments) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	n := min(max(1, cap(dst)-len(dst)), len(a.rest))
 	for _, email := range a.rest[:n] {
-		dst = append(dst, check.Record{Email: email})
+		dst = append(dst, pipeline.Record{Email: email})
 	}
 	a.rest = a.rest[n:]
 	if len(a.rest) == 0 {

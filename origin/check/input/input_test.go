@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/encoding/unicode"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // readAll reads all records of in.
-func readAll(r check.Input) (all []check.Record, err error) {
+func readAll(r pipeline.Input) (all []pipeline.Record, err error) {
 	for {
-		records, err := r.Read(make([]check.Record, 0, 7))
+		records, err := r.Read(make([]pipeline.Record, 0, 7))
 		all = append(all, records...)
 		if errors.Is(err, io.EOF) {
 			return all, nil
@@ -31,7 +31,7 @@ func readAll(r check.Input) (all []check.Record, err error) {
 }
 
 // emails returns the addresses, and the errors of bad records in angle brackets.
-func emails(records []check.Record) (list []string) {
+func emails(records []pipeline.Record) (list []string) {
 	for _, r := range records {
 		if r.Err != nil {
 			list = append(list, "<"+r.Err.Error()+">")
@@ -85,7 +85,7 @@ type file struct {
 }
 
 // none is a record without an address.
-var none = "<" + check.ErrNoAddress.Error() + ">"
+var none = "<" + pipeline.ErrNoAddress.Error() + ">"
 
 var files = map[string]file{
 	"text":                      {in: "a@mail.example\nb@mail.example\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // repeated returns text so often that it has size bytes.
@@ -71,10 +71,10 @@ func bomb(t testing.TB, size int) io.Reader {
 }
 
 // drain reads everything and returns the most heap in use above that of before.
-func drain(t testing.TB, r check.Input) (records int, peak uint64) {
+func drain(t testing.TB, r pipeline.Input) (records int, peak uint64) {
 	runtime.GC()
 	before := heap()
-	chunk := make([]check.Record, 0, 256)
+	chunk := make([]pipeline.Record, 0, 256)
 	for n := 0; ; n++ {
 		got, err := r.Read(chunk[:0])
 		records += len(got)
@@ -120,7 +120,7 @@ func TestReadReturnsLittleAtATime(t *testing.T) {
 	r := New(strings.NewReader(in), Options{})
 	most, total := 0, 0
 	for {
-		records, err := r.Read(make([]check.Record, 0, 256))
+		records, err := r.Read(make([]pipeline.Record, 0, 256))
 		most, total = max(most, len(records)), total+len(records)
 		if err == io.EOF {
 			break

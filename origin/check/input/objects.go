@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // objects has one address a JSON value: a string, or a string in an object.
@@ -33,7 +33,7 @@ func (o *objects) line() int64 {
 }
 
 // next returns the record of the next value.
-func (o *objects) next(w *window) (r check.Record, err error) {
+func (o *objects) next(w *window) (r pipeline.Record, err error) {
 	value, line, err := o.take(w)
 	if err != nil && err != errLong {
 		return r, err
@@ -44,7 +44,7 @@ func (o *objects) next(w *window) (r check.Record, err error) {
 		return r, nil
 	}
 	r.Email, r.Err = o.email(value)
-	if r.Err == nil || r.Err == check.ErrNoAddress {
+	if r.Err == nil || r.Err == pipeline.ErrNoAddress {
 		r.Object = bytes.Clone(value)
 	}
 	return r, nil
@@ -76,13 +76,13 @@ func (o *objects) email(value []byte) (string, error) {
 	}
 	switch {
 	case string(found) == "null":
-		return "", check.ErrNoAddress
+		return "", pipeline.ErrNoAddress
 	case found[0] != '"':
 		return "", fmt.Errorf("the value of the key %q is not a string", o.key)
 	}
 	email, err := jsontext.AppendUnquote(nil, found)
 	if err == nil && len(bytes.TrimSpace(email)) == 0 {
-		err = check.ErrNoAddress
+		err = pipeline.ErrNoAddress
 	}
 	return string(email), err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/encoding/unicode"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // TestPrompt: what has arrived is read while the other side of the pipe waits.
@@ -69,10 +69,10 @@ func expectEach(t *testing.T, r *Reader, send func(n int)) {
 }
 
 // readOne reads one record. It fails if Read waits for more input.
-func readOne(t *testing.T, r *Reader) check.Record {
-	got := make(chan []check.Record, 1)
+func readOne(t *testing.T, r *Reader) pipeline.Record {
+	got := make(chan []pipeline.Record, 1)
 	go func() {
-		records, _ := r.Read(make([]check.Record, 0, 10))
+		records, _ := r.Read(make([]pipeline.Record, 0, 10))
 		got <- records
 	}()
 	select {
@@ -81,6 +81,6 @@ func readOne(t *testing.T, r *Reader) check.Record {
 		return records[0]
 	case <-time.After(2 * time.Minute):
 		t.Fatal("Read waits for more input")
-		return check.Record{}
+		return pipeline.Record{}
 	}
 }

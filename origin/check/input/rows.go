@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // table has one address a row.
@@ -29,7 +29,7 @@ func newTable(l *layout, utf16 bool) *table {
 func (t *table) line() int64 { return t.rows.lines }
 
 // next returns the record of the next row. Blank rows before the header are dropped.
-func (t *table) next(w *window) (r check.Record, err error) {
+func (t *table) next(w *window) (r pipeline.Record, err error) {
 	for {
 		row, err := t.rows.take(w)
 		if err == errMore {
@@ -53,7 +53,7 @@ func (t *table) next(w *window) (r check.Record, err error) {
 // fill takes the address from the cells, without white space around it, and gives
 // the row the width of the table: what follows its cells in an output is then in
 // columns.
-func (t *table) fill(r *check.Record) error {
+func (t *table) fill(r *pipeline.Record) error {
 	if t.layout.width == 0 { // no row could be looked at
 		t.layout.width = len(r.Cells)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // text has one address a line.
@@ -20,7 +20,7 @@ func (t *text) line() int64 { return t.lines.number }
 
 // next returns the address of the next line. White space around it remains. A byte
 // order mark is dropped, since files may have been joined.
-func (t *text) next(w *window) (r check.Record, err error) {
+func (t *text) next(w *window) (r pipeline.Record, err error) {
 	line, err := t.lines.take(w)
 	if err == errMore {
 		return r, err
@@ -57,7 +57,7 @@ func valid(texts []string) (err error) {
 func garbled(email string, utf16 bool) error {
 	switch {
 	case strings.TrimSpace(email) == "":
-		return check.ErrNoAddress
+		return pipeline.ErrNoAddress
 	case strings.IndexByte(email, 0) >= 0:
 		return errors.New("a NUL byte in the address: this is not text")
 	case utf16 && strings.Contains(email, "\uFFFD"):

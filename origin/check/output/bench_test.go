@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -16,7 +16,7 @@ import (
 func BenchmarkAppend(b *testing.B) {
 	local := newChecker(b, 0)
 	records := benchRecords(1000)
-	outcomes := make([]check.Outcome, len(records))
+	outcomes := make([]pipeline.Outcome, len(records))
 	require.NoError(b, local.Check(context.Background(), records, outcomes))
 	b.Run("module", func(b *testing.B) {
 		for n := range b.N {
@@ -24,7 +24,7 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	})
 	l := layout{',', []string{"id", "name", "email"}, 3}
-	for name, f := range map[string]check.Format{"ndjson": &NDJSON{}, "ndjson-keep": &NDJSON{Keep: true, Layout: l},
+	for name, f := range map[string]pipeline.Format{"ndjson": &NDJSON{}, "ndjson-keep": &NDJSON{Keep: true, Layout: l},
 		"csv": &CSV{Layout: l}, "csv-safe": &CSV{Layout: l, Safe: true}, "table": &Table{Width: 80}} {
 		b.Run(name, func(b *testing.B) {
 			f.Head(nil)
@@ -37,13 +37,13 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-func benchRecords(count int) (records []check.Record) {
+func benchRecords(count int) (records []pipeline.Record) {
 	for n := range count {
 		email := fmt.Sprintf("jane.doe%d@example%d.org", n, n%10)
 		if n%10 == 0 {
 			email = fmt.Sprintf("jane..doe%d@example.org", n)
 		}
-		records = append(records, check.Record{Line: int64(n), Email: email, Cells: []string{fmt.Sprint(n), "Doe, Jane", email}})
+		records = append(records, pipeline.Record{Line: int64(n), Email: email, Cells: []string{fmt.Sprint(n), "Doe, Jane", email}})
 	}
 	return records
 }
@@ -51,9 +51,9 @@ func benchRecords(count int) (records []check.Record) {
 // The formats of long lists take no memory for a record.
 func TestAppendDoesNotAllocate(t *testing.T) {
 	records := benchRecords(10)
-	outcomes := make([]check.Outcome, len(records))
+	outcomes := make([]pipeline.Outcome, len(records))
 	require.NoError(t, newChecker(t, 0).Check(t.Context(), records, outcomes))
-	for _, f := range []check.Format{&NDJSON{}, &CSV{Layout: layout{',', []string{"id", "name", "email"}, 3}}} {
+	for _, f := range []pipeline.Format{&NDJSON{}, &CSV{Layout: layout{',', []string{"id", "name", "email"}, 3}}} {
 		dst, err := f.Head(make([]byte, 0, 4096))
 		require.NoError(t, err)
 		for n := range records {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -76,7 +76,7 @@ func (f *CSV) columns() []string {
 func (f *CSV) row(dst []byte) csvRow { return csvRow{dst: dst, comma: f.comma, safe: f.Safe} }
 
 // Append appends the row of one record.
-func (f *CSV) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+func (f *CSV) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
 	row := f.row(dst)
 	extra := f.input(&row, r)
 	if err := f.result(&row, r, o); err != nil {
@@ -98,7 +98,7 @@ func (f *CSV) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, err
 }
 
 // input appends the cells of the input. It returns those beyond its width.
-func (f *CSV) input(row *csvRow, r *check.Record) (extra []string) {
+func (f *CSV) input(row *csvRow, r *pipeline.Record) (extra []string) {
 	cells := r.Cells
 	if !isCSV(f.Layout) {
 		cells = []string{r.Email}
@@ -114,7 +114,7 @@ func (f *CSV) input(row *csvRow, r *check.Record) (extra []string) {
 }
 
 // result appends the columns of the result, or of the error.
-func (f *CSV) result(row *csvRow, r *check.Record, o *check.Outcome) error {
+func (f *CSV) result(row *csvRow, r *pipeline.Record, o *pipeline.Outcome) error {
 	switch {
 	case r.Err != nil:
 		f.problem(row, problemOf(r.Err))
@@ -136,7 +136,7 @@ func (f *CSV) problem(row *csvRow, p problem) {
 }
 
 // fields appends the columns of a result.
-func (f *CSV) fields(row *csvRow, o *check.Outcome) error {
+func (f *CSV) fields(row *csvRow, o *pipeline.Outcome) error {
 	values, err := result.Split(o.JSON)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (f *CSV) reason(row *csvRow, refusal *result.Refusal) {
 }
 
 // details appends the same columns and those of the evidence.
-func (f *CSV) details(row *csvRow, o *check.Outcome) error {
+func (f *CSV) details(row *csvRow, o *pipeline.Outcome) error {
 	parsed, err := result.Parse(o.JSON)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (f *CSV) details(row *csvRow, o *check.Outcome) error {
 }
 
 // lineNumber is empty for an argument.
-func lineNumber(r *check.Record) string {
+func lineNumber(r *pipeline.Record) string {
 	if r.Line == 0 {
 		return ""
 	}
@@ -341,7 +341,7 @@ func needsQuotes[T string | []byte](text T, comma byte) bool {
 
 // refusalOf returns why an address is not valid. A service gives it with the
 // details, the module in any case.
-func refusalOf(r *result.Result, o *check.Outcome) result.Refusal {
+func refusalOf(r *result.Result, o *pipeline.Outcome) result.Refusal {
 	if o.Refusal.Code == "" && r.Details != nil && r.Details.Refusal != nil {
 		return *r.Details.Refusal
 	}

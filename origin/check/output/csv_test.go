@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -25,15 +25,15 @@ a..b@example.org,false,,,false,true,,false,0,,false,false,false,false,false,,loc
 }
 
 func TestCSVKeepsTheColumnsOfTheInput(t *testing.T) {
-	records := []check.Record{
+	records := []pipeline.Record{
 		{Line: 2, Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\r\nlines"}},
 		{Line: 4, Email: "b@slow.example", Cells: []string{" x", "b@slow.example", `say "hi"`}},
 		{Line: 5, Err: errNoObject, Cells: []string{"short"}},
 		{Line: 6, Err: errNoObject, Cells: []string{"1", "2", "3", "4", "5"}},
 		{Line: 7, Err: errNoObject},
-		{Line: 8, Err: check.ErrNoAddress, Cells: []string{"n", "", ""}},
+		{Line: 8, Err: pipeline.ErrNoAddress, Cells: []string{"n", "", ""}},
 	}
-	outcomes := make([]check.Outcome, len(records))
+	outcomes := make([]pipeline.Outcome, len(records))
 	require.NoError(t, newChecker(t, 0).Check(t.Context(), records[:1], outcomes))
 	outcomes[1] = timeout
 	got := encodeAll(t, &CSV{Layout: layout{';', []string{"Größe", "E-Mail"}, 3}}, records, outcomes)
@@ -70,7 +70,7 @@ func TestCSVNamesDoNotCollide(t *testing.T) {
 // where there is none.
 func TestCSVOfVerdicts(t *testing.T) {
 	checker := withPolicy(t, `{"block":{"reasons":["disposable"]}}`)
-	got := write(t, &CSV{Policy: true, Keep: true}, checker, append(addresses("jane@example.org", "jane@mailinator.com", "jane@"), check.Record{Line: 4, Err: errNoObject})...)
+	got := write(t, &CSV{Policy: true, Keep: true}, checker, append(addresses("jane@example.org", "jane@mailinator.com", "jane@"), pipeline.Record{Line: 4, Err: errNoObject})...)
 	lines := strings.Split(got, "\n")
 	for n, want := range []string{",error,message,verdict,verdict_reason,verdict_rule,line,input", ",allow,,,1,", ",block,disposable,block.reasons[0],2,",
 		",block,invalid,,3,", ",BAD_LINE,not a JSON object,,,,4,"} {
@@ -81,7 +81,7 @@ func TestCSVOfVerdicts(t *testing.T) {
 }
 
 func TestCSVForSpreadsheets(t *testing.T) {
-	records := []check.Record{{Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\nlines"}}}
+	records := []pipeline.Record{{Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\nlines"}}}
 	got := write(t, &CSV{Layout: layout{',', []string{"@x", "email", "note"}, 3}, Safe: true}, newChecker(t, 0), records...)
 	require.True(t, strings.HasPrefix(got, "\uFEFF'@x,email,note,valid"), "Excel reads UTF-8 with a byte order mark only")
 	require.Contains(t, got, "\n'=1+1,'+a@example.org,\"two\nlines\",true,'+a@example.org,'+a,false,")
@@ -89,24 +89,24 @@ func TestCSVForSpreadsheets(t *testing.T) {
 
 func TestCSVMX(t *testing.T) {
 	r := result.Result{Email: "a@b.example", Valid: true, MX: true}
-	cell := func(o check.Outcome) string {
-		got := encodeAll(t, &CSV{NoHeader: true}, addresses(r.Email), []check.Outcome{o})
+	cell := func(o pipeline.Outcome) string {
+		got := encodeAll(t, &CSV{NoHeader: true}, addresses(r.Email), []pipeline.Outcome{o})
 		return strings.Split(got, ",")[10]
 	}
-	require.Equal(t, "true", cell(resultOf(t, r, check.MXTrue)))
+	require.Equal(t, "true", cell(resultOf(t, r, pipeline.MXTrue)))
 	r.MX = false
-	require.Equal(t, "false", cell(resultOf(t, r, check.MXFalse)))
-	unknown := resultOf(t, r, check.MXUnknown)
+	require.Equal(t, "false", cell(resultOf(t, r, pipeline.MXFalse)))
+	unknown := resultOf(t, r, pipeline.MXUnknown)
 	unknown.JSON = bytes.Replace(unknown.JSON, []byte(`"mx":false`), []byte(`"mx":null`), 1)
 	require.Empty(t, cell(unknown), "nothing was looked up")
 	r.Valid = false
-	require.Equal(t, "false", cell(resultOf(t, r, check.MXUnknown)))
+	require.Equal(t, "false", cell(resultOf(t, r, pipeline.MXUnknown)))
 }
 
 func TestCSVDetails(t *testing.T) {
 	got := write(t, &CSV{Details: true, Keep: true}, newChecker(t, host.Details),
-		check.Record{Line: 3, Email: "j.doe+x@gmail.com", Object: []byte("{\"email\":\"j.doe+x@gmail.com\",\n\"id\":7}")},
-		check.Record{Line: 5, Email: "a..b@example.org"}, check.Record{Email: "sales@mailinator.com"})
+		pipeline.Record{Line: 3, Email: "j.doe+x@gmail.com", Object: []byte("{\"email\":\"j.doe+x@gmail.com\",\n\"id\":7}")},
+		pipeline.Record{Line: 5, Email: "a..b@example.org"}, pipeline.Record{Email: "sales@mailinator.com"})
 	rows, err := csv.NewReader(strings.NewReader(got)).ReadAll()
 	require.NoError(t, err)
 	cell := func(row int, name string) string { return rows[row][slices.Index(rows[0], name)] }
@@ -128,17 +128,17 @@ func TestCSVExchange(t *testing.T) {
 	record := false
 	r := result.Result{Email: "x", Valid: true, Details: &result.Details{Form: []string{"quoted", "single_label"},
 		Exchange: &result.Exchange{Class: "suite", Provider: "Google Workspace", Entry: "google.com", Host: "a.google.com", AddressRecord: &record}}}
-	got := encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXTrue)})
+	got := encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []pipeline.Outcome{resultOf(t, r, pipeline.MXTrue)})
 	require.Contains(t, got, ",quoted single_label,suite,Google Workspace,google.com,a.google.com,false\n")
 	r.Details.Exchange = &result.Exchange{Class: "unknown"}
-	got = encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXFalse)})
+	got = encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []pipeline.Outcome{resultOf(t, r, pipeline.MXFalse)})
 	require.Contains(t, got, ",quoted single_label,unknown,,,,\n", "the lookup of the address record failed")
 }
 
 // The refusal that a service gives is in the details.
 func TestCSVTakesTheReasonFromTheDetails(t *testing.T) {
 	r := result.Result{Email: "x", Details: &result.Details{Refusal: &result.Refusal{Code: "at_sign_missing", Offset: 1}}}
-	got := encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXUnknown)})
+	got := encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []pipeline.Outcome{resultOf(t, r, pipeline.MXUnknown)})
 	require.Contains(t, got, ",at_sign_missing,1,,")
 }
 
@@ -146,7 +146,7 @@ func TestCSVRefusesWhatIsNoResult(t *testing.T) {
 	f := &CSV{}
 	_, err := f.Head(nil)
 	require.NoError(t, err)
-	dst, err := f.Append([]byte("before"), &check.Record{}, &check.Outcome{JSON: []byte("{}")})
+	dst, err := f.Append([]byte("before"), &pipeline.Record{}, &pipeline.Outcome{JSON: []byte("{}")})
 	require.ErrorContains(t, err, `"email"`)
 	require.Equal(t, "before", string(dst))
 }
@@ -159,10 +159,10 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, one, two string, comma byte, message string, safe bool) {
 		separator := ",;\t|"[comma%4]
-		records := []check.Record{{Cells: []string{one, two}}, {Cells: []string{two, one, message}, Err: errNoObject}}
-		o := resultOf(t, result.Result{Email: two, Valid: true, Normalized: one, LocalPart: message}, check.MXUnknown)
+		records := []pipeline.Record{{Cells: []string{one, two}}, {Cells: []string{two, one, message}, Err: errNoObject}}
+		o := resultOf(t, result.Result{Email: two, Valid: true, Normalized: one, LocalPart: message}, pipeline.MXUnknown)
 		o.Refusal = result.Refusal{Code: "x", Sentence: message}
-		got := encodeAll(t, &CSV{Layout: layout{separator, nil, 2}, Safe: safe}, records, []check.Outcome{o, {}})
+		got := encodeAll(t, &CSV{Layout: layout{separator, nil, 2}, Safe: safe}, records, []pipeline.Outcome{o, {}})
 		rows := readCSV(t, got, separator)
 		require.Len(t, rows, 3)
 		require.Len(t, rows[1], 2+len(resultColumns))

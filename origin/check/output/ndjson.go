@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // NDJSON writes one JSON object a record: the result with its bytes unchanged, or
@@ -33,7 +33,7 @@ func (f *NDJSON) Head(dst []byte) ([]byte, error) {
 }
 
 // Append appends the line of one record.
-func (f *NDJSON) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+func (f *NDJSON) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
 	start := len(dst)
 	dst, err := appendObject(dst, r, o)
 	if err != nil {
@@ -49,7 +49,7 @@ func (f *NDJSON) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, 
 
 // appendObject appends the object without what was kept of the input. A service may
 // have sent it with line breaks.
-func appendObject(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+func appendObject(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
 	switch {
 	case r.Err != nil:
 		return appendJSON(dst, map[string]any{"error": problemOf(r.Err)}), nil
@@ -67,7 +67,7 @@ type problem struct {
 }
 
 // keep appends the members of the input and the end of the object.
-func (f *NDJSON) keep(dst []byte, r *check.Record) []byte {
+func (f *NDJSON) keep(dst []byte, r *pipeline.Record) []byte {
 	dst = appendPlace(dst, r)
 	if input := inputOf(r, f.keys); input != nil {
 		dst = append(append(dst, `,"input":`...), input...)
@@ -76,7 +76,7 @@ func (f *NDJSON) keep(dst []byte, r *check.Record) []byte {
 }
 
 // appendPlace appends the members file and line. An argument has neither.
-func appendPlace(dst []byte, r *check.Record) []byte {
+func appendPlace(dst []byte, r *pipeline.Record) []byte {
 	if r.File != "" {
 		dst = appendJSON(append(dst, `,"file":`...), r.File)
 	}
@@ -88,7 +88,7 @@ func appendPlace(dst []byte, r *check.Record) []byte {
 
 // inputOf returns the input of a record as JSON in one line, or nil if it has no
 // more than an address.
-func inputOf(r *check.Record, keys []string) []byte {
+func inputOf(r *pipeline.Record, keys []string) []byte {
 	if r.Cells != nil {
 		return cellsObject(r.Cells, keys)
 	}

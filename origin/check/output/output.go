@@ -23,7 +23,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/words"
 )
 
@@ -35,7 +35,7 @@ const (
 
 // problemOf returns why a record is not checked.
 func problemOf(err error) problem {
-	if errors.Is(err, check.ErrNoAddress) {
+	if errors.Is(err, pipeline.ErrNoAddress) {
 		return problem{noAddress, err.Error()}
 	}
 	return problem{badLine, err.Error()}
@@ -54,7 +54,7 @@ func isCSV(l Layout) bool { return l != nil && l.Comma() != 0 }
 
 // A Summary is what a run found, in numbers.
 type Summary struct {
-	Counts   check.Counts
+	Counts   pipeline.Counts
 	Elapsed  time.Duration
 	LookedUp bool  // whether MX records were looked up
 	Policy   bool  // whether a policy decided
@@ -266,13 +266,13 @@ type BadLines struct {
 }
 
 // Report reports one record.
-func (b *BadLines) Report(r *check.Record) {
+func (b *BadLines) Report(r *pipeline.Record) {
 	if b.count++; b.count <= maxBadLines {
 		fmt.Fprintln(b.To, Printable(b.where(r)+": "+r.Err.Error()))
 	}
 }
 
-func (b *BadLines) where(r *check.Record) string {
+func (b *BadLines) where(r *pipeline.Record) string {
 	name := b.Name
 	if r.File != "" {
 		name = r.File

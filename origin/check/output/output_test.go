@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -28,8 +28,8 @@ func (l layout) Header() []string { return l.header }
 func (l layout) Width() int       { return l.width }
 
 // newChecker returns the module.
-func newChecker(t testing.TB, flags host.Flags) *check.Local {
-	return &check.Local{View: newEngine(t).View(), Flags: flags}
+func newChecker(t testing.TB, flags host.Flags) *pipeline.Local {
+	return &pipeline.Local{View: newEngine(t).View(), Flags: flags}
 }
 
 func newEngine(t testing.TB) *host.Engine {
@@ -40,13 +40,13 @@ func newEngine(t testing.TB) *host.Engine {
 }
 
 // write checks records and returns the whole output.
-func write(t testing.TB, f check.Format, checker check.Checker, records ...check.Record) string {
-	outcomes := make([]check.Outcome, len(records))
+func write(t testing.TB, f pipeline.Format, checker pipeline.Checker, records ...pipeline.Record) string {
+	outcomes := make([]pipeline.Outcome, len(records))
 	require.NoError(t, checker.Check(context.Background(), records, outcomes))
 	return encodeAll(t, f, records, outcomes)
 }
 
-func encodeAll(t testing.TB, f check.Format, records []check.Record, outcomes []check.Outcome) string {
+func encodeAll(t testing.TB, f pipeline.Format, records []pipeline.Record, outcomes []pipeline.Outcome) string {
 	text, err := f.Head(nil)
 	require.NoError(t, err)
 	for n := range records {
@@ -57,27 +57,27 @@ func encodeAll(t testing.TB, f check.Format, records []check.Record, outcomes []
 }
 
 // addresses are records of text.
-func addresses(emails ...string) (records []check.Record) {
+func addresses(emails ...string) (records []pipeline.Record) {
 	for n, email := range emails {
-		records = append(records, check.Record{Line: int64(n + 1), Email: email})
+		records = append(records, pipeline.Record{Line: int64(n + 1), Email: email})
 	}
 	return records
 }
 
 // resultOf returns the outcome of a result that the module does not give.
-func resultOf(t testing.TB, r result.Result, mx check.MX) check.Outcome {
+func resultOf(t testing.TB, r result.Result, mx pipeline.MX) pipeline.Outcome {
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
-	return check.Outcome{JSON: text, Flags: r.Flags(), MX: mx}
+	return pipeline.Outcome{JSON: text, Flags: r.Flags(), MX: mx}
 }
 
 var (
 	errNoObject = errors.New("not a JSON object")
-	timeout     = check.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain slow.example"}
+	timeout     = pipeline.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain slow.example"}
 )
 
 func TestSummary(t *testing.T) {
-	s := Summary{Elapsed: 12345 * time.Millisecond, LookedUp: true, Counts: check.Counts{Records: 1_234_568, Bad: 1, Valid: 1_234_000, Invalid: 500,
+	s := Summary{Elapsed: 12345 * time.Millisecond, LookedUp: true, Counts: pipeline.Counts{Records: 1_234_568, Bad: 1, Valid: 1_234_000, Invalid: 500,
 		Typo: 1, Disposable: 123_456, Role: 0, Gibberish: 42_000, NoMX: 2000, Errors: 67}}
 	var text strings.Builder
 	require.NoError(t, s.WriteText(&text))
@@ -96,7 +96,7 @@ func TestSummary(t *testing.T) {
 }
 
 func TestSummaryOffline(t *testing.T) {
-	s := Summary{Elapsed: 2 * time.Millisecond, Counts: check.Counts{Records: 1, Valid: 1}}
+	s := Summary{Elapsed: 2 * time.Millisecond, Counts: pipeline.Counts{Records: 1, Valid: 1}}
 	var text, object strings.Builder
 	require.NoError(t, s.WriteText(&text))
 	require.True(t, strings.HasPrefix(text.String(), "1 address checked in 2ms, "), text.String())
@@ -112,7 +112,7 @@ func TestSummaryOffline(t *testing.T) {
 
 // With a policy the summary counts verdicts, and says which reasons were skipped.
 func TestSummaryOfVerdicts(t *testing.T) {
-	s := Summary{Policy: true, Counts: check.Counts{Records: 4, Valid: 3, Invalid: 1, Allow: 1, Review: 1, Block: 2}}
+	s := Summary{Policy: true, Counts: pipeline.Counts{Records: 4, Valid: 3, Invalid: 1, Allow: 1, Review: 1, Block: 2}}
 	var text, object strings.Builder
 	require.NoError(t, s.WriteText(&text))
 	require.Contains(t, text.String(), "\n  allow           1  25.0 %\n  review          1  25.0 %\n  block           2  50.0 %\n")
@@ -134,16 +134,16 @@ func TestSummaryOfVerdicts(t *testing.T) {
 }
 
 // withPolicy returns the module with a policy.
-func withPolicy(t testing.TB, document string) *check.Local {
+func withPolicy(t testing.TB, document string) *pipeline.Local {
 	engine := newEngine(t)
 	policy, err := engine.NewPolicy(t.Context(), document)
 	require.NoError(t, err)
-	return &check.Local{View: engine.View(), Policy: policy}
+	return &pipeline.Local{View: engine.View(), Policy: policy}
 }
 
 // A summary without addresses has no table of zeros.
 func TestSummaryOfNothing(t *testing.T) {
-	for want, counts := range map[string]check.Counts{
+	for want, counts := range map[string]pipeline.Counts{
 		"Nothing was checked: the input is empty, or has only a header.\n":                   {},
 		"Nothing was checked.\n1 record without an address.\n":                               {Records: 1, NoAddress: 1},
 		"Nothing was checked.\n2 records without an address.\n1 record could not be read.\n": {Records: 3, NoAddress: 2, Bad: 1},
@@ -155,7 +155,7 @@ func TestSummaryOfNothing(t *testing.T) {
 }
 
 func TestSummaryOfEncodings(t *testing.T) {
-	s := Summary{LookedUp: true, Counts: check.Counts{Records: 2, Valid: 2}, Readings: []Reading{{"a\x1b.csv", "utf-8", "all of it is ASCII", false}, {"b.csv", "windows-1252", "line 3 is not UTF-8", true}}}
+	s := Summary{LookedUp: true, Counts: pipeline.Counts{Records: 2, Valid: 2}, Readings: []Reading{{"a\x1b.csv", "utf-8", "all of it is ASCII", false}, {"b.csv", "windows-1252", "line 3 is not UTF-8", true}}}
 	var text, object strings.Builder
 	require.NoError(t, s.WriteText(&text))
 	require.Contains(t, text.String(), "a\uFFFD.csv was read as utf-8: all of it is ASCII.\nb.csv was read as windows-1252: line 3 is not UTF-8. If letters look wrong, give another one with --encoding.\n")
@@ -175,9 +175,9 @@ func TestDuration(t *testing.T) {
 func TestBadLines(t *testing.T) {
 	var text strings.Builder
 	bad := BadLines{To: &text, Name: "li\x1bst.csv"}
-	bad.Report(&check.Record{Err: errNoObject})
+	bad.Report(&pipeline.Record{Err: errNoObject})
 	for n := range 1_000_001 {
-		bad.Report(&check.Record{File: "", Line: int64(n + 2), Err: errNoObject})
+		bad.Report(&pipeline.Record{File: "", Line: int64(n + 2), Err: errNoObject})
 	}
 	bad.Close()
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
@@ -188,7 +188,7 @@ func TestBadLines(t *testing.T) {
 
 	text.Reset()
 	bad = BadLines{To: &text}
-	bad.Report(&check.Record{File: "a.json", Line: 3, Err: errNoObject})
+	bad.Report(&pipeline.Record{File: "a.json", Line: 3, Err: errNoObject})
 	bad.Close()
 	require.Equal(t, "a.json line 3: not a JSON object\n", text.String())
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 const (
@@ -131,15 +131,15 @@ func (r *countingReader) Read(b []byte) (int, error) {
 }
 
 // Input counts the records that are read.
-func (p *Progress) Input(in check.Input) check.Input { return &countingInput{in, &p.records} }
+func (p *Progress) Input(in pipeline.Input) pipeline.Input { return &countingInput{in, &p.records} }
 
 type countingInput struct {
-	check.Input
+	pipeline.Input
 	records *atomic.Int64
 }
 
 // Read reads and counts.
-func (i *countingInput) Read(dst []check.Record) ([]check.Record, error) {
+func (i *countingInput) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	before := len(dst)
 	dst, err := i.Input.Read(dst)
 	i.records.Add(int64(len(dst) - before))
@@ -147,7 +147,7 @@ func (i *countingInput) Read(dst []check.Record) ([]check.Record, error) {
 }
 
 // Written takes the counts of the records that are done.
-func (p *Progress) Written(c check.Counts) { p.written.Store(c.Records) }
+func (p *Progress) Written(c pipeline.Counts) { p.written.Store(c.Records) }
 
 // line returns the line as it fits into width columns.
 func (p *Progress) line(width int, elapsed time.Duration) string {

@@ -10,26 +10,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // An input has as many records as asked for.
 type records int
 
-func (r records) Read(dst []check.Record) ([]check.Record, error) {
-	return append(dst, make([]check.Record, r)...), nil
+func (r records) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
+	return append(dst, make([]pipeline.Record, r)...), nil
 }
 
 // readPart reads n records in some bytes of the input.
 func readPart(p *Progress, n, bytes int) {
 	io.Copy(io.Discard, p.Reader(strings.NewReader(strings.Repeat("x", bytes))))
-	p.Input(records(n)).Read(make([]check.Record, 7, 2000)[:7])
+	p.Input(records(n)).Read(make([]pipeline.Record, 7, 2000)[:7])
 }
 
 func TestProgressLine(t *testing.T) {
 	p := NewProgress(nil, nil, 1000)
 	readPart(p, 1000, 500) // so there are about 2000 records, and not half of them are done
-	p.Written(check.Counts{Records: 500})
+	p.Written(pipeline.Counts{Records: 500})
 	require.Equal(t, " 25 % [=======                       ] 500 done, 100 per second, 15s left", p.line(100, 5*time.Second))
 	require.Equal(t, " 25 % [==         ] 500 done, 100 per second, 15s left", p.line(54, 5*time.Second))
 	require.Equal(t, " 25 % 500 done, 100 per second, 15s left", p.line(42, 5*time.Second))
@@ -41,7 +41,7 @@ func TestProgressLine(t *testing.T) {
 func TestProgressOfAPipe(t *testing.T) {
 	p := NewProgress(nil, nil, 0)
 	readPart(p, 1000, 500)
-	p.Written(check.Counts{Records: 500})
+	p.Written(pipeline.Counts{Records: 500})
 	require.Equal(t, "500 done, 1,000 per second", p.line(80, time.Second/2))
 }
 
@@ -49,7 +49,7 @@ func TestProgressOfAPipe(t *testing.T) {
 func TestProgressOfAGrowingFile(t *testing.T) {
 	p := NewProgress(nil, nil, 10)
 	readPart(p, 10, 1000)
-	p.Written(check.Counts{Records: 500})
+	p.Written(pipeline.Counts{Records: 500})
 	require.True(t, strings.HasPrefix(p.line(80, time.Second), "100 % [==="), p.line(80, time.Second))
 }
 
@@ -61,7 +61,7 @@ func TestProgressDrawsOneLine(t *testing.T) {
 		p := NewProgress(&screen, func() int { return int(width.Load()) }, 1000)
 		p.Start()
 		readPart(p, 1000, 500)
-		p.Written(check.Counts{Records: 500})
+		p.Written(pipeline.Counts{Records: 500})
 		time.Sleep(time.Second + redrawEvery/2)
 		synctest.Wait()
 		require.Equal(t, 10, strings.Count(screen.String(), clearLine), "ten times a second")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -67,7 +67,7 @@ type column struct {
 }
 
 // Append appends the lines of one record.
-func (f *Table) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+func (f *Table) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
 	found, err := opinionOf(r, o, f.Details)
 	if err != nil {
 		return dst, err
@@ -126,10 +126,10 @@ type opinion struct {
 }
 
 // opinionOf judges a record. With details, a refusal has its section of the standard too.
-func opinionOf(r *check.Record, o *check.Outcome, details bool) (opinion, error) {
+func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (opinion, error) {
 	v := opinion{tone: result.ToneWarn, offset: noOffset}
 	switch {
-	case errors.Is(r.Err, check.ErrNoAddress):
+	case errors.Is(r.Err, pipeline.ErrNoAddress):
 		v.verdict = addressless
 		return v, nil
 	case r.Err != nil:

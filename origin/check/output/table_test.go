@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -46,9 +46,9 @@ so.very.very.long.and.longer  Not a valid address  The local part has two dots
 }
 
 func TestTableOfErrors(t *testing.T) {
-	records := append(addresses("a@slow.example"), check.Record{File: "list.json", Line: 7, Err: errNoObject},
-		check.Record{Line: 8, Err: check.ErrNoAddress}, check.Record{})
-	got := encodeAll(t, &Table{Width: 80, NoHeader: true}, records, []check.Outcome{timeout, {}, {}, {JSON: []byte(`{"valid":false}`)}})
+	records := append(addresses("a@slow.example"), pipeline.Record{File: "list.json", Line: 7, Err: errNoObject},
+		pipeline.Record{Line: 8, Err: pipeline.ErrNoAddress}, pipeline.Record{})
+	got := encodeAll(t, &Table{Width: 80, NoHeader: true}, records, []pipeline.Outcome{timeout, {}, {}, {JSON: []byte(`{"valid":false}`)}})
 	require.Equal(t, strings.TrimPrefix(`
 a@slow.example                Could not be         DNS lookup timed out for
                               checked              domain slow.example
@@ -84,14 +84,14 @@ jane@                         block                invalid
                                                    The domain is missing; put it
                                                    after the @.
 `, "\n"), got)
-	later := check.Outcome{JSON: []byte(`{"email":"a","valid":true,"verdict":{"action":"\u001b[31m"}}`), Verdict: result.Verdict{Action: "\x1b[31m"}}
-	require.Contains(t, encodeAll(t, &Table{}, addresses("a"), []check.Outcome{later}), "Nothing wrong found")
+	later := pipeline.Outcome{JSON: []byte(`{"email":"a","valid":true,"verdict":{"action":"\u001b[31m"}}`), Verdict: result.Verdict{Action: "\x1b[31m"}}
+	require.Contains(t, encodeAll(t, &Table{}, addresses("a"), []pipeline.Outcome{later}), "Nothing wrong found")
 }
 
 func TestTableShowsMXOnlyAsAFact(t *testing.T) {
 	words := func(mx string) string {
-		o := check.Outcome{JSON: []byte(`{"email":"a@b.example","domain":"b.example","valid":true,"ascii":true,"mx":` + mx + `}`)}
-		return encodeAll(t, &Table{}, addresses("a@b.example"), []check.Outcome{o})
+		o := pipeline.Outcome{JSON: []byte(`{"email":"a@b.example","domain":"b.example","valid":true,"ascii":true,"mx":` + mx + `}`)}
+		return encodeAll(t, &Table{}, addresses("a@b.example"), []pipeline.Outcome{o})
 	}
 	require.Contains(t, words("false"), "No MX record")
 	require.NotContains(t, words("null"), "MX")
@@ -106,7 +106,7 @@ func TestTableDetails(t *testing.T) {
 	require.NotContains(t, got, "Unusual")
 	require.NotContains(t, got, "Mail goes to")
 	r := result.Result{Email: "x@y", Valid: true, Details: &result.Details{Form: []string{"single_label"}, Exchange: &result.Exchange{Class: "own", Host: "mx.y"}}}
-	got = encodeAll(t, &Table{Details: true, Width: 200}, addresses("x@y"), []check.Outcome{resultOf(t, r, check.MXTrue)})
+	got = encodeAll(t, &Table{Details: true, Width: 200}, addresses("x@y"), []pipeline.Outcome{resultOf(t, r, pipeline.MXTrue)})
 	require.Contains(t, got, "Unusual: the domain has no dot.\n")
 	require.Contains(t, got, "Mail goes to mx.y, the domain's own host.\n")
 }
@@ -145,11 +145,11 @@ func FuzzTable(f *testing.F) {
 		r := result.Result{Email: email, Valid: valid, LocalPart: text, Domain: text, Typo: true, TypoSuggestion: text, Role: text,
 			Details: &result.Details{Canonical: text, CanonicalRule: text, Provider: &result.ProviderEvidence{Entry: text},
 				Form: []string{text}, Exchange: &result.Exchange{Class: text, Provider: text, Host: text}}}
-		o := resultOf(t, r, check.MXFalse)
+		o := resultOf(t, r, pipeline.MXFalse)
 		o.Refusal = result.Refusal{Code: text, Offset: offset, Sentence: text}
-		records := append(addresses(email), check.Record{File: text, Line: 2, Err: context.Canceled}, check.Record{Email: email})
+		records := append(addresses(email), pipeline.Record{File: text, Line: 2, Err: context.Canceled}, pipeline.Record{Email: email})
 		table := &Table{Width: width, Details: true}
-		got := encodeAll(t, table, records, []check.Outcome{o, {}, {Code: "E" + text, Message: text}})
+		got := encodeAll(t, table, records, []pipeline.Outcome{o, {}, {Code: "E" + text, Message: text}})
 		for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
 			require.LessOrEqual(t, textWidth(line), max(width, minWidth, plainWidth*btoi(width == 0)), "%q", line)
 			require.Equal(t, -1, strings.IndexFunc(line, func(r rune) bool { return !unicode.IsGraphic(r) && r != unicode.ReplacementChar }), "%q", line)

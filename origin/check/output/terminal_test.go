@@ -12,7 +12,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // terminalEnv makes the test binary the program on the other side of a terminal.
@@ -35,8 +35,8 @@ func tableOnTerminal() {
 	head, _ := table.Head(nil)
 	os.Stdout.Write(head)
 	for _, text := range []string{"slow.example", "\x1b[2J\x1b]0;title\x07", "日本語" + strings.Repeat("字", 50), "\u202eabc"} {
-		o := check.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain " + text}
-		line, _ := table.Append(nil, &check.Record{Email: "a@" + text}, &o)
+		o := pipeline.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain " + text}
+		line, _ := table.Append(nil, &pipeline.Record{Email: "a@" + text}, &o)
 		os.Stdout.Write(line)
 	}
 }
@@ -45,7 +45,7 @@ func tableOnTerminal() {
 func progressOnTerminal() {
 	p := NewProgress(os.Stderr, func() int { return TerminalWidth(os.Stderr) }, 1000)
 	readPart(p, 1000, 500)
-	p.Written(check.Counts{Records: 500})
+	p.Written(pipeline.Counts{Records: 500})
 	p.Start()
 	bufio.NewReader(os.Stdin).ReadString('\n')
 	p.Stop()

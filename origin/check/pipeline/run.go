@@ -1,4 +1,4 @@
-package check
+package pipeline
 
 import (
 	"bufio"
@@ -71,8 +71,8 @@ func (t turn) pass() {
 	}
 }
 
-// A pipeline is what the goroutines of a run share.
-type pipeline struct {
+// A flow is what the goroutines of a run share.
+type flow struct {
 	*Run
 	work  chan *chunk // to the workers
 	order chan *chunk // to the writer, in input order
@@ -87,7 +87,7 @@ type pipeline struct {
 // ends is abandoned: no system call can be cancelled.
 func (r *Run) Do(ctx context.Context) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &pipeline{Run: r, work: make(chan *chunk), order: make(chan *chunk, 2*r.Workers),
+	p := &flow{Run: r, work: make(chan *chunk), order: make(chan *chunk, 2*r.Workers),
 		spare: make(chan *chunk, 4*r.Workers), room: semaphore.NewWeighted(mostInFlight)}
 	go p.read(ctx)
 	var workers sync.WaitGroup
@@ -102,7 +102,7 @@ func (r *Run) Do(ctx context.Context) (Counts, error) {
 }
 
 // check finishes chunks until there are no more.
-func (p *pipeline) check(ctx context.Context) {
+func (p *flow) check(ctx context.Context) {
 	for {
 		select {
 		case c, more := <-p.work:
@@ -117,7 +117,7 @@ func (p *pipeline) check(ctx context.Context) {
 }
 
 // read reads chunks and gives each to the writer, for its place, and to a worker.
-func (p *pipeline) read(ctx context.Context) {
+func (p *flow) read(ctx context.Context) {
 	defer close(p.work)
 	defer close(p.order)
 	var before <-chan struct{}
@@ -145,7 +145,7 @@ func (p *pipeline) read(ctx context.Context) {
 }
 
 // take returns an empty chunk.
-func (p *pipeline) take() *chunk {
+func (p *flow) take() *chunk {
 	select {
 	case c := <-p.spare:
 		return c.empty()
@@ -155,7 +155,7 @@ func (p *pipeline) take() *chunk {
 }
 
 // head gives the writer what precedes the records.
-func (p *pipeline) head(ctx context.Context) bool {
+func (p *flow) head(ctx context.Context) bool {
 	c := p.take()
 	c.encoded, c.err = p.Format.Head(c.encoded)
 	close(c.done)
@@ -163,7 +163,7 @@ func (p *pipeline) head(ctx context.Context) bool {
 }
 
 // pass waits until there is room for c, and passes it on.
-func (p *pipeline) pass(ctx context.Context, c *chunk) bool {
+func (p *flow) pass(ctx context.Context, c *chunk) bool {
 	c.size = min(c.size, mostInFlight)
 	return p.room.Acquire(ctx, c.size) == nil && send(ctx, p.order, c) && send(ctx, p.work, c)
 }
@@ -178,7 +178,7 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 }
 
 // release returns the memory of c.
-func (p *pipeline) release(c *chunk) {
+func (p *flow) release(c *chunk) {
 	p.room.Release(c.size)
 	select {
 	case p.spare <- c:
@@ -281,14 +281,14 @@ const outputBuffer = 64 << 10
 
 // A writer writes the chunks of a run in order.
 type writer struct {
-	*pipeline
+	*flow
 	out     *bufio.Writer
 	written Counts // in the buffer or flushed
 	flushed Counts
 }
 
-func newWriter(p *pipeline) *writer {
-	return &writer{pipeline: p, out: bufio.NewWriterSize(p.Output, outputBuffer)}
+func newWriter(p *flow) *writer {
+	return &writer{flow: p, out: bufio.NewWriterSize(p.Output, outputBuffer)}
 }
 
 // write writes chunks until there are no more. What it has written by then is

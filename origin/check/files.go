@@ -1,4 +1,4 @@
-package command
+package check
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
-// checkInputFlags say how to read the addresses.
-type checkInputFlags struct {
+// inputFlags say how to read the addresses.
+type inputFlags struct {
 	From     string `group:"Input:" enum:"auto,text,csv,tsv,ndjson" default:"auto" help:"Input format: text (an address a line), csv, tsv, ndjson (an object a line) or auto, which looks at the content. gzip is read in each."`
 	Encoding string `group:"Input:" enum:"auto,utf-8,utf-16le,utf-16be,windows-1252" default:"auto" help:"Encoding of the input: utf-8, utf-16le, utf-16be, windows-1252 or auto: that of a byte order mark, else UTF-8, or Windows-1252 if the first line that is not ASCII is not UTF-8. The summary has which was read and why."`
 	Column   string `group:"Input:" placeholder:"NAME|N" help:"The column of CSV that has the addresses, by name or number from 1, or the key of NDJSON's objects (default: a column of that kind of name or content; email)."`
@@ -38,11 +38,11 @@ type target struct {
 }
 
 // openInput finds out what the arguments are. Files are opened one after another.
-func (f *checkInputFlags) openInput(args []string, std streams) (*checkInput, error) {
+func (f *inputFlags) openInput(args []string, std Streams) (*checkInput, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	in := &checkInput{flags: *f, stdin: std.in}
+	in := &checkInput{flags: *f, stdin: std.In}
 	for _, arg := range args {
 		t, err := targetOf(arg)
 		if err != nil {
@@ -51,9 +51,9 @@ func (f *checkInputFlags) openInput(args []string, std streams) (*checkInput, er
 		in.targets = append(in.targets, t)
 	}
 	in.stdinUsed = slices.ContainsFunc(in.targets, func(t target) bool { return t.path == "-" })
-	in.typed = in.stdinUsed && output.IsTerminal(std.in)
+	in.typed = in.stdinUsed && output.IsTerminal(std.In)
 	if in.typed {
-		fmt.Fprintln(std.err, "Type an address a line. Ctrl-D ends, and 'addrspec check --help' shows other ways.")
+		fmt.Fprintln(std.Err, "Type an address a line. Ctrl-D ends, and 'addrspec check --help' shows other ways.")
 	}
 	return in, nil
 }
@@ -82,7 +82,7 @@ func targetOf(arg string) (target, error) {
 
 // A checkInput reads the targets one after another.
 type checkInput struct {
-	flags   checkInputFlags
+	flags   inputFlags
 	targets []target
 	stdin   io.Reader
 	wrap    func(io.Reader) io.Reader // counts the bytes that are read; may be nil
@@ -93,12 +93,12 @@ type checkInput struct {
 
 	readings readings
 
-	current check.Input   // nil before the first target and between two
-	file    *os.File      // to close, may be nil
-	name    string        // of the current target
-	first   output.Layout // of the first target; nil before its first record
-	named   string        // the first target's name
-	compare bool          // the current target's columns are yet to be compared with the first's
+	current pipeline.Input // nil before the first target and between two
+	file    *os.File       // to close, may be nil
+	name    string         // of the current target
+	first   output.Layout  // of the first target; nil before its first record
+	named   string         // the first target's name
+	compare bool           // the current target's columns are yet to be compared with the first's
 }
 
 // size returns how many bytes the input has, or 0 if that is not known.
@@ -127,7 +127,7 @@ func (in *checkInput) onlyAddresses() bool {
 }
 
 // Read reads the records of the current target and opens the next one at its end.
-func (in *checkInput) Read(dst []check.Record) ([]check.Record, error) {
+func (in *checkInput) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	for {
 		if in.current == nil {
 			if len(in.targets) == 0 {

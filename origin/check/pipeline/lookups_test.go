@@ -1,4 +1,4 @@
-package check_test
+package pipeline_test
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 )
 
@@ -55,10 +55,10 @@ func TestLookupsBeginInOrder(t *testing.T) {
 	require.Zero(t, tooEarly, "lookups of later records before those of earlier ones")
 }
 
-func runDomains(t *testing.T, lookups *check.Lookups, n, workers int) (string, check.Counts, error) {
+func runDomains(t *testing.T, lookups *pipeline.Lookups, n, workers int) (string, pipeline.Counts, error) {
 	var out bytes.Buffer
 	records := manyDomains(n)
-	r := check.Run{Input: &records, Checker: &check.Local{View: newEngine(t).View(), Lookups: lookups},
+	r := pipeline.Run{Input: &records, Checker: &pipeline.Local{View: newEngine(t).View(), Lookups: lookups},
 		Format: &output.NDJSON{}, Output: &out, Workers: workers}
 	counts, err := r.Do(context.Background())
 	return out.String(), counts, err
@@ -71,7 +71,7 @@ func TestRunEndsInAnOutage(t *testing.T) {
 	lookups, server := newLookups(t, zone, 16, 100*time.Millisecond)
 	server.Respond("d700.test.", func(dns.ResponseWriter, *dns.Msg) { server.RespondAll(mxtest.Silent) })
 	out, counts, err := runDomains(t, lookups, 20_000, 2)
-	require.ErrorIs(t, err, check.ErrOutage)
+	require.ErrorIs(t, err, pipeline.ErrOutage)
 	require.ErrorContains(t, err, "--dns")
 	require.EqualValues(t, strings.Count(out, "\n"), counts.Records)
 	require.GreaterOrEqual(t, counts.Records, int64(512), "two chunks got replies")
@@ -119,7 +119,7 @@ func TestSlowDomainsDoNotStopTheRest(t *testing.T) {
 // failure is kept for the whole run.
 func TestFailedDomainsAreLookedUpOnce(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 24*time.Hour, check.ResolverConfig(nil, hung, 4).FailureTTL)
+	require.Equal(t, 24*time.Hour, pipeline.ResolverConfig(nil, hung, 4).FailureTTL)
 	lookups, server := newLookups(t, zone, 4, 3*time.Second)
 	server.Respond("broken.test.", mxtest.ServFail)
 	server.Respond("silent.test.", mxtest.Silent)
@@ -127,7 +127,7 @@ func TestFailedDomainsAreLookedUpOnce(t *testing.T) {
 	for range 400 {
 		emails = append(emails, "a@broken.test", "b@silent.test", "c@yes.test")
 	}
-	local := &check.Local{View: newEngine(t).View(), Lookups: lookups}
+	local := &pipeline.Local{View: newEngine(t).View(), Lookups: lookups}
 	_, counts := checkLines(t, local, "a@broken.test", "b@silent.test")
 	require.EqualValues(t, 2, counts.Errors)
 	broken, silent := server.Asked("broken.test."), server.Asked("silent.test.")

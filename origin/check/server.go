@@ -1,4 +1,4 @@
-package command
+package check
 
 import (
 	"context"
@@ -14,35 +14,35 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// serverFlags select a service that checks in place of this process.
-type serverFlags struct {
+// ServerFlags select a service that checks in place of this process.
+type ServerFlags struct {
 	Server  string `group:"Through a service:" placeholder:"URL" help:"Check through the addrspec service at this URL, such as https://addrspec.example, with its lists and its resolver. Each different address of a batch costs a point. HTTPS_PROXY and NO_PROXY are obeyed."`
 	Key     string `group:"Through a service:" placeholder:"KEY" help:"The API key for --server. Other users of this machine can read command lines, so give it as ADDRSPEC_KEY, or use --key-file."`
 	KeyFile string `group:"Through a service:" placeholder:"FILE" help:"A file whose only line is the API key for --server."`
 	RunID   string `group:"Through a service:" placeholder:"ID" help:"Makes the Idempotency-Keys of the batches. A run that is repeated with the same ID within 24 hours is not charged again for batches that got a response. Default: random."`
 }
 
-var errServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
+var ErrServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
 
 // validate returns an error for flags that exclude each other.
-func (f *serverFlags) validate(offline bool) error {
+func (f *ServerFlags) validate(offline bool) error {
 	if f.Server != "" && offline {
-		return errServerOffline
+		return ErrServerOffline
 	}
 	return nil
 }
 
-// connect returns a client of the service of --server, for one run or for calls that
+// Connect returns a client of the service of --server, for one run or for calls that
 // do not depend on each other. It warns if the key would be readable on the network.
-func (f *serverFlags) connect(oneRun bool, warnings io.Writer) (*client.Client, error) {
+func (f *ServerFlags) Connect(oneRun bool, warnings io.Writer) (*client.Client, error) {
 	key, err := f.readKey()
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (f *serverFlags) connect(oneRun bool, warnings io.Writer) (*client.Client, 
 var runID = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
 // readKey returns the key. No error contains it.
-func (f *serverFlags) readKey() (string, error) {
+func (f *ServerFlags) readKey() (string, error) {
 	key, from := f.Key, "--key (or ADDRSPEC_KEY)"
 	if f.KeyFile != "" {
 		if f.Key != "" && f.Key != os.Getenv("ADDRSPEC_KEY") {
@@ -88,22 +88,11 @@ func (f *serverFlags) readKey() (string, error) {
 const maxKeyFile = 4 << 10
 
 func readKeyLine(path string) (string, error) {
-	text, err := readLimited(path, maxKeyFile)
+	text, err := service.ReadLimited(path, maxKeyFile)
 	if err != nil {
 		return "", fmt.Errorf("--key-file: %w", err)
 	}
 	return strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")), nil
-}
-
-// readLimited returns the beginning of a file, up to limit bytes.
-func readLimited(path string, limit int64) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, limit))
-	return string(text), err
 }
 
 // A remote checks through a service.
@@ -114,8 +103,8 @@ type remote struct {
 
 // openRemote connects to the service of --server. It asks for the account's usage,
 // so that a wrong URL or key is reported before any address is read.
-func (f *serverFlags) openRemote(ctx context.Context, warnings io.Writer) (*remote, error) {
-	c, err := f.connect(true, warnings)
+func (f *ServerFlags) openRemote(ctx context.Context, warnings io.Writer) (*remote, error) {
+	c, err := f.Connect(true, warnings)
 	if err != nil {
 		return nil, err
 	}
@@ -130,10 +119,10 @@ func (f *serverFlags) openRemote(ctx context.Context, warnings io.Writer) (*remo
 // setRemote makes the run check through the service, and sets Policy if the key has one by
 // default. What it costs is said if the number of addresses is known (not negative), or on a
 // terminal.
-func (c *checkCmd) setRemote(ctx context.Context, run *check.Run, addresses int64, messages io.Writer) (o openChecker, err error) {
+func (c *Command) setRemote(ctx context.Context, run *pipeline.Run, addresses int64, messages io.Writer) (o openChecker, err error) {
 	checker := &client.Checker{Details: c.Details, Reasons: true}
-	engine, closeEngine := lazily(ctx, &c.ModuleFlags)
-	if err := decideBy(ctx, c.Policy, engine, checker); err != nil {
+	engine, closeEngine := Lazily(ctx, &c.ModuleFlags)
+	if err := DecideBy(ctx, c.Policy, engine, checker); err != nil {
 		closeEngine()
 		return o, err
 	}
@@ -158,9 +147,9 @@ func (c *checkCmd) setRemote(ctx context.Context, run *check.Run, addresses int6
 	return o, nil
 }
 
-// lazily returns a function that starts the module when it is first called, and one that
+// Lazily returns a function that starts the module when it is first called, and one that
 // stops it.
-func lazily(ctx context.Context, flags *service.ModuleFlags) (engine func() (*host.Engine, error), closeEngine func()) {
+func Lazily(ctx context.Context, flags *service.ModuleFlags) (engine func() (*host.Engine, error), closeEngine func()) {
 	var started atomic.Pointer[host.Engine]
 	engine = sync.OnceValues(func() (*host.Engine, error) {
 		e, err := flags.Engine(ctx)
@@ -174,9 +163,9 @@ func lazily(ctx context.Context, flags *service.ModuleFlags) (engine func() (*ho
 	}
 }
 
-// decideBy makes the policy of --policy decide: with a name that of the account, at the
+// DecideBy makes the policy of --policy decide: with a name that of the account, at the
 // service, else that in the file, here.
-func decideBy(ctx context.Context, policy string, engine func() (*host.Engine, error), checker *client.Checker) error {
+func DecideBy(ctx context.Context, policy string, engine func() (*host.Engine, error), checker *client.Checker) error {
 	if policy == "" || book.CheckPolicyName(policy) == nil {
 		checker.Policy = policy
 		return nil
@@ -185,15 +174,15 @@ func decideBy(ctx context.Context, policy string, engine func() (*host.Engine, e
 	if err != nil {
 		return err
 	}
-	compiled, err := readPolicy(ctx, e, policy)
-	checker.Decider = &check.Local{View: e.View(), Policy: compiled}
+	compiled, err := ReadPolicy(ctx, e, policy)
+	checker.Decider = &pipeline.Local{View: e.View(), Policy: compiled}
 	return err
 }
 
 // adopt makes the key's default policy that of the run, if there is no other, and returns the
 // flags with which a resumed run has it too. Columns and verdicts are then the same to its
 // end, whatever becomes of the key. A run without a policy has no verdicts to its end.
-func (c *checkCmd) adopt(checker *client.Checker, policy string) (resume []string) {
+func (c *Command) adopt(checker *client.Checker, policy string) (resume []string) {
 	if c.Policy != "" || policy == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package check_test
+package pipeline_test
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // emails is an input of the addresses 0@mail.example, 1@mail.example and so on.
@@ -26,9 +26,9 @@ type emails struct {
 	block            chan struct{} // if not nil, Read waits at the end
 }
 
-func (e *emails) Read(dst []check.Record) ([]check.Record, error) {
+func (e *emails) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	for len(dst) < cap(dst) && e.next < e.count {
-		r := check.Record{Line: int64(e.next + 1), Email: fmt.Sprintf("%d@mail.example", e.next)}
+		r := pipeline.Record{Line: int64(e.next + 1), Email: fmt.Sprintf("%d@mail.example", e.next)}
 		if e.next++; e.bad > 0 && e.next%e.bad == 0 {
 			r.Err = errors.New("unreadable")
 		}
@@ -44,9 +44,9 @@ func (e *emails) Read(dst []check.Record) ([]check.Record, error) {
 }
 
 // A checkerFunc is a checker of one address.
-type checkerFunc func(ctx context.Context, r *check.Record, o *check.Outcome) error
+type checkerFunc func(ctx context.Context, r *pipeline.Record, o *pipeline.Outcome) error
 
-func (f checkerFunc) Check(ctx context.Context, records []check.Record, outcomes []check.Outcome) error {
+func (f checkerFunc) Check(ctx context.Context, records []pipeline.Record, outcomes []pipeline.Outcome) error {
 	for n := range records {
 		if err := f(ctx, &records[n], &outcomes[n]); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (f checkerFunc) Check(ctx context.Context, records []check.Record, outcomes
 }
 
 // valid finds every address valid.
-func valid(_ context.Context, r *check.Record, o *check.Outcome) error {
+func valid(_ context.Context, r *pipeline.Record, o *pipeline.Outcome) error {
 	o.JSON, o.Flags.Valid = append(o.JSON[:0], r.Email...), true
 	return nil
 }
@@ -66,7 +66,7 @@ type lines struct{}
 
 func (lines) Head(dst []byte) ([]byte, error) { return append(dst, "head\n"...), nil }
 
-func (lines) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+func (lines) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
 	if r.Err != nil {
 		return append(dst, "bad\n"...), nil
 	}
@@ -89,7 +89,7 @@ func wantLines(count, bad int) string {
 // Workers that overtake each other change neither the order nor the counts.
 func TestRunKeepsOrder(t *testing.T) {
 	var n atomic.Int64
-	jitter := func(ctx context.Context, r *check.Record, o *check.Outcome) error {
+	jitter := func(ctx context.Context, r *pipeline.Record, o *pipeline.Outcome) error {
 		if n.Add(1)%500 == 0 {
 			time.Sleep(3 * time.Millisecond) // real time: a record that takes longer
 		}
@@ -97,8 +97,8 @@ func TestRunKeepsOrder(t *testing.T) {
 	}
 	var out bytes.Buffer
 	var bad []int64
-	r := check.Run{Input: &emails{count: 20_000, bad: 7}, Checker: checkerFunc(jitter), Format: lines{}, Output: &out, Workers: 8,
-		Bad: func(r *check.Record) { bad = append(bad, r.Line) }}
+	r := pipeline.Run{Input: &emails{count: 20_000, bad: 7}, Checker: checkerFunc(jitter), Format: lines{}, Output: &out, Workers: 8,
+		Bad: func(r *pipeline.Record) { bad = append(bad, r.Line) }}
 	counts, err := r.Do(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, wantLines(20_000, 7), out.String())
@@ -111,7 +111,7 @@ func TestRunKeepsOrder(t *testing.T) {
 
 func TestRunOfNothingHasAHead(t *testing.T) {
 	var out bytes.Buffer
-	r := check.Run{Input: &emails{}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 1}
+	r := pipeline.Run{Input: &emails{}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 1}
 	_, err := r.Do(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, "head\n", out.String())
@@ -119,7 +119,7 @@ func TestRunOfNothingHasAHead(t *testing.T) {
 
 func TestStrictRunEndsAtTheFirstBadRecord(t *testing.T) {
 	var out bytes.Buffer
-	r := check.Run{Input: &emails{count: 5000, bad: 1234}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 4, Strict: true}
+	r := pipeline.Run{Input: &emails{count: 5000, bad: 1234}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 4, Strict: true}
 	counts, err := r.Do(context.Background())
 	require.EqualError(t, err, "line 1234: unreadable")
 	require.EqualValues(t, 1233, counts.Records)
@@ -129,14 +129,14 @@ func TestStrictRunEndsAtTheFirstBadRecord(t *testing.T) {
 // An error of the checker ends the run after what precedes its chunk.
 func TestErrorWritesWhatPrecedesIt(t *testing.T) {
 	failure := errors.New("no more points")
-	fails := func(ctx context.Context, r *check.Record, o *check.Outcome) error {
+	fails := func(ctx context.Context, r *pipeline.Record, o *pipeline.Outcome) error {
 		if r.Line == 3000 {
 			return failure
 		}
 		return valid(ctx, r, o)
 	}
 	var out bytes.Buffer
-	r := check.Run{Input: &emails{count: 100_000}, Checker: checkerFunc(fails), Format: lines{}, Output: &out, Workers: 4}
+	r := pipeline.Run{Input: &emails{count: 100_000}, Checker: checkerFunc(fails), Format: lines{}, Output: &out, Workers: 4}
 	counts, err := r.Do(context.Background())
 	require.ErrorIs(t, err, failure)
 	require.Equal(t, wantLines(int(counts.Records), 0), out.String())
@@ -149,8 +149,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	defer close(block)
 	ctx, cancel := context.WithCancel(context.Background())
 	var out bytes.Buffer
-	r := check.Run{Input: &emails{count: 10, block: block}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 2,
-		Written: func(c check.Counts) {
+	r := pipeline.Run{Input: &emails{count: 10, block: block}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 2,
+		Written: func(c pipeline.Counts) {
 			if c.Records == 10 {
 				cancel()
 			}
@@ -175,7 +175,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 // After a failed write the counts are those of whole chunks that were written.
 func TestFailedWriteIsNotCounted(t *testing.T) {
 	disk := &fullDisk{room: 200_000}
-	r := check.Run{Input: &emails{count: 100_000}, Checker: checkerFunc(valid), Format: lines{}, Output: disk, Workers: 4}
+	r := pipeline.Run{Input: &emails{count: 100_000}, Checker: checkerFunc(valid), Format: lines{}, Output: disk, Workers: 4}
 	counts, err := r.Do(context.Background())
 	require.EqualError(t, err, "disk full")
 	require.Positive(t, counts.Records)
@@ -186,7 +186,7 @@ func TestFailedWriteIsNotCounted(t *testing.T) {
 func TestSlowAddressStopsNoOther(t *testing.T) {
 	release := make(chan struct{})
 	var checked atomic.Int64
-	slow := func(ctx context.Context, r *check.Record, o *check.Outcome) error {
+	slow := func(ctx context.Context, r *pipeline.Record, o *pipeline.Outcome) error {
 		if r.Line == 1 {
 			<-release
 		}
@@ -196,16 +196,16 @@ func TestSlowAddressStopsNoOther(t *testing.T) {
 		return valid(ctx, r, o)
 	}
 	var out bytes.Buffer
-	r := check.Run{Input: &emails{count: 10_000}, Checker: checkerFunc(slow), Format: lines{}, Output: &out, Workers: 64}
+	r := pipeline.Run{Input: &emails{count: 10_000}, Checker: checkerFunc(slow), Format: lines{}, Output: &out, Workers: 64}
 	_, err := r.Do(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, wantLines(10_000, 0), out.String())
 }
 
 // A list is an input of the records in it.
-type list []check.Record
+type list []pipeline.Record
 
-func (l *list) Read(dst []check.Record) ([]check.Record, error) {
+func (l *list) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	n := min(cap(dst), len(*l))
 	dst = append(dst, (*l)[:n]...)
 	if *l = (*l)[n:]; n == 0 {
@@ -220,10 +220,10 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	view := newEngine(t).View()
 	peak := func(rows int) (most uint64) {
 		in := input.New(&repeated{line: []byte("jane.doe@mail.example\n"), left: rows}, input.Options{})
-		r := check.Run{Input: in, Checker: &check.Local{View: view}, Format: &output.NDJSON{}, Output: io.Discard, Workers: 2}
+		r := pipeline.Run{Input: in, Checker: &pipeline.Local{View: view}, Format: &output.NDJSON{}, Output: io.Discard, Workers: 2}
 		var stats runtime.MemStats
 		records := int64(0)
-		r.Written = func(c check.Counts) {
+		r.Written = func(c pipeline.Counts) {
 			if c.Records-records > 10_000 {
 				records = c.Records
 				runtime.GC()

@@ -1,4 +1,4 @@
-package command
+package check
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/words"
@@ -22,15 +22,21 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// checkCmd checks addresses without an account: given as arguments, in files, or in
+// Streams are the standard streams of a command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// A Command checks addresses without an account: given as arguments, in files, or in
 // a pipe.
-type checkCmd struct {
+type Command struct {
 	Targets []string `arg:"" optional:"" name:"address|file" help:"Addresses and files. - is standard input, which is also read if nothing is given."`
 
-	checkInputFlags
-	checkOutputFlags
-	checkDNSFlags
-	serverFlags
+	inputFlags
+	outputFlags
+	dnsFlags
+	ServerFlags
 	service.ModuleFlags `group:"Module and lists:"`
 
 	Strict bool     `group:"End and exit code:" help:"End at the first line that cannot be read. Otherwise it is reported, the rest is checked, and the exit code is 1."`
@@ -38,8 +44,8 @@ type checkCmd struct {
 	Resume int64    `group:"End and exit code:" placeholder:"N" help:"Leave out the first N addresses, which an earlier run has written. An interrupted run prints its N."`
 }
 
-// checkDNSFlags are how MX records are looked up.
-type checkDNSFlags struct {
+// dnsFlags are how MX records are looked up.
+type dnsFlags struct {
 	Offline             bool     `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, null in NDJSON."`
 	DNS                 []string `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
 	service.KnownMXFlag `group:"MX records:"`
@@ -52,13 +58,13 @@ type checkDNSFlags struct {
 const mostWorkers = 1024
 
 // validate returns an error for settings that cannot work.
-func (c *checkCmd) validate() error {
+func (c *Command) validate() error {
 	err := errors.Join(
 		service.CheckTime("--dns-timeout", c.DNSTimeout),
 		service.CheckNumber("--workers", c.Workers, mostWorkers),
 		checkFailures(c.FailOn, c.Policy != "" || c.Server != ""),
-		c.serverFlags.validate(c.Offline),
-		c.checkOutputFlags.validate(c.Resume))
+		c.ServerFlags.validate(c.Offline),
+		c.outputFlags.validate(c.Resume))
 	if c.Resume < 0 {
 		err = errors.Join(err, fmt.Errorf("--resume %d: must not be negative", c.Resume))
 	}
@@ -69,7 +75,7 @@ func (c *checkCmd) validate() error {
 }
 
 // Run checks the addresses.
-func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error {
+func (c *Command) Run(ctx context.Context, std Streams) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -81,10 +87,10 @@ func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error
 	if err != nil {
 		return err
 	}
-	run := check.Run{Input: in, Output: out, Strict: c.Strict}
+	run := pipeline.Run{Input: in, Output: out, Strict: c.Strict}
 	var checker openChecker
 	if c.Server != "" {
-		checker, err = c.setRemote(ctx, &run, in.count(), std.err)
+		checker, err = c.setRemote(ctx, &run, in.count(), std.Err)
 	} else {
 		checker, err = c.setLocal(ctx, &run)
 	}
@@ -92,11 +98,11 @@ func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error
 		return errors.Join(err, out.abandon())
 	}
 	defer checker.close()
-	return c.run(ctx, &run, in, out, std, line.with(checker.resume), checker.lies)
+	return c.run(ctx, &run, in, out, std, checker.resume, checker.lies)
 }
 
 // run checks everything, and reports what was found.
-func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out *checkOutput, std streams, line commandLine, lies func() error) error {
+func (c *Command) run(ctx context.Context, run *pipeline.Run, in *checkInput, out *checkOutput, std Streams, resume []string, lies func() error) error {
 	report := c.newReport(in, out, std)
 	run.Format, run.Bad, run.Written = out, report.lines.Report, report.written
 	if c.Resume > 0 {
@@ -112,14 +118,14 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 		err = closed
 	}
 	if err != nil {
-		return c.stopped(ctx, err, counts, in, out, line)
+		return c.stopped(ctx, err, counts, in, out, resume)
 	}
 	return c.failure(counts)
 }
 
 // setLocal makes the run check in this process.
-func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (o openChecker, err error) {
-	local := &check.Local{Flags: c.Flags()}
+func (c *Command) setLocal(ctx context.Context, run *pipeline.Run) (o openChecker, err error) {
+	local := &pipeline.Local{Flags: c.Flags()}
 	if c.Details {
 		local.Flags |= host.Details
 	}
@@ -130,7 +136,7 @@ func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (o openChecker,
 	}
 	closeEngine := func() { engine.Close(context.WithoutCancel(ctx)) }
 	local.View, o.close = engine.View(), closeEngine
-	if local.Policy, err = readPolicy(ctx, engine, c.Policy); err != nil {
+	if local.Policy, err = ReadPolicy(ctx, engine, c.Policy); err != nil {
 		closeEngine()
 		return o, err
 	}
@@ -144,24 +150,24 @@ func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (o openChecker,
 	}
 	o.lies = verifying(ctx, resolver)
 	o.close = func() { _ = o.lies(); resolver.Close(); closeEngine() }
-	local.Lookups = check.NewLookups(resolver, c.Workers)
+	local.Lookups = pipeline.NewLookups(resolver, c.Workers)
 	run.Workers = chunksLookedUp
 	return o, nil
 }
 
-// readPolicy returns the policy in a file, nil without one.
-func readPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Policy, error) {
+// ReadPolicy returns the policy in a file, nil without one.
+func ReadPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Policy, error) {
 	if path == "" {
 		return nil, nil
 	}
-	document, err := readLimited(path, maxPolicyFile)
+	document, err := service.ReadLimited(path, service.MaxPolicyFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("--policy: %w; only with --server, a name of a-z, 0-9, - and _ is a policy of the account", err)
 	case err != nil:
 		return nil, fmt.Errorf("--policy: %w", err)
 	}
-	policy, err := compilePolicy(ctx, engine, path, document)
+	policy, err := service.CompilePolicy(ctx, engine, path, document)
 	if err != nil {
 		return nil, fmt.Errorf("--policy %w", err)
 	}
@@ -191,8 +197,8 @@ const chunksLookedUp = 64
 
 // resolver returns a resolver that responds. Without one, all addresses would get
 // the same error, after a long time.
-func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
-	config := check.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers)
+func (c *dnsFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
+	config := pipeline.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers)
 	config.WithMX = c.KnownMX()
 	resolver, err := mx.New(config)
 	if err != nil {
@@ -207,12 +213,12 @@ func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
 
 // skipping is an input without its first records.
 type skipping struct {
-	check.Input
+	pipeline.Input
 	left int64
 }
 
 // Read drops records until enough are dropped.
-func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
+func (s *skipping) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	for s.left > 0 {
 		records, err := s.Input.Read(dst[:0:cap(dst)])
 		dropped := min(s.left, int64(len(records)))
@@ -235,35 +241,26 @@ const (
 	exitInterrupted = 130 // what shells expect after Ctrl-C: 128 and the signal's number
 )
 
-// An exitError is an error with an exit code of its own.
-type exitError struct {
-	error
-	code int
-}
-
-// Unwrap returns the error without the code.
-func (e exitError) Unwrap() error { return e.error }
-
 // failures are what --fail-on can name, in the order of its help.
 var failures = []struct {
 	name  string
 	words string // after a number of addresses
-	count func(*check.Counts) int64
+	count func(*pipeline.Counts) int64
 }{
-	{"invalid", "not valid", func(c *check.Counts) int64 { return c.Invalid }},
-	{"typo", "mistyped", func(c *check.Counts) int64 { return c.Typo }},
-	{"disposable", "disposable", func(c *check.Counts) int64 { return c.Disposable }},
-	{"role", "of a role", func(c *check.Counts) int64 { return c.Role }},
-	{"gibberish", "gibberish", func(c *check.Counts) int64 { return c.Gibberish }},
-	{"public", "of a public provider", func(c *check.Counts) int64 { return c.Public }},
-	{"relay", "of a relay", func(c *check.Counts) int64 { return c.Relay }},
-	{"no-mx", "at a domain without MX", func(c *check.Counts) int64 { return c.NoMX }},
-	{"no-address", "without an address", func(c *check.Counts) int64 { return c.NoAddress }},
-	{"errors", "not determined", func(c *check.Counts) int64 { return c.Errors + c.Bad }},
+	{"invalid", "not valid", func(c *pipeline.Counts) int64 { return c.Invalid }},
+	{"typo", "mistyped", func(c *pipeline.Counts) int64 { return c.Typo }},
+	{"disposable", "disposable", func(c *pipeline.Counts) int64 { return c.Disposable }},
+	{"role", "of a role", func(c *pipeline.Counts) int64 { return c.Role }},
+	{"gibberish", "gibberish", func(c *pipeline.Counts) int64 { return c.Gibberish }},
+	{"public", "of a public provider", func(c *pipeline.Counts) int64 { return c.Public }},
+	{"relay", "of a relay", func(c *pipeline.Counts) int64 { return c.Relay }},
+	{"no-mx", "at a domain without MX", func(c *pipeline.Counts) int64 { return c.NoMX }},
+	{"no-address", "without an address", func(c *pipeline.Counts) int64 { return c.NoAddress }},
+	{"errors", "not determined", func(c *pipeline.Counts) int64 { return c.Errors + c.Bad }},
 }
 
-// failureNames lists the values of --fail-on.
-func failureNames() string {
+// FailureNames lists the values of --fail-on.
+func FailureNames() string {
 	var names []string
 	for _, f := range failures {
 		names = append(names, f.name)
@@ -272,9 +269,9 @@ func failureNames() string {
 }
 
 // verdictFailures are the verdicts that --fail-on can name besides.
-var verdictFailures = map[string]func(*check.Counts) int64{
-	result.Block:  func(c *check.Counts) int64 { return c.Block },
-	result.Review: func(c *check.Counts) int64 { return c.Review },
+var verdictFailures = map[string]func(*pipeline.Counts) int64{
+	result.Block:  func(c *pipeline.Counts) int64 { return c.Block },
+	result.Review: func(c *pipeline.Counts) int64 { return c.Review },
 }
 
 // checkFailures returns an error for a value that --fail-on does not have.
@@ -286,8 +283,8 @@ func checkFailures(given []string, policy bool) error {
 			}
 			continue
 		}
-		if !strings.Contains(", "+failureNames()+",", ", "+name+",") {
-			return fmt.Errorf("--fail-on %s: must be one or more of %s, or with --policy block, review", name, failureNames())
+		if !strings.Contains(", "+FailureNames()+",", ", "+name+",") {
+			return fmt.Errorf("--fail-on %s: must be one or more of %s, or with --policy block, review", name, FailureNames())
 		}
 	}
 	return nil
@@ -295,7 +292,7 @@ func checkFailures(given []string, policy bool) error {
 
 // failure returns the error of a run that came to its end: lines that could not be
 // read, or what --fail-on names.
-func (c *checkCmd) failure(counts check.Counts) error {
+func (c *Command) failure(counts pipeline.Counts) error {
 	if counts.Bad > 0 && !slices.Contains(c.FailOn, "errors") {
 		return fmt.Errorf("%s could not be read, see above; the rest was checked", words.Count(counts.Bad, "line"))
 	}
@@ -317,13 +314,13 @@ func (c *checkCmd) failure(counts check.Counts) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return exitError{fmt.Errorf("--fail-on: %s", strings.Join(found, ", ")), code}
+	return service.ExitError{Err: fmt.Errorf("--fail-on: %s", strings.Join(found, ", ")), Code: code}
 }
 
 // stopped returns the error of a run that did not come to its end, with how to
 // resume it.
-func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, in *checkInput, out *checkOutput, line commandLine) error {
-	if errors.As(err, new(*check.BadRecord)) {
+func (c *Command) stopped(ctx context.Context, err error, counts pipeline.Counts, in *checkInput, out *checkOutput, resume []string) error {
+	if errors.As(err, new(*pipeline.BadRecord)) {
 		return fmt.Errorf("%w; nothing after it was checked (--strict)", err)
 	}
 	if errors.As(err, new(service.UsageError)) {
@@ -333,71 +330,24 @@ func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, 
 	if done == 0 {
 		return stopError(ctx, err, "; ", "no record was written")
 	}
-	return stopError(ctx, err, "\n", fmt.Sprintf("%s written%s", words.Count(done, "record"), line.hint(done, in, out)))
+	hint := words.Count(done, "record") + " written"
+	if !in.typed { // those that were typed are not there to be read again
+		hint += fmt.Sprintf("; go on with --resume %d %s", done, strings.Join(resume, " "))
+		hint = strings.TrimSpace(hint)
+		if in.stdinUsed {
+			hint += ", with the same input again"
+		}
+		if out.file == nil && !out.terminal {
+			hint += ", and append to the output so far with >>"
+		}
+	}
+	return stopError(ctx, err, "\n", hint)
 }
 
 // stopError returns the error of a run that ctx or err has ended.
 func stopError(ctx context.Context, err error, separator, hint string) error {
 	if ctx.Err() != nil {
-		return exitError{fmt.Errorf("interrupted: %s", hint), exitInterrupted}
+		return service.ExitError{Err: fmt.Errorf("interrupted: %s", hint), Code: exitInterrupted}
 	}
 	return fmt.Errorf("%w%s%s", err, separator, hint)
-}
-
-// A commandLine is how the program was called, for messages that repeat it.
-type commandLine []string
-
-// with returns the line with further flags, each a name and a value, but those that it has.
-func (l commandLine) with(flags []string) commandLine {
-	at := len(l)
-	if end := slices.Index(l, "--"); end >= 0 {
-		at = end
-	}
-	for flag := range slices.Chunk(flags, 2) {
-		if !slices.Contains(l, flag[0]) {
-			l, at = slices.Insert(slices.Clone(l), at, flag...), at+len(flag)
-		}
-	}
-	return l
-}
-
-// hint returns how to go on after n records, or "" if nobody can: addresses that
-// were typed are not there to be read again.
-func (l commandLine) hint(n int64, in *checkInput, out *checkOutput) string {
-	if in.typed {
-		return ""
-	}
-	hint, line := "; to go on", l.resume(n)
-	if in.stdinUsed {
-		hint += ", with the same input again"
-	}
-	if out.file == nil && !out.terminal {
-		hint += ", where FILE has the output so far"
-		line += " >> FILE"
-	}
-	return hint + ": " + line
-}
-
-// resume returns the command line that goes on after n records. It has no key:
-// messages end up in logs. The flag comes first, since after -- it would be an
-// argument.
-func (l commandLine) resume(n int64) string {
-	args := []string{"addrspec", "check", "--resume", fmt.Sprint(n)}
-	for k := 0; k < len(l); k++ {
-		switch name, _, joined := strings.Cut(l[k], "="); {
-		case l[k] == "--":
-			for _, word := range l[k:] {
-				args = append(args, shellQuote(word))
-			}
-			return strings.Join(args, " ")
-		case name == "check" && !slices.Contains(l[:k], "check"):
-		case name == "--resume" || name == "--key":
-			if !joined {
-				k++
-			}
-		default:
-			args = append(args, shellQuote(l[k]))
-		}
-	}
-	return strings.Join(args, " ")
 }

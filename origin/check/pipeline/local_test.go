@@ -1,4 +1,4 @@
-package check_test
+package pipeline_test
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -32,23 +32,23 @@ func newEngine(t testing.TB) *host.Engine {
 }
 
 // newLookups returns lookups at a server of zone, and the server.
-func newLookups(t testing.TB, zone string, workers int, timeout time.Duration) (*check.Lookups, *mxtest.Server) {
+func newLookups(t testing.TB, zone string, workers int, timeout time.Duration) (*pipeline.Lookups, *mxtest.Server) {
 	t.Helper()
 	server := mxtest.New(t, zone)
-	resolver, err := mx.New(check.ResolverConfig([]string{server.Addr}, timeout, workers))
+	resolver, err := mx.New(pipeline.ResolverConfig([]string{server.Addr}, timeout, workers))
 	require.NoError(t, err)
 	t.Cleanup(resolver.Close)
-	return check.NewLookups(resolver, workers), server
+	return pipeline.NewLookups(resolver, workers), server
 }
 
-func checkLines(t testing.TB, local *check.Local, emails ...string) (string, check.Counts) {
+func checkLines(t testing.TB, local *pipeline.Local, emails ...string) (string, pipeline.Counts) {
 	t.Helper()
 	var out bytes.Buffer
 	records := make(list, len(emails))
 	for n, email := range emails {
 		records[n].Email = email
 	}
-	r := check.Run{Input: &records, Checker: local, Format: &output.NDJSON{}, Output: &out, Workers: 4}
+	r := pipeline.Run{Input: &records, Checker: local, Format: &output.NDJSON{}, Output: &out, Workers: 4}
 	counts, err := r.Do(context.Background())
 	require.NoError(t, err)
 	return out.String(), counts
@@ -67,7 +67,7 @@ func TestLocalLooksUpMX(t *testing.T) {
 	lookups, server := newLookups(t, zone, 8, 3*time.Second)
 	server.Respond("silent.test.", mxtest.Silent)
 	server.Respond("broken.test.", mxtest.ServFail)
-	local := &check.Local{View: newEngine(t).View(), Lookups: lookups}
+	local := &pipeline.Local{View: newEngine(t).View(), Lookups: lookups}
 	out, counts := checkLines(t, local, "a@yes.test", "a@null.test", "a@none.test", "a@missing.test", "a@silent.test",
 		`"q"@broken.test`, "not valid", "a@[192.0.2.1]", "b@YES.test")
 	rows := strings.Split(out, "\n")
@@ -89,7 +89,7 @@ func TestLookupsAreSharedAndLimited(t *testing.T) {
 	lookups, server := newLookups(t, zone, limit, hung)
 	together, most := mxtest.Together(t, limit)
 	server.RespondAll(together)
-	local := &check.Local{View: newEngine(t).View(), Lookups: lookups}
+	local := &pipeline.Local{View: newEngine(t).View(), Lookups: lookups}
 	var emails []string
 	for n := range 2000 {
 		emails = append(emails, fmt.Sprintf("user%d@d%d.test", n, n%40))
@@ -109,11 +109,11 @@ func TestLocalOffline(t *testing.T) {
 	view := newEngine(t).View()
 	emails := []string{"a@yes.test", "Info+x@none.test", "jane@gmial.test", "xkqzvwjt@missing.test", "a..b@yes.test",
 		"a@[192.0.2.1]", strings.Repeat("x", 2<<20)}
-	out, counts := checkLines(t, &check.Local{View: view}, emails...)
+	out, counts := checkLines(t, &pipeline.Local{View: view}, emails...)
 	require.Contains(t, out, `"mx":null`)
 	require.Zero(t, counts.NoMX)
 	require.EqualValues(t, 1, counts.Errors)
-	with, _ := checkLines(t, &check.Local{View: view, Lookups: lookups}, emails...)
+	with, _ := checkLines(t, &pipeline.Local{View: view, Lookups: lookups}, emails...)
 	require.NotContains(t, with, `"mx":null`)
 	facts := regexp.MustCompile(`"mx":\w+`)
 	require.Equal(t, facts.ReplaceAllString(out, ""), facts.ReplaceAllString(with, ""))
@@ -140,16 +140,16 @@ func TestLocalDecides(t *testing.T) {
 	const block, review = `{"action":"block","reason":"no_mail","rule":"block.reasons[0]"}`, `{"action":"review","reason":"no_mx","rule":"review.reasons[0]"}`
 	const role, allow, invalid = `{"action":"review","reason":"role","rule":"review.reasons[1]"}`, `{"action":"allow","reason":null,"rule":null}`, `{"action":"block","reason":"invalid","rule":null}`
 	for name, c := range map[string]struct {
-		local    check.Local
+		local    pipeline.Local
 		verdicts []string
-		counts   check.Counts
+		counts   pipeline.Counts
 	}{
-		"DNS": {check.Local{Lookups: lookups}, []string{allow, role, block, review, block, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, "", invalid, review, review},
-			check.Counts{Records: 10, Allow: 2, Review: 4, Block: 3, Valid: 8, Invalid: 1, Role: 1, NoMX: 6, Errors: 1}},
-		"DNS, details": {check.Local{Lookups: lookups, Flags: host.Details}, []string{allow, role, block, review, block, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, "", invalid, review, review},
-			check.Counts{Records: 10, Allow: 2, Review: 4, Block: 3, Valid: 8, Invalid: 1, Role: 1, NoMX: 6, Errors: 1}},
-		"offline": {check.Local{}, []string{allow, role, allow, allow, allow, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, allow, invalid, review, allow},
-			check.Counts{Records: 10, Allow: 7, Review: 2, Block: 1, Valid: 9, Invalid: 1, Role: 1}},
+		"DNS": {pipeline.Local{Lookups: lookups}, []string{allow, role, block, review, block, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, "", invalid, review, review},
+			pipeline.Counts{Records: 10, Allow: 2, Review: 4, Block: 3, Valid: 8, Invalid: 1, Role: 1, NoMX: 6, Errors: 1}},
+		"DNS, details": {pipeline.Local{Lookups: lookups, Flags: host.Details}, []string{allow, role, block, review, block, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, "", invalid, review, review},
+			pipeline.Counts{Records: 10, Allow: 2, Review: 4, Block: 3, Valid: 8, Invalid: 1, Role: 1, NoMX: 6, Errors: 1}},
+		"offline": {pipeline.Local{}, []string{allow, role, allow, allow, allow, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, allow, invalid, review, allow},
+			pipeline.Counts{Records: 10, Allow: 7, Review: 2, Block: 1, Valid: 9, Invalid: 1, Role: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			local := c.local

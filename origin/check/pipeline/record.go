@@ -1,11 +1,11 @@
-// Package check checks lists of addresses of any length, in constant memory and in
+// Package pipeline checks lists of addresses of any length, in constant memory and in
 // input order.
 //
 // A [Run] connects three parts: an [Input] reads records (package input), a
 // [Checker] finds out about their addresses (Local here: the module and MX
 // lookups; package client: a service), and a [Format] encodes what was found
 // (package output).
-package check
+package pipeline
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package command
+package check
 
 import (
 	"errors"
@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// checkOutputFlags say how to write what was found.
-type checkOutputFlags struct {
+// outputFlags say how to write what was found.
+type outputFlags struct {
 	To      string `group:"Output:" enum:"auto,table,csv,ndjson" default:"auto" help:"Output format: table (for people), csv (the columns of the input first), ndjson (an object of 16 fields a line) or auto: by the name of --output, else a table on a terminal, else csv for CSV and ndjson for the rest."`
 	Output  string `group:"Output:" short:"o" placeholder:"FILE" help:"Write to this file, which must not exist, or with --resume append to it."`
 	Details bool   `group:"Output:" help:"Say why: the evidence for each result, and the versions of engine, lists and model."`
@@ -28,7 +28,7 @@ type checkOutputFlags struct {
 }
 
 // validate returns an error for flags that exclude each other.
-func (f *checkOutputFlags) validate(resume int64) error {
+func (f *outputFlags) validate(resume int64) error {
 	if f.Output == "" {
 		return nil
 	}
@@ -45,10 +45,10 @@ func (f *checkOutputFlags) validate(resume int64) error {
 // A checkOutput encodes records in the format that was chosen, which may depend on
 // the input's, and writes them.
 type checkOutput struct {
-	check.Format // set by Head
-	flags        *checkOutputFlags
-	in           *checkInput
-	resumed      bool
+	pipeline.Format // set by Head
+	flags           *outputFlags
+	in              *checkInput
+	resumed         bool
 
 	io.Writer
 	file     *os.File // of --output, or nil
@@ -59,10 +59,10 @@ type checkOutput struct {
 }
 
 // openOutput opens the output.
-func (f *checkOutputFlags) openOutput(in *checkInput, std streams, resume int64) (*checkOutput, error) {
-	o := &checkOutput{flags: f, in: in, resumed: resume > 0, Writer: std.out}
+func (f *outputFlags) openOutput(in *checkInput, std Streams, resume int64) (*checkOutput, error) {
+	o := &checkOutput{flags: f, in: in, resumed: resume > 0, Writer: std.Out}
 	if f.Output == "" {
-		o.terminal, o.colored = output.IsTerminal(std.out), output.Colored(f.Color, std.out)
+		o.terminal, o.colored = output.IsTerminal(std.Out), output.Colored(f.Color, std.Out)
 	} else if err := o.open(f.Output); err != nil {
 		return nil, fmt.Errorf("--output: %w", err)
 	}
@@ -89,7 +89,7 @@ func (o *checkOutput) open(path string) error {
 }
 
 // format returns the format for an input that is CSV or not.
-func (f *checkOutputFlags) format(terminal, csv bool) string {
+func (f *outputFlags) format(terminal, csv bool) string {
 	switch {
 	case f.To != "auto":
 		return f.To
@@ -161,7 +161,7 @@ func (o *checkOutput) abandon() error {
 // A checkReport is what a run prints on standard error: progress, lines that cannot
 // be read, and the summary.
 type checkReport struct {
-	flags    *checkOutputFlags
+	flags    *outputFlags
 	in       *checkInput
 	out      *checkOutput
 	to       io.Writer
@@ -173,10 +173,10 @@ type checkReport struct {
 
 // newReport returns the report of a run. There is no progress beside a table on the
 // same terminal, where the rows are the progress.
-func (c *checkCmd) newReport(in *checkInput, out *checkOutput, std streams) *checkReport {
-	r := &checkReport{flags: &c.checkOutputFlags, in: in, out: out, to: std.err, few: in.onlyAddresses()}
-	if output.IsTerminal(std.err) && !c.Quiet && !out.terminal {
-		r.progress = output.NewProgress(std.err, func() int { return output.TerminalWidth(std.err) }, in.size())
+func (c *Command) newReport(in *checkInput, out *checkOutput, std Streams) *checkReport {
+	r := &checkReport{flags: &c.outputFlags, in: in, out: out, to: std.Err, few: in.onlyAddresses()}
+	if output.IsTerminal(std.Err) && !c.Quiet && !out.terminal {
+		r.progress = output.NewProgress(std.Err, func() int { return output.TerminalWidth(std.Err) }, in.size())
 		in.wrap, r.to = r.progress.Reader, r.progress
 	}
 	r.lines = &output.BadLines{To: r.to, Name: stdinName}
@@ -193,7 +193,7 @@ func (r *checkReport) start() {
 	}
 }
 
-func (r *checkReport) written(counts check.Counts) {
+func (r *checkReport) written(counts pipeline.Counts) {
 	r.out.flushed()
 	if r.progress != nil {
 		r.progress.Written(counts)
@@ -202,7 +202,7 @@ func (r *checkReport) written(counts check.Counts) {
 
 // end prints the summary. Addresses in the command line need none, but for lies, nor does
 // an input that could not be read: the error says why.
-func (r *checkReport) end(counts check.Counts, lookedUp bool, lies func() error, failed error) {
+func (r *checkReport) end(counts pipeline.Counts, lookedUp bool, lies func() error, failed error) {
 	if r.progress != nil {
 		r.progress.Stop()
 	}
