@@ -64,7 +64,7 @@ var runID = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
 // readKey returns the key. No error contains it.
 func (f *ServerFlags) readKey() (string, error) {
-	key, from := f.Key, "--key (or ADDRSPEC_KEY)"
+	key, from := strings.TrimSpace(f.Key), "--key (or ADDRSPEC_KEY)"
 	if f.KeyFile != "" {
 		if f.Key != "" && f.Key != os.Getenv("ADDRSPEC_KEY") {
 			return "", service.UsageError{Err: errors.New("both --key and --key-file are given; give one")}

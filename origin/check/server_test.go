@@ -30,3 +30,18 @@ func TestAnnounce(t *testing.T) {
 	r.announce(&out, 5000)
 	require.Equal(t, "5,000 points at most; the account has no limit.\n", out.String())
 }
+
+// A key may have white space around it, as the content of a file has that became ADDRSPEC_KEY.
+func TestReadKeyTrims(t *testing.T) {
+	t.Parallel()
+	const key = "ask_000000000000000000000000000000002CGNRW"
+	for _, given := range []string{key, key + "\n", "\t" + key + "\r\n"} {
+		flags := ServerFlags{Key: given}
+		read, err := flags.readKey()
+		require.NoError(t, err, "%q", given)
+		require.Equal(t, key, read)
+	}
+	flags := ServerFlags{Key: " \n"}
+	_, err := flags.readKey()
+	require.ErrorContains(t, err, "needs an API key")
+}
