@@ -10,7 +10,7 @@
 //     whether and when to try again. Every batch has an Idempotency-Key, so an attempt
 //     whose response was lost is not charged again.
 //   - The account's rate is kept there too, so that few requests are refused.
-//   - Responses are limited in size and verified (operations.go), since they may be
+//   - Responses are limited in size and verified (verify.go), since they may be
 //     those of a proxy or of another service. What was not verified is not returned.
 //   - The key is sent to the configured service only: redirects are not followed.
 //     No error contains the key or an address.
@@ -22,7 +22,9 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,10 +32,12 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
 
 	"github.com/addrspec/addrspec/origin/outgoing"
 )
@@ -66,20 +70,23 @@ type Config struct {
 
 // A Client sends requests to one service. It is safe for concurrent use.
 type Client struct {
-	base  *url.URL
-	key   string
-	agent string
-	runID string
-	http  *http.Client
-	pacer pacer
+	base         *url.URL
+	key          string
+	agent        string
+	runID        string
+	http         *http.Client
+	once, oneRun bool // see Config.Handler and Config.OneRun
+
+	// Other clients of the account may use its rate too, so requests can still be
+	// refused with 429.
+	limiter *rate.Limiter
+	mu      sync.Mutex
+	until   time.Time // no request before, as the service asked with 429
 
 	// slots limits the batches in flight. A batch takes all of them when few points
-	// are left: see Client.share.
-	slots *semaphore.Weighted
-	left  atomic.Int64 // points, or unlimitedPoints
-
-	once   bool // see Config.Handler
-	oneRun bool
+	// are left.
+	slots  *semaphore.Weighted
+	left   atomic.Int64          // points, or unlimitedPoints
 	failed atomic.Pointer[error] // the first error of a batch, with oneRun
 }
 
@@ -92,14 +99,20 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKey(c.Key); err != nil {
-		return nil, err
+	notVisible := func(r rune) bool { return r <= ' ' || r > '~' } // a header has none (RFC 9110 section 5.5)
+	switch {
+	case c.Key == "":
+		return nil, errors.New("there is no API key")
+	case len(c.Key) > maxKey, strings.ContainsFunc(c.Key, notVisible):
+		return nil, errors.New("the API key has white space or other characters that no key has, or is too long; " +
+			"check that all of it was copied, and nothing else")
 	}
 	if c.RunID == "" {
 		c.RunID = rand.Text()
 	}
-	client := &Client{base: base, key: c.Key, agent: c.Agent, runID: c.RunID, once: c.Handler != nil, oneRun: c.OneRun, pacer: newPacer(),
-		http: outgoing.New(outgoing.Options{Timeout: attemptTimeout, Idle: Concurrency}), slots: semaphore.NewWeighted(Concurrency)}
+	client := &Client{base: base, key: c.Key, agent: c.Agent, runID: c.RunID, once: c.Handler != nil, oneRun: c.OneRun,
+		http:    outgoing.New(outgoing.Options{Timeout: attemptTimeout, Idle: Concurrency}),
+		limiter: rate.NewLimiter(rate.Inf, 1), slots: semaphore.NewWeighted(Concurrency)}
 	if c.transport != nil {
 		client.http.Transport = c.transport
 	}
@@ -107,11 +120,11 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// RunID returns the id that was given or made.
-func (c *Client) RunID() string { return c.runID }
-
-// Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+const (
+	maxKey = 256 // bytes; a key of the service has 42
+	// attemptTimeout limits one attempt. A batch works up to 10 s by default.
+	attemptTimeout = 90 * time.Second
+)
 
 // parseURL parses the service's URL. Its path, if any, precedes that of every
 // request.
@@ -121,42 +134,69 @@ func parseURL(text string) (*url.URL, error) {
 	case err != nil:
 		return nil, errors.New("the URL of the service does not parse; give one such as https://addrspec.example")
 	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
-		return nil, fmt.Errorf("the URL of the service is %q: it must begin with https:// and name a host, such as https://addrspec.example", u.Redacted())
+		return nil, fmt.Errorf("the URL of the service is %q: it must begin with https:// and name a host, "+
+			"such as https://addrspec.example", u.Redacted())
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
-		return nil, errors.New("the URL of the service has a user name, a query or a fragment; give only scheme, host and path, and the API key apart from it")
+		return nil, errors.New("the URL of the service has a user name, a query or a fragment; " +
+			"give only scheme, host and path, and the API key apart from it")
 	}
 	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), ""
 	return u, nil
 }
 
+// RunID returns the id that was given or made.
+func (c *Client) RunID() string { return c.runID }
+
+// Close closes idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
 // Exposed reports whether the key and the addresses would be readable on the
 // network: the URL is http, and the host is not this machine.
 func (c *Client) Exposed() bool {
-	if c.base.Scheme == "https" {
-		return false
-	}
 	ip, err := netip.ParseAddr(c.base.Hostname())
-	return c.base.Hostname() != "localhost" && (err != nil || !ip.Unmap().IsLoopback())
+	local := c.base.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	return c.base.Scheme != "https" && !local
 }
 
-// checkKey returns an error if a header cannot contain the key (RFC 9110 section
-// 5.5).
-func checkKey(key string) error {
-	switch {
-	case key == "":
-		return errors.New("there is no API key")
-	case len(key) > maxKey, strings.ContainsFunc(key, notVisible):
-		return errors.New("the API key has white space or other characters that no key has, or is too long; check that all of it was copied, and nothing else")
+// A Usage is what an account has used and has left. A nil number is unlimited.
+type Usage struct {
+	Points struct {
+		Used      int64
+		Limit     *int64
+		Remaining *int64
+		Overage   bool // more than Limit may be used
+		Refill    time.Time
 	}
-	return nil
+	Rate struct {
+		Limit *int64 // requests a second
+	}
+	Policy string // the name of the key's default policy, "" for none
 }
 
-const maxKey = 256 // bytes; a key of the service has 42
+// Left returns the points that may still be used, and whether they are limited.
+func (u *Usage) Left() (points int64, limited bool) {
+	if u.Points.Remaining == nil || u.Points.Overage {
+		return 0, false
+	}
+	return *u.Points.Remaining, true
+}
 
-func notVisible(r rune) bool { return r <= ' ' || r > '~' }
-
-// attemptTimeout limits one attempt. A batch works up to 10 s by default.
-const attemptTimeout = 90 * time.Second
+// Usage returns the account's points and rate, at no cost. It also shows whether
+// the service can be reached and knows the key.
+func (c *Client) Usage(ctx context.Context) (u Usage, err error) {
+	body, err := c.send(ctx, &request{method: http.MethodGet, path: "/v1/usage", patience: startPatience})
+	if err != nil {
+		return u, err
+	}
+	err = json.Unmarshal(body, &u)
+	// A name of other characters must not get into a command line to go on with: it could
+	// change the terminal, or name a file.
+	rest := strings.Trim(u.Policy, "abcdefghijklmnopqrstuvwxyz0123456789-_")
+	if err == nil && !u.Points.Refill.IsZero() && len(u.Policy) <= maxPolicyName && rest == "" {
+		return u, nil
+	}
+	return Usage{}, &badResponseError{"the response to GET /v1/usage is not the usage of an account"}
+}
 
 // inProcess sends requests to a handler in this process.
 type inProcess struct{ http.Handler }

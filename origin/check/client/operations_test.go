@@ -10,12 +10,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
+	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
 func emails(count int) (list []string) {
@@ -232,6 +235,15 @@ func TestForeignResponses(t *testing.T) {
 		"result null":          change(resultOf("user0@mail.example", false), `null`),
 		"unknown status":       change(`"success"`, `"perhaps"`),
 		"error without a code": change(`"success"`, `"error"`),
+		"code is no code":      change(`"status":"success"`, `"status":"error","error":{"code":"=CMD","message":""},"x":1`),
+		"line break":           change(`"local_part":"x"`, `"local_part":"x\n"`),
+		"escape":               change(`"domain":"y"`, `"domain":"y\u001b[2J"`),
+		"right to left":        change(`"domain":"y"`, "\"domain\":\"y\u202e\""),
+		"not UTF-8":            change(`"domain":"y"`, "\"domain\":\"y\x9b\""),
+		"formula":              change(`"typo_suggestion":null`, `"typo_suggestion":"=cmd|' /C calc'!A0"`),
+		"formula, later cell":  change(`"role":null`, `"role":"IT;=1+1"`),
+		"formula, domain":      change(`"typo_suggestion":null`, `"typo_suggestion":"@SUM(1)"`),
+		"formula in a rule":    change(`"typo_suggestion":null`, `"typo_suggestion":null,"verdict":{"action":"block","rule":"=1+1"}`),
 		"larger than any":      strings.Repeat(" ", maxResponse) + envelopeOf(false, a, b),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,6 +253,30 @@ func TestForeignResponses(t *testing.T) {
 			require.NotContains(t, err.Error(), "mail.example")
 			require.Len(t, f.requests, 1)
 		})
+	}
+}
+
+// The module's own results pass, also those of addresses with signs of formulas and with what
+// no terminal shows. None of another address can have these.
+func TestResultsOfTheModulePass(t *testing.T) {
+	golden, err := vectors.ReadDetails("../../../wasm/vectors")
+	require.NoError(t, err)
+	var lines []vectors.Vector
+	for _, list := range golden {
+		lines = append(lines, list...)
+	}
+	native := vectors.NativeWith()
+	for _, email := range append(vectors.Generate(1, 500), "+a.b@gmail.com", "=1+1@gmial.com", `"=x"@mail.example`, "-(c)a@mail.example",
+		"+ann@googlemail.com", "＝x@mail.example", "a@e-mail.com", "=É@mail.example", "\"\t=a\"@mail.example", "a\u200db@mail.example", "\x1b@x") {
+		if utf8.ValidString(email) {
+			lines = append(lines, vectors.Vector{Email: email, Result: string(native(email, true, true))})
+		}
+	}
+	for _, v := range lines {
+		text := strings.Replace(v.Result, `"mx":null`, `"mx":true`, 1)
+		line, err := readResult([]byte(text), v.Email, Options{Details: true})
+		require.NoError(t, err, v.Email)
+		require.Equal(t, text, string(line))
 	}
 }
 
@@ -295,7 +331,9 @@ func FuzzProblem(f *testing.F) {
 		f.Add(429, []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		text := problemOf(reply{status, http.Header{}, body}).Error()
+		p := problemOf(reply{status, http.Header{}, body})
+		require.Equal(t, p.Message, output.Formula(p.Message))
+		text := p.Error()
 		require.Less(t, len([]rune(text)), 3*maxSentence)
 		require.NotContains(t, text, "\x1b")
 		require.NotContains(t, text, "\n")

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -32,65 +31,91 @@ const (
 	retryAfterExtra = 250 * time.Millisecond // at most, so that clients do not return at once
 )
 
-// send sends the request until the response is a 200, cannot succeed, or the
-// limits are reached.
-func (c *Client) send(ctx context.Context, r *request) (reply, error) {
+// A request is what an attempt sends.
+type request struct {
+	method, path string // path is escaped
+	body         []byte
+	idempotency  string // Idempotency-Key; may be empty
+
+	patience time.Duration // from the first attempt to the last
+}
+
+// send sends the request until the response is a 200, whose body it returns, cannot
+// succeed, or the limits are reached.
+func (c *Client) send(ctx context.Context, r *request) ([]byte, error) {
 	if c.once {
-		return c.sendOnce(ctx, r)
+		got, err := c.exchange(ctx, r)
+		if err == nil && got.status != http.StatusOK {
+			err = problemOf(got)
+		}
+		return got.body, err
 	}
 	begin, defects := time.Now(), 0
 	for attempt := 1; ; attempt++ {
-		if err := c.pacer.wait(ctx); err != nil {
-			return reply{}, err
+		err := c.wait(ctx)
+		var got reply
+		if err == nil {
+			got, err = c.exchange(ctx, r)
 		}
-		got, err := c.exchange(ctx, r)
 		if ctx.Err() != nil {
-			return reply{}, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		c.learn(got.header)
-		j := c.judge(got, err)
+		again, err := c.judge(got, err)
+		if err == nil || !again {
+			return got.body, err
+		}
 		if got.status == http.StatusInternalServerError {
 			defects++
 		}
-		pause := c.pause(j.after, attempt)
-		switch {
-		case j.err == nil:
-			return got, nil
-		case !j.again:
-			return reply{}, j.err
-		case j.after > maxRetryAfter:
-			return reply{}, fmt.Errorf("%w; it asks to wait %s", j.err, j.after)
-		case attempt == maxAttempts, defects == maxDefects, time.Since(begin)+pause > r.patience:
-			return reply{}, &gaveUpError{attempt, j.err}
+		// What the service asks for and a little more, or a random part of a time that doubles.
+		longest := min(firstBackoff<<min(attempt-1, 10), maxBackoff)
+		pause := longest/2 + rand.N(longest/2)
+		if seconds, err := strconv.ParseUint(got.header.Get("Retry-After"), 10, 31); err == nil && seconds > 0 {
+			asked := time.Duration(seconds) * time.Second // the service sends no date
+			pause = asked + rand.N(retryAfterExtra)
+			if asked > maxRetryAfter {
+				return nil, fmt.Errorf("%w; it asks to wait %s", err, asked)
+			}
+		}
+		if attempt == maxAttempts || defects == maxDefects || time.Since(begin)+pause > r.patience {
+			if attempt > 1 {
+				err = fmt.Errorf("gave up after %d attempts: %w", attempt, err)
+			}
+			return nil, err
 		}
 		if got.status == http.StatusTooManyRequests {
-			c.pacer.pause(pause)
-			continue
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return reply{}, err
+			c.mu.Lock()
+			if until := time.Now().Add(pause); until.After(c.until) {
+				c.until = until
+			}
+			c.mu.Unlock()
+		} else if err := sleep(ctx, pause); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// sendOnce sends the request to the handler in this process.
-func (c *Client) sendOnce(ctx context.Context, r *request) (reply, error) {
-	got, err := c.exchange(ctx, r)
-	if err == nil && got.status != http.StatusOK {
-		problem, _ := readProblem(got)
-		return reply{}, problem
+// wait returns when the next request may be sent: at most at the account's rate, and
+// none while the service asked to wait.
+func (c *Client) wait(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		left := time.Until(c.until)
+		c.mu.Unlock()
+		if left <= 0 {
+			break
+		}
+		if err := sleep(ctx, left); err != nil {
+			return err
+		}
 	}
-	return got, err
-}
-
-// pause returns the time until the next attempt: what the service asks for and a
-// little more, or a random part of a time that doubles.
-func (c *Client) pause(asked time.Duration, attempt int) time.Duration {
-	if asked > 0 {
-		return asked + rand.N(retryAfterExtra)
+	reservation := c.limiter.Reserve() // the burst is at least 1, so it is OK
+	err := sleep(ctx, reservation.Delay())
+	if err != nil {
+		reservation.Cancel()
 	}
-	longest := min(firstBackoff<<min(attempt-1, 10), maxBackoff)
-	return longest/2 + rand.N(longest/2)
+	return err
 }
 
 // sleep waits, or returns the cause of the end of ctx.
@@ -105,70 +130,25 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A pacer spaces requests: at most the account's rate, and none while the service
-// asked to wait. Other clients of the account may use the rate too, so requests
-// can still be refused with 429.
-type pacer struct {
-	limiter *rate.Limiter
-
-	mu    sync.Mutex
-	until time.Time // no request before; zero if the service did not ask
-}
-
-func newPacer() pacer { return pacer{limiter: rate.NewLimiter(rate.Inf, 1)} }
-
-// wait returns when the next request may be sent.
-func (p *pacer) wait(ctx context.Context) error {
-	for {
-		p.mu.Lock()
-		left := time.Until(p.until)
-		p.mu.Unlock()
-		if left <= 0 {
-			break
-		}
-		if err := sleep(ctx, left); err != nil {
-			return err
-		}
-	}
-	reservation := p.limiter.Reserve() // the burst is at least 1, so it is OK
-	if err := sleep(ctx, reservation.Delay()); err != nil {
-		reservation.Cancel()
-		return err
-	}
-	return nil
-}
-
-// pause makes all requests wait.
-func (p *pacer) pause(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if until := time.Now().Add(d); until.After(p.until) {
-		p.until = until
-	}
-}
-
 // slower is the part of the account's rate that is used, since requests do not
 // arrive exactly as far apart as they were sent.
 const slower = 0.97
 
-// setRate sets the account's rate in requests a second; 0 means unlimited.
-func (p *pacer) setRate(perSecond int64) {
-	limit, burst := rate.Inf, 1
-	if perSecond > 0 {
-		limit, burst = rate.Limit(float64(perSecond)*slower), int(min(perSecond, Concurrency))
-	}
-	if p.limiter.Limit() != limit {
-		p.limiter.SetLimit(limit)
-		p.limiter.SetBurst(burst)
-	}
-}
+const pointsItem = `"points";r=`
 
 // learn takes the rate and the points left from the header of any response.
 func (c *Client) learn(h http.Header) {
-	if current := h.Get("X-Usage-Current"); current == "" {
+	if h.Get("X-Usage-Current") == "" {
 		return // not a response to a valid key
 	}
-	c.pacer.setRate(quantity(h.Get("RateLimit-Policy"), `"rate";q=`))
+	limit, burst := rate.Inf, 1
+	if perSecond := quantity(h.Get("RateLimit-Policy"), `"rate";q=`); perSecond > 0 {
+		limit, burst = rate.Limit(float64(perSecond)*slower), int(min(perSecond, Concurrency))
+	}
+	if c.limiter.Limit() != limit {
+		c.limiter.SetLimit(limit)
+		c.limiter.SetBurst(burst)
+	}
 	left := int64(unlimitedPoints)
 	if strings.Contains(h.Get("RateLimit"), pointsItem) {
 		left = quantity(h.Get("RateLimit"), pointsItem)
@@ -176,31 +156,17 @@ func (c *Client) learn(h http.Header) {
 	c.left.Store(left)
 }
 
-const pointsItem = `"points";r=`
-
 // quantity returns the number after name, or 0. The service writes the fields
 // RateLimit and RateLimit-Policy as in the draft's examples, without white space in
 // an item (api/wire/response.go); from another form nothing is learned.
 func quantity(field, name string) int64 {
 	_, rest, _ := strings.Cut(field, name)
-	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
-	if end >= 0 {
-		rest = rest[:end]
-	}
-	n, err := strconv.ParseInt(rest, 10, 64)
+	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		return 0
 	}
 	return n
-}
-
-// A request is what an attempt sends.
-type request struct {
-	method, path string // path is escaped
-	body         []byte
-	idempotency  string // Idempotency-Key; may be empty
-
-	patience time.Duration // from the first attempt to the last
 }
 
 // A reply is the response to an attempt.
@@ -215,31 +181,14 @@ type reply struct {
 // with a few KiB for each of 64 results.
 const maxResponse = 16 << 20
 
-var errTooLarge = errors.New("the response is larger than any of the service")
+var errTooLarge = &badResponseError{"the response is larger than any of the service"}
 
-// exchange sends the request once.
+// exchange sends the request once. Its errors do not have the URL.
 func (c *Client) exchange(ctx context.Context, r *request) (reply, error) {
-	sent, err := c.newRequest(ctx, r)
-	if err != nil {
-		return reply{}, err
-	}
-	response, err := c.http.Do(sent)
-	if err != nil {
-		return reply{}, withoutURL(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
-	if err == nil && len(body) > maxResponse {
-		err = errTooLarge
-	}
-	return reply{response.StatusCode, response.Header, body}, err
-}
-
-func (c *Client) newRequest(ctx context.Context, r *request) (*http.Request, error) {
 	target := c.base.Scheme + "://" + c.base.Host + c.base.EscapedPath() + r.path
 	sent, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(r.body))
 	if err != nil {
-		return nil, errors.New("the request cannot be built")
+		return reply{}, errors.New("the request cannot be built")
 	}
 	sent.Header.Set("X-API-Key", c.key)
 	sent.Header.Set("Accept", "application/json")
@@ -250,84 +199,81 @@ func (c *Client) newRequest(ctx context.Context, r *request) (*http.Request, err
 	if r.idempotency != "" {
 		sent.Header.Set("Idempotency-Key", r.idempotency)
 	}
-	return sent, nil
-}
-
-// withoutURL returns the cause of an error of net/http, whose text has the URL and
-// so the address that is checked.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
+	response, err := c.http.Do(sent)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err
+		}
+		return reply{}, err
 	}
-	return err
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
+	if err == nil && len(body) > maxResponse {
+		err = errTooLarge
+	}
+	return reply{response.StatusCode, response.Header, body}, err
 }
 
-// A judgement is what an attempt means: err is nil for a response of 200.
-type judgement struct {
-	err   error
-	again bool          // the request may be sent again
-	after time.Duration // as the service asks; 0 if it does not
-}
-
-// judge classifies the outcome of an attempt. Repeating it is safe, since a batch
-// has an Idempotency-Key and other requests change nothing but cost.
-func (c *Client) judge(r reply, err error) judgement {
+// judge returns what an attempt means: nil for a response of 200, else an error, and whether
+// the request may be sent again. That is safe, since a batch has an Idempotency-Key
+// and other requests change nothing.
+func (c *Client) judge(r reply, err error) (again bool, _ error) {
 	switch {
-	case errors.Is(err, errTooLarge):
-		return judgement{err: &badResponseError{errTooLarge.Error()}}
+	case err == errTooLarge:
+		return false, err
 	case err != nil:
-		return judgement{err: &unreachableError{c.base.Host, err}, again: !isPermanent(err)}
+		_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+		_, name := errors.AsType[x509.HostnameError](err)
+		_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+		lasting := unknown || name || invalid ||
+			strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+		// net/http repeats parts of a response that it cannot read.
+		return !lasting, fmt.Errorf("cannot reach the service at %s: %s; check the URL and the network",
+			c.base.Host, sentence(err.Error()))
 	case r.status == http.StatusOK:
-		return judgement{}
+		return false, nil
 	case r.status >= 300 && r.status < 400:
-		return judgement{err: redirected(r)}
+		place := "elsewhere"
+		if to, err := url.Parse(r.header.Get("Location")); err == nil && to.Host != "" {
+			place = sentence(to.Scheme + "://" + to.Host)
+		}
+		return false, &badResponseError{fmt.Sprintf("the response (status %d) redirects to %s, "+
+			"which is not followed, so that the key is sent to the given service only", r.status, place)}
 	}
-	problem := problemOf(r)
-	return judgement{err: problem, again: isTemporary(r.status) && asOutOfPoints(problem) == nil, after: retryAfter(r.header)}
-}
-
-// isPermanent reports whether an error of the network will not pass: the
-// certificate of the service is not valid.
-func isPermanent(err error) bool {
-	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
-	_, name := errors.AsType[x509.HostnameError](err)
-	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
-	return unknown || name || invalid || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
-}
-
-// isTemporary reports whether a status may change: the service or a proxy is
-// overloaded, stopping or starting, or the first attempt of a batch is still in
-// progress (409). 402 is not: points refill once a month.
-func isTemporary(status int) bool {
-	switch status {
+	// The service or a proxy is overloaded, stopping or starting, or the first attempt of a
+	// batch is still in progress (409). 402 is not among them: points refill once a month.
+	switch r.status {
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
+		again = true
 	}
-	return false
+	return again, problemOf(r)
 }
 
-// redirected returns the error for a redirect. It names the host alone.
-func redirected(r reply) error {
-	place := "elsewhere"
-	if to, err := url.Parse(r.header.Get("Location")); err == nil && to.Host != "" {
-		place = sentence(to.Scheme + "://" + to.Host)
-	}
-	return &badResponseError{fmt.Sprintf("the response (status %d) redirects to %s, which is not followed, so that the key is sent to the given service only", r.status, place)}
+// A Problem is one that the service reported.
+type Problem struct {
+	Status  int
+	Code    string // such as INVALID_API_KEY; may be empty
+	Message string // safe to print
+
+	required, remaining int64 // points, with 402
 }
 
-// problemOf returns the error of a response.
-func problemOf(r reply) error {
-	problem, out := readProblem(r)
-	if r.status == http.StatusPaymentRequired && problem.Code != "" {
-		return out
+// Error returns the service's own sentence.
+func (e *Problem) Error() string {
+	text := fmt.Sprintf("the service refused the request with status %d", e.Status)
+	if e.Code != "" {
+		text += " " + e.Code
 	}
-	return problem
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
 }
 
-// readProblem reads an error response in one of the contract's three shapes. The body
-// of a proxy, such as HTML, leaves the message empty. The second is for 402 alone.
-func readProblem(r reply) (*Problem, *outOfPointsError) {
+// problemOf reads an error response in one of the contract's three shapes. The body
+// of a proxy, such as HTML, leaves code and message empty.
+func problemOf(r reply) *Problem {
 	var body struct {
 		Error  json.RawMessage // A: the message; B: an object
 		Code   string          // A
@@ -345,15 +291,8 @@ func readProblem(r reply) (*Problem, *outOfPointsError) {
 	if r.status == http.StatusTooManyRequests {
 		inner.Message = body.Detail
 	}
-	return &Problem{Status: r.status, Code: sentence(inner.Code), Message: sentence(inner.Message)},
-		&outOfPointsError{Required: inner.Required, Remaining: inner.Remaining}
-}
-
-// retryAfter returns the seconds of Retry-After. The service sends no date.
-func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
-	if err != nil {
-		return 0
+	if !isCode(inner.Code) {
+		inner.Code = ""
 	}
-	return time.Duration(seconds) * time.Second
+	return &Problem{r.status, inner.Code, sentence(inner.Message), inner.Required, inner.Remaining}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -150,9 +151,6 @@ func TestOutOfPoints(t *testing.T) {
 		return response(402, body)
 	})
 	_, err := c.Batch(context.Background(), emails(64), Options{})
-	out := asOutOfPoints(err)
-	require.NotNil(t, out)
-	require.Equal(t, outOfPointsError{Required: 64, Remaining: 10, Refill: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}, *out)
 	require.EqualError(t, err, "too few usage points are left this month: 10, and the next batch needs 64; they refill on 1 Dec 2026, 00:00 UTC")
 	require.Len(t, f.requests, 2)
 
@@ -160,7 +158,6 @@ func TestOutOfPoints(t *testing.T) {
 		return response(402, `{"success":false,"error":{"code":"INSUFFICIENT_USAGE","message":"No points are left.","required":1,"remaining":0}}`)
 	})
 	_, err = c.Batch(context.Background(), emails(1), Options{})
-	require.NotNil(t, asOutOfPoints(err))
 	require.EqualError(t, err, "the month's usage points are used up; they refill with the next month (UTC)")
 	require.Len(t, f.requests, 2, "no refusal for points is tried again")
 }
@@ -206,4 +203,27 @@ func TestPace(t *testing.T) {
 		require.Len(t, f.requests, 20)
 		require.InDelta(t, 19/slower, time.Since(begin).Seconds(), 1.5, "and not much slower")
 	})
+}
+
+// What a server sends that net/http cannot read, and the host of a redirect, cannot control a
+// terminal.
+func TestErrorsAreSafeToPrint(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		connection, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_, _ = connection.Write([]byte("HTTP/1.1 200 OK\r\nbad \x1b[2J header\r\n\r\n"))
+			_ = connection.Close()
+		}
+	}))
+	defer service.Close()
+	c, err := New(Config{URL: service.URL, Key: testKey})
+	require.NoError(t, err)
+	got, err := c.exchange(t.Context(), &request{method: http.MethodGet, path: "/v1/usage"})
+	require.Error(t, err)
+	_, err = c.judge(got, err)
+	require.ErrorContains(t, err, "cannot reach the service")
+	require.NotContains(t, err.Error(), "\x1b")
+	_, err = c.judge(reply{status: 302, header: http.Header{"Location": {"https://a%E2%80%AEb.example/"}}}, nil)
+	require.ErrorContains(t, err, "redirects to https://a b.example, which")
+	require.Equal(t, "'=cmd x", sentence("\x1b=cmd\nx"))
 }
