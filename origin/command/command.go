@@ -22,6 +22,7 @@ import (
 
 	"github.com/addrspec/addrspec/core/idna"
 	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/command/complete"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres" // databases that --database can name
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
@@ -106,8 +107,12 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 	if err == nil {
 		return 0
 	}
+	lines := strings.Split(err.Error(), "\n") // which may have words of a server or a file
+	for n, line := range lines {
+		lines[n] = output.Printable(line)
+	}
 	printed := make(chan struct{})
-	go func() { fmt.Fprintln(std.err, "addrspec:", err); close(printed) }()
+	go func() { fmt.Fprintln(std.err, "addrspec:", strings.Join(lines, "\n")); close(printed) }()
 	select {
 	case <-printed:
 	case <-time.After(time.Second): // because a reader that has stalled must not keep the process

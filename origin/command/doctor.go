@@ -14,6 +14,7 @@ import (
 
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/update"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/command/doctor"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -70,7 +71,7 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 	for _, f := range findings {
 		failed = failed || f.Status == doctor.Wrong || c.Strict && f.Status == doctor.Advised
 		for _, line := range strings.Split(f.Detail, "\n") { // a joined error has a line for each part
-			lines += fmt.Sprintf("%-11s %-6s %s\n", f.Part, shown[f.Status], line)
+			lines += fmt.Sprintf("%-11s %-6s %s\n", f.Part, shown[f.Status], output.Printable(line))
 		}
 	}
 	if c.To == "json" {

@@ -2,7 +2,10 @@ package command
 
 import (
 	"encoding/json"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -68,6 +71,22 @@ func TestDoctor(t *testing.T) {
 	} {
 		require.NotContains(t, requireFindings(t, "--public-url http://"+flags, finds), secret)
 	}
+}
+
+// What a server says, and the name of a file, cannot control the terminal.
+func TestForeignWordsCannotControlTheTerminal(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_, _ = io.WriteString(connection, "HTTP/1.1 404 \x1b[2Jgone\r\nContent-Length: 0\r\n\r\n")
+			_ = connection.Close()
+		}
+	}))
+	defer server.Close()
+	require.NotContains(t, requireFindings(t, "--public-url "+server.URL, "service WRONG .*\\[2Jgone"), "\x1b")
+	_, refused, _ := operator(t, "lists", "show", "--lists", "no\x1b[2Jfile")
+	require.Contains(t, refused, "[2Jfile")
+	require.NotContains(t, refused, "\x1b")
 }
 
 func TestDoctorForPrograms(t *testing.T) {

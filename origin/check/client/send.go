@@ -227,7 +227,7 @@ func (c *Client) judge(r reply, err error) (again bool, _ error) {
 		_, invalid := errors.AsType[x509.CertificateInvalidError](err)
 		lasting := unknown || name || invalid ||
 			strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
-		// net/http repeats parts of a response that it cannot read.
+		// net/http repeats the reason of a proxy as it came.
 		return !lasting, fmt.Errorf("cannot reach the service at %s: %s; check the URL and the network",
 			c.base.Host, sentence(err.Error()))
 	case r.status == http.StatusOK:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -205,24 +206,24 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// What a server sends that net/http cannot read, and the host of a redirect, cannot control a
-// terminal.
+// The reason of a proxy, the host of a redirect and a sentence of the service cannot control a
+// terminal, nor be a formula.
 func TestErrorsAreSafeToPrint(t *testing.T) {
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		connection, _, err := w.(http.Hijacker).Hijack()
-		if err == nil {
-			_, _ = connection.Write([]byte("HTTP/1.1 200 OK\r\nbad \x1b[2J header\r\n\r\n"))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_, _ = io.WriteString(connection, "HTTP/1.1 407 \x1b[2Jno\r\n\r\n")
 			_ = connection.Close()
 		}
 	}))
-	defer service.Close()
-	c, err := New(Config{URL: service.URL, Key: testKey})
+	defer proxy.Close()
+	at, err := url.Parse(proxy.URL)
+	require.NoError(t, err)
+	c, err := New(Config{URL: "https://addrspec.test", Key: testKey, transport: &http.Transport{Proxy: http.ProxyURL(at)}})
 	require.NoError(t, err)
 	got, err := c.exchange(t.Context(), &request{method: http.MethodGet, path: "/v1/usage"})
-	require.Error(t, err)
+	require.ErrorContains(t, err, "\x1b[2Jno")
 	_, err = c.judge(got, err)
-	require.ErrorContains(t, err, "cannot reach the service")
-	require.NotContains(t, err.Error(), "\x1b")
+	require.ErrorContains(t, err, "cannot reach the service at addrspec.test: [2Jno; check")
 	_, err = c.judge(reply{status: 302, header: http.Header{"Location": {"https://a%E2%80%AEb.example/"}}}, nil)
 	require.ErrorContains(t, err, "redirects to https://a b.example, which")
 	require.Equal(t, "'=cmd x", sentence("\x1b=cmd\nx"))
