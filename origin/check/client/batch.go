@@ -209,9 +209,11 @@ func (c *Client) batch(ctx context.Context, emails []string, body []byte, o Opti
 		r.idempotency = base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
 	text, err := c.send(ctx, r)
-	if err == nil {
+	p, _ := errors.AsType[*Problem](err)
+	switch {
+	case err == nil:
 		err = readBatch(text, emails, o, found)
-	} else if p, ok := errors.AsType[*Problem](err); ok && !c.once && p.Status == http.StatusPaymentRequired && p.Code != "" {
+	case p != nil && p.Status == http.StatusPaymentRequired && p.Code != "" && !c.once:
 		err = c.outOfPoints(ctx, p)
 	}
 	if err != nil && c.oneRun {

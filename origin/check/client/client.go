@@ -4,20 +4,12 @@
 //	c, err := client.New(client.Config{URL: "https://addrspec.example", Key: key})
 //	items, err := c.Batch(ctx, []string{"jane@example.org"}, client.Options{})
 //
-// It is written for long lists and imperfect networks:
+// It is written for long lists and imperfect networks. An attempt whose response was lost
+// is sent again and not charged again (send.go). Responses are limited in size, and what
+// is not verified is not returned (verify.go), since a proxy or another service may respond.
+// The key is sent to the configured service only, and no error has it or an address.
 //
-//   - send.go has the attempts of a request: one attempt, what its response means, and
-//     whether and when to try again. Every batch has an Idempotency-Key, so an attempt
-//     whose response was lost is not charged again.
-//   - The account's rate is kept there too, so that few requests are refused.
-//   - Responses are limited in size and verified (verify.go), since they may be
-//     those of a proxy or of another service. What was not verified is not returned.
-//   - The key is sent to the configured service only: redirects are not followed.
-//     No error contains the key or an address.
-//
-// A generated client (see origin/api/README.md) has none of this, and
-// the API has three operations, so it is built on net/http. golang.org/x/time/rate
-// keeps the rate.
+// A generated client (see origin/api/README.md) has none of this.
 package client
 
 import (
@@ -158,17 +150,12 @@ func (c *Client) Exposed() bool {
 	return c.base.Scheme != "https" && !local
 }
 
-// A Usage is what an account has used and has left. A nil number is unlimited.
+// A Usage is what an account has left.
 type Usage struct {
 	Points struct {
-		Used      int64
-		Limit     *int64
-		Remaining *int64
-		Overage   bool // more than Limit may be used
+		Remaining *int64 // nil: unlimited
+		Overage   bool   // more may be used
 		Refill    time.Time
-	}
-	Rate struct {
-		Limit *int64 // requests a second
 	}
 	Policy string // the name of the key's default policy, "" for none
 }

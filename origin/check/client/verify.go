@@ -82,6 +82,9 @@ type verdict struct {
 	Rule   *string `json:"rule"`
 }
 
+var nullable = map[result.Field]bool{result.Normalized: true, result.LocalPart: true, result.Domain: true,
+	result.Role: true, result.TypoSuggestion: true}
+
 // readResult verifies a result and returns it on one line with the 16 fields in
 // their order, details if they were asked for, and the verdict if a policy decided. The
 // values keep their bytes, so the line is the same as that of any host. Other members are
@@ -100,12 +103,8 @@ func readResult(object []byte, email string, o Options) ([]byte, error) {
 		value = bytes.TrimSpace(value)
 		line.WriteByte("{,"[min(n, 1)])
 		line.WriteString(`"` + result.Names[n] + `":`)
-		switch field := result.Field(n); field {
-		case result.Normalized, result.LocalPart, result.Domain, result.Role, result.TypoSuggestion: // may be null
-		default:
-			if string(value) == "null" {
-				return nil, &badResponseError{"the result of an address lacks the member " + result.Names[n]}
-			}
+		if string(value) == "null" && !nullable[result.Field(n)] {
+			return nil, &badResponseError{"the result of an address lacks the member " + result.Names[n]}
 		}
 		line.Write(value)
 	}
