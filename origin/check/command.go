@@ -1,3 +1,6 @@
+// Package check is the command addrspec check: its flags, the files and streams that it reads and
+// writes, and its exit codes. A run is a pipeline (package pipeline) from a reader (package input)
+// through the module or a service (package client) to a format (package output).
 package check
 
 import (
@@ -5,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
@@ -153,25 +155,6 @@ func (c *Command) setLocal(ctx context.Context, run *pipeline.Run) (o openChecke
 	local.Lookups = pipeline.NewLookups(resolver, c.Workers)
 	run.Workers = chunksLookedUp
 	return o, nil
-}
-
-// ReadPolicy returns the policy in a file, nil without one.
-func ReadPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Policy, error) {
-	if path == "" {
-		return nil, nil
-	}
-	document, err := service.ReadLimited(path, service.MaxPolicyFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("--policy: %w; only with --server, a name of a-z, 0-9, - and _ is a policy of the account", err)
-	case err != nil:
-		return nil, fmt.Errorf("--policy: %w", err)
-	}
-	policy, err := service.CompilePolicy(ctx, engine, path, document)
-	if err != nil {
-		return nil, fmt.Errorf("--policy %w", err)
-	}
-	return policy, nil
 }
 
 // verifyTime is the longest time that a run waits at its end to know whether a resolver
@@ -332,8 +315,8 @@ func (c *Command) stopped(ctx context.Context, err error, counts pipeline.Counts
 	}
 	hint := words.Count(done, "record") + " written"
 	if !in.typed { // those that were typed are not there to be read again
-		hint += fmt.Sprintf("; go on with --resume %d %s", done, strings.Join(resume, " "))
-		hint = strings.TrimSpace(hint)
+		flags := append([]string{"--resume", fmt.Sprint(done)}, resume...)
+		hint += "; go on with " + strings.Join(flags, " ")
 		if in.stdinUsed {
 			hint += ", with the same input again"
 		}

@@ -30,6 +30,7 @@ type ServerFlags struct {
 	RunID   string `group:"Through a service:" placeholder:"ID" help:"Makes the Idempotency-Keys of the batches. A run that is repeated with the same ID within 24 hours is not charged again for batches that got a response. Default: random."`
 }
 
+// ErrServerOffline is the error of flags that exclude each other.
 var ErrServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
 
 // validate returns an error for flags that exclude each other.
@@ -88,7 +89,7 @@ func (f *ServerFlags) readKey() (string, error) {
 const maxKeyFile = 4 << 10
 
 func readKeyLine(path string) (string, error) {
-	text, err := service.ReadLimited(path, maxKeyFile)
+	text, err := service.ReadStart(path, maxKeyFile)
 	if err != nil {
 		return "", fmt.Errorf("--key-file: %w", err)
 	}
@@ -161,22 +162,6 @@ func Lazily(ctx context.Context, flags *service.ModuleFlags) (engine func() (*ho
 			e.Close(context.WithoutCancel(ctx))
 		}
 	}
-}
-
-// DecideBy makes the policy of --policy decide: with a name that of the account, at the
-// service, else that in the file, here.
-func DecideBy(ctx context.Context, policy string, engine func() (*host.Engine, error), checker *client.Checker) error {
-	if policy == "" || book.CheckPolicyName(policy) == nil {
-		checker.Policy = policy
-		return nil
-	}
-	e, err := engine()
-	if err != nil {
-		return err
-	}
-	compiled, err := ReadPolicy(ctx, e, policy)
-	checker.Decider = &pipeline.Local{View: e.View(), Policy: compiled}
-	return err
 }
 
 // adopt makes the key's default policy that of the run, if there is no other, and returns the

@@ -1,11 +1,15 @@
 package check
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // Before a run, what it costs and what is left is said.
@@ -44,4 +48,28 @@ func TestReadKeyTrims(t *testing.T) {
 	flags := ServerFlags{Key: " \n"}
 	_, err := flags.readKey()
 	require.ErrorContains(t, err, "needs an API key")
+}
+
+// A run with the key's default policy goes on with the same policy, and with its own id.
+func TestStoppedRunNamesItsFlags(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	file, typed := &checkInput{}, &checkInput{typed: true}
+	for _, c := range []struct {
+		policy, resume string
+		in             *checkInput
+		want           string
+	}{
+		{"", "sign-up", file, "; go on with --resume 9 --run-id X --policy sign-up, and append to the output so far with >>"},
+		{"own.json", "sign-up", file, "; go on with --resume 9 --run-id X, and append to the output so far with >>"},
+		{"", "", file, "; go on with --resume 9 --run-id X, and append to the output so far with >>"},
+		{"", "", typed, ""},
+	} {
+		command := &Command{Resume: 2}
+		command.Policy = c.policy
+		flags := append([]string{"--run-id", "X"}, command.adopt(&client.Checker{}, c.resume)...)
+		err := command.stopped(ctx, ctx.Err(), pipeline.Counts{Records: 7}, c.in, &checkOutput{}, flags)
+		require.EqualError(t, err, "interrupted: 9 records written"+c.want)
+	}
 }

@@ -132,7 +132,7 @@ var commandExamples = map[string][]commandExample{
 	"check": {
 		{"check an address, and say why", "addrspec check --details jane@example.org"},
 		{"check the export of a mailing tool: its columns come first in the output", "addrspec check customers.csv -o checked.csv"},
-		{"go on after Ctrl-C, which prints this line", "addrspec check --resume 51200 customers.csv -o checked.csv"},
+		{"go on after Ctrl-C, which says from which record", "addrspec check --resume 51200 customers.csv -o checked.csv"},
 		{"print the addresses of a list in normal form", "addrspec check --quiet < addresses.txt | jq .normalized"},
 		{"fail a job whose list has addresses that cannot work, without DNS", "addrspec check --offline --fail-on invalid,typo addresses.txt"},
 		{"decide about each address by a policy, and fail a job if one is blocked", "addrspec check --policy signup.json --fail-on block addresses.txt"},

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -335,7 +336,7 @@ func TestPolicyErrors(t *testing.T) {
 		"{\n\"block\": {\n\"reasons\": [\"public\", \"disposible\"]\n}\n}": file + ":3:23: block.reasons[1]: ",
 		"":                           file + ":1:1: ",
 		strings.Repeat("[", 100_000): file + ":1:",
-		strings.Repeat(" ", service.MaxPolicyFile+1): "has more than",
+		strings.Repeat(" ", check.MaxPolicyFile+1): "has more than",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
 		_, problem, code := s.policy("set", "p", file)

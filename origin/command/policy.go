@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
@@ -53,12 +54,12 @@ func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 		if err := book.CheckPolicyName(c.Name); err != nil {
 			return "", err
 		}
-		read := func() (string, error) { return service.ReadLimited(c.File, service.MaxPolicyFile) }
+		read := func() (string, error) { return service.ReadStart(c.File, check.MaxPolicyFile) }
 		file := c.File
 		if file == "-" {
 			file = "standard input"
 			read = func() (string, error) {
-				text, err := io.ReadAll(io.LimitReader(std.in, service.MaxPolicyFile))
+				text, err := io.ReadAll(io.LimitReader(std.in, check.MaxPolicyFile))
 				return string(text), err
 			}
 		}
@@ -71,7 +72,7 @@ func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 			return "", err
 		}
 		defer engine.Close(context.WithoutCancel(ctx))
-		if _, err := service.CompilePolicy(ctx, engine, file, document); err != nil {
+		if _, err := check.CompilePolicy(ctx, engine, file, document); err != nil {
 			return "", err
 		}
 		before, err := l.Policy(ctx, a.ID, c.Name)

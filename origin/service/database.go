@@ -98,7 +98,7 @@ func (f *SecretKeyFlags) Sealer() (*store.Sealer, error) {
 	flag, keys := "--secret-key", splitSecrets(f.SecretKey)
 	if f.SecretKeyFile != "" {
 		flag = "--secret-key-file " + f.SecretKeyFile
-		text, err := readStart(f.SecretKeyFile, 4<<10)
+		text, err := ReadStart(f.SecretKeyFile, 4<<10)
 		if err != nil {
 			return nil, UsageError{Err: fmt.Errorf("--secret-key-file: %w", err)}
 		}

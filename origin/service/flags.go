@@ -117,8 +117,8 @@ func checkSecrets(flag string, secrets []string, shortest int, change string) er
 	return nil
 }
 
-// readStart returns a file's first bytes, because a wrong file may be large.
-func readStart(path string, most int64) (string, error) {
+// ReadStart returns a file's first bytes, because a wrong file may be large.
+func ReadStart(path string, most int64) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err

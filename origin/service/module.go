@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -151,7 +150,7 @@ func (k *ListsKey) UnmarshalText(text []byte) (err error) {
 		return nil
 	}
 	if !feed.IsKey(given) {
-		given, err = readStart(given, feed.MaxKey)
+		given, err = ReadStart(given, feed.MaxKey)
 		if err != nil {
 			return fmt.Errorf("neither a public key of minisign nor a file with one: %w", err)
 		}
@@ -194,30 +193,4 @@ func CheckListsAge(version string, most time.Duration, now time.Time) (string, e
 			version, words.Days(age))
 	}
 	return fmt.Sprintf("%s, %s old", version, words.Days(age)), nil
-}
-
-// MaxPolicyFile is above the longest document of a policy, which the module refuses in its
-// own words.
-const MaxPolicyFile = 4 << 20
-
-// CompilePolicy returns the policy of a document, or an error that names file, line and
-// place.
-func CompilePolicy(ctx context.Context, engine *host.Engine, file, document string) (*host.Policy, error) {
-	policy, err := engine.NewPolicy(ctx, document)
-	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
-		line, column := refused.Position(document)
-		return nil, fmt.Errorf("%s:%d:%d: %s", file, line, column, refused.Sentence)
-	}
-	return policy, err
-}
-
-// ReadLimited returns the beginning of a file, up to limit bytes.
-func ReadLimited(path string, limit int64) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, limit))
-	return string(text), err
 }

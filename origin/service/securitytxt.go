@@ -18,7 +18,7 @@ func (s *Service) loadSecurityTxt(context.Context) error {
 	if s.SecurityTxt == "" {
 		return nil
 	}
-	text, err := readStart(s.SecurityTxt, longestSecurityTxt+1)
+	text, err := ReadStart(s.SecurityTxt, longestSecurityTxt+1)
 	if err != nil {
 		return fmt.Errorf("--security-txt: %w", err)
 	}
