@@ -1,0 +1,290 @@
+package workbook
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/xuri/excelize/v2"
+)
+
+const (
+	mainSpace  = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"`
+	linkSpace  = `http://schemas.openxmlformats.org/officeDocument/2006/relationships`
+	sheetName  = "xl/worksheets/sheet1.xml"
+	stringName = "xl/sharedStrings.xml"
+	linkName   = "xl/_rels/workbook.xml.rels"
+)
+
+// links are relationships of the names and targets, and of more attributes.
+func links(links ...string) string {
+	all := `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
+	for n, link := range links {
+		all += fmt.Sprintf(`<Relationship Id="r%d" %s/>`, n+1, link)
+	}
+	return all + `</Relationships>`
+}
+
+// rows is a sheet.
+func rows(rows string) string {
+	return `<worksheet ` + mainSpace + `><sheetData>` + rows + `</sheetData></worksheet>`
+}
+
+// plain is a workbook of two rows.
+var plain = map[string]string{
+	"_rels/.rels": links(`Type="` + linkSpace + `/officeDocument" Target="xl/workbook.xml"`),
+	"xl/workbook.xml": `<workbook ` + mainSpace + ` xmlns:r="` + linkSpace + `"><sheets>` +
+		`<sheet name="List" sheetId="1" r:id="r1"/></sheets></workbook>`,
+	linkName:   links(`Type="` + linkSpace + `/worksheet" Target="worksheets/sheet1.xml"`),
+	stringName: `<sst ` + mainSpace + `><si><t>email</t></si><si><r><t>a@</t></r><r><t>b.example</t></r></si></sst>`,
+	sheetName:  rows(`<row r="1"><c r="A1" t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>`),
+}
+
+// file is a workbook of the plain parts and others.
+func file(t testing.TB, others map[string]string) *os.File {
+	out, err := os.Create(filepath.Join(t.TempDir(), "list.xlsx"))
+	require.NoError(t, err)
+	t.Cleanup(func() { out.Close() })
+	w := zip.NewWriter(out)
+	parts := maps.Clone(plain)
+	maps.Copy(parts, others)
+	for name, text := range parts {
+		part, err := w.Create(name)
+		require.NoError(t, err)
+		_, err = io.WriteString(part, text)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return out
+}
+
+// read returns the text of a sheet. It requires that no temporary file is left.
+func read(t testing.TB, in *os.File, sheet string) (*Sheet, string, error) {
+	t.Setenv("TMPDIR", t.TempDir())
+	defer func() {
+		left, err := os.ReadDir(os.TempDir())
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}()
+	s, err := Open(in, sheet)
+	if err != nil {
+		require.Nil(t, s)
+		return nil, "", err
+	}
+	defer func() { require.NoError(t, s.Close()) }()
+	text, err := io.ReadAll(s)
+	return s, string(text), err
+}
+
+func TestCells(t *testing.T) {
+	for want, cells := range map[string]string{
+		"email,a@b.example\n":            `<row><c t="s"><v>0</v></c><c t="s"><v> 1 </v></c></row>`,
+		"x,,y\n":                         `<row><c t="inlineStr"><is><t>x</t></is></c><c r="C1" t="str"><f>A1</f><v>y</v></c></row>`,
+		"\"a\r\nb \"\"c\"\"\"\n":         "<row><c t=\"inlineStr\"><is><t>a_x000D_\nb \"c\"</t></is></c></row>",
+		"\n\n1\n\n2\n":                   `<row r="3"><c><v>1</v></c></row><row r="4"/><row><c><v>2</v></c></row><row><c/></row>`,
+		"TRUE,FALSE,#N/A\n":              `<row><c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c></row>`,
+		"1234567890123,0.3,007\n":        `<row><c><v>1234567890123</v></c><c><v>0.30000000000000004</v></c><c s="4"><v>7</v></c></row>`,
+		"2023-03-15,15.03.2023,50.00%\n": `<row><c s="1"><v>45000</v></c><c s="2"><v>45000.5</v></c><c s="3"><v>0.5</v></c></row>`,
+	} {
+		_, got, err := read(t, file(t, map[string]string{sheetName: rows(cells), "xl/styles.xml": `<styleSheet ` + mainSpace +
+			`><numFmts><numFmt numFmtId="200" formatCode="dd.mm.yyyy"/><numFmt numFmtId="201" formatCode="000"/></numFmts>` +
+			`<cellXfs><xf/><xf numFmtId="14"/><xf numFmtId="200"/><xf numFmtId="10"/><xf numFmtId="201"/></cellXfs></styleSheet>`,
+		}), "")
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestSheets(t *testing.T) {
+	book := excelize.NewFile()
+	for _, name := range []string{"Secret", "List", "2"} {
+		_, err := book.NewSheet(name)
+		require.NoError(t, err)
+		require.NoError(t, book.SetCellStr(name, "A1", "in "+name))
+	}
+	require.NoError(t, book.SetSheetVisible("Secret", false))
+	name := filepath.Join(t.TempDir(), "list.xlsm")
+	require.NoError(t, book.SaveAs(name))
+	in, err := os.Open(name)
+	require.NoError(t, err)
+	defer in.Close()
+	for asked, want := range map[string]string{"": "List", "secret": "Secret", "2": "2", "3": "List"} {
+		s, got, err := read(t, in, asked)
+		require.NoError(t, err)
+		require.Equal(t, "in "+want+"\n", got)
+		require.Equal(t, want, s.Name)
+		require.Len(t, s.Others, 3)
+		require.NotContains(t, s.Others, want)
+	}
+	_, got, err := read(t, in, "Sheet1")
+	require.NoError(t, err)
+	require.Empty(t, got)
+	for _, unknown := range []string{"0", "5", "-1", "Lists"} {
+		_, _, err = read(t, in, unknown)
+		require.ErrorContains(t, err, `no sheet "`+unknown+`": name one of ["Sheet1" "Secret" "List" "2"]`)
+	}
+}
+
+func TestOnlyScannedPartsAreCopied(t *testing.T) {
+	s, err := Open(file(t, map[string]string{
+		"xl/vbaProject.bin": "x", "xl/externalLinks/externalLink1.xml": "<", "xl/worksheets/_rels/sheet1.xml.rels": "<",
+		"xl/media/a.png": "x", `xl\styles.xml`: `<styleSheet ` + mainSpace + `/>`,
+	}), "")
+	require.NoError(t, err)
+	defer s.Close()
+	copied, err := zip.OpenReader(filepath.Join(s.temporary, "scanned.xlsx"))
+	require.NoError(t, err)
+	defer copied.Close()
+	names := []string{"xl/styles.xml"}
+	for name := range plain {
+		names = append(names, name)
+	}
+	var got []string
+	for _, part := range copied.File {
+		got = append(got, part.Name)
+	}
+	require.ElementsMatch(t, names, got)
+}
+
+// TestRefused has what excelize reads as less, as something else, or without a bound.
+func TestRefused(t *testing.T) {
+	row := func(cells string) map[string]string {
+		return map[string]string{sheetName: rows(`<row r="2">` + cells + `</row>`)}
+	}
+	link := func(link string) map[string]string {
+		return map[string]string{linkName: links(`Type="` + linkSpace + `/worksheet" ` + link)}
+	}
+	for _, c := range []struct {
+		want  string
+		parts map[string]string
+	}{
+		{"cell ALM2 is beyond 1000 columns", row(`<c r="ALL2"><v>1</v></c><c><v>1</v></c>`)},
+		{"cell XFD2 is beyond 1000 columns", row(`<c r="XFD2" t="inlineStr"><is><t>x</t></is></c>`)},
+		{"after row 2, column 0", row(`<c r="XFE2"/>`)},
+		{"after row 2, column 0", row(`<c r="A1"/>`)},
+		{"after row 2, column 2", row(`<c r="B2"/><c r="A2"/>`)},
+		{"cell B2 has a shared string that does not exist", row(`<c/><c t="s"><v>2</v></c>`)},
+		{"cell A2 has no number of a shared string", row(`<c t="s"><v>-1</v></c>`)},
+		{"invalid syntax", row(`<c s="bold"><v>1</v></c>`)},
+		{"a cell or tag is longer", row(`<c t="inlineStr"><is>` + strings.Repeat("<t>xxxxxxxxxxxxxxxxxxxxxxxxxxx</t>", maxToken/30) + `</is></c>`)},
+		{"a cell or tag is longer", row(`<c r="` + strings.Repeat("A", 2*maxToken) + `"/>`)},
+		{"a cell or tag is longer", map[string]string{stringName: `<sst><si><t>` + strings.Repeat("x", 2*maxToken) + `</t></si></sst>`}},
+		{"the row after row 2 has no higher number", map[string]string{sheetName: rows(`<row r="2"/><row r="2"/>`)}},
+		{"the row after row 1048576 has", map[string]string{sheetName: rows(`<row r="1048576"/><row/>`)}},
+		{"more than 64 elements", map[string]string{sheetName: strings.Repeat("<a>", 65) + strings.Repeat("</a>", 65)}},
+		{"xl/worksheets/sheet1.xml: line 1: EOF", map[string]string{sheetName: ""}},
+		{"xl/styles.xml: line 1: XML syntax error", map[string]string{"xl/styles.xml": "<styleSheet>"}},
+		{"invalid character entity &a;", map[string]string{stringName: `<sst><si><t>&a;</t></si></sst>`}},
+		{"a document type", map[string]string{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst><si><t>a</t></si></sst>`}},
+		{"more than 10000 sheets", map[string]string{"xl/styles.xml": "<a>" + strings.Repeat(`<numFmt a=""/>`, maxEntries+1) + "</a>"}},
+		{"or one of 4097 bytes", map[string]string{"xl/styles.xml": `<a><numFmt formatCode="` + strings.Repeat("0", maxEntry+1) + `"/></a>`}},
+		{"more than 4194304 shared strings", map[string]string{stringName: "<sst>" + strings.Repeat("<si/>", maxCount+1) + "</sst>"}},
+		{"larger than 16777216 bytes", map[string]string{"xl/styles.xml": strings.Repeat(" ", maxSmall+1)}},
+		{"sheet List does not exist", link(`Target="../../../../etc/passwd"`)},
+		{"sheet List does not exist", link(`Target="file:///etc/passwd"`)},
+		{"sheet List does not exist", link(`Target="http://localhost/sheet1.xml" TargetMode="External"`)},
+		{"no visible sheet has a value", link(`Target="_rels/workbook.xml.rels"`)},
+		{"no visible sheet has a value", map[string]string{"xl/workbook.xml": `<workbook ` + mainSpace + `/>`}},
+		{"no visible sheet has a value", map[string]string{sheetName: rows(`<row r="9"><c s="1"/></row>`)}},
+	} {
+		_, _, err := read(t, file(t, c.parts), "")
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// TestRefusedArchive has archives that lie or are too large.
+func TestRefusedArchive(t *testing.T) {
+	many, long := map[string]string{}, map[string]string{}
+	for n := range maxParts {
+		many[strconv.Itoa(n)] = ""
+	}
+	for n := range maxDirectory/60_000 + 1 {
+		long[strconv.Itoa(n)+strings.Repeat("x", 60_000)] = ""
+	}
+	_, _, err := read(t, file(t, many), "")
+	require.ErrorContains(t, err, "more than 10000 parts")
+	_, _, err = read(t, file(t, long), "")
+	require.ErrorContains(t, err, "the list of its parts is longer")
+	for want, sizes := range map[string][]uint64{
+		"larger than 1073741824 bytes": {maxUnpacked + 1},
+		"or all parts than 1073741824": {4, maxUnpacked},
+		"not a valid zip file":         {3},
+		"unexpected EOF":               {5},
+	} {
+		in, err := os.Create(filepath.Join(t.TempDir(), "list.xlsx"))
+		require.NoError(t, err)
+		w := zip.NewWriter(in)
+		for n, size := range sizes {
+			h := &zip.FileHeader{Name: fmt.Sprintf("xl/worksheets/sheet%d.xml", n), CompressedSize64: 4, UncompressedSize64: size}
+			part, err := w.CreateRaw(h)
+			require.NoError(t, err)
+			_, err = io.WriteString(part, "<a/>")
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Close())
+		_, _, err = read(t, in, "")
+		require.ErrorContains(t, err, want)
+		require.NoError(t, in.Close())
+	}
+}
+
+// TestDamaged cuts a sheet everywhere, and changes each byte of a file.
+func TestDamaged(t *testing.T) {
+	sheet := plain[sheetName]
+	for n := range len(sheet) {
+		_, _, err := read(t, file(t, map[string]string{sheetName: sheet[:n]}), "")
+		require.Error(t, err)
+	}
+	whole, err := os.ReadFile(file(t, nil).Name())
+	require.NoError(t, err)
+	in := file(t, nil)
+	for n := range whole {
+		_, err = in.WriteAt([]byte{whole[n] ^ 1}, int64(n))
+		require.NoError(t, err)
+		_, got, err := read(t, in, "")
+		require.True(t, err != nil || got == "email\na@b.example\n", "byte %d: %q", n, got)
+		_, err = in.WriteAt(whole[n:n+1], int64(n))
+		require.NoError(t, err)
+	}
+}
+
+// FuzzOpen: no file makes it panic or wait for ever. What is no zip file is a sheet, or
+// the code of a number format.
+func FuzzOpen(f *testing.F) {
+	whole, err := os.ReadFile(file(f, nil).Name())
+	require.NoError(f, err)
+	f.Add(whole)
+	f.Add([]byte(plain[sheetName]))
+	f.Add([]byte(`[$-409]mmmm\ d\,\ yyyy;@`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var code bytes.Buffer
+		require.NoError(t, xml.EscapeText(&code, text[:min(len(text), maxEntry/8)]))
+		parts := map[string]string{sheetName: string(text)}
+		if !bytes.HasPrefix(text, []byte("<")) {
+			parts = map[string]string{
+				"xl/styles.xml": `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="` + code.String() +
+					`"/></numFmts><cellXfs><xf numFmtId="200"/></cellXfs></styleSheet>`,
+				sheetName: rows(`<row><c s="0"><v>45000.5</v></c><c s="0"><v>-1e300</v></c><c s="0" t="s"><v>0</v></c></row>`),
+			}
+		}
+		in := file(t, parts)
+		if bytes.HasPrefix(text, []byte("PK")) {
+			require.NoError(t, os.WriteFile(in.Name(), text[:min(len(text), 64<<10)], 0o600))
+		}
+		s, err := Open(in, "")
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		_, _ = io.Copy(io.Discard, io.LimitReader(s, 4<<20))
+	})
+}
