@@ -12,19 +12,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AddressNames are names of columns of addresses, one a line. They are from exports of
-// mail and customer programs in several languages. The page Lists knows them too.
+// AddressNames are names of columns of addresses, one a line, the best first. They are from exports
+// of mail and customer programs in many languages. The page Lists knows them too.
 //
 //go:embed names.txt
 var AddressNames string
 
-// addressNames are the same, as plain writes them.
-var addressNames = func() map[string]bool {
-	set := map[string]bool{}
+// addressNames are the places of the same names, as plain writes them.
+var addressNames = func() map[string]int {
+	places := map[string]int{}
 	for name := range strings.Lines(AddressNames) {
-		set[plain(name)] = true
+		places[plain(name)] = len(places) + 1
 	}
-	return set
+	return places
 }()
 
 // plain returns the letters and digits of a name in lower case, without accents.
@@ -37,54 +37,114 @@ func plain(name string) string {
 	}, norm.NFKD.String(name))
 }
 
-// isName reports whether a column of this name has addresses for certain.
-func isName(cell string) bool { return len(cell) < 100 && addressNames[plain(cell)] }
+// placeOf returns the place of a known name of columns of addresses, or 0.
+func placeOf(cell string) int {
+	if len(cell) > 100 {
+		return 0
+	}
+	return addressNames[plain(cell)]
+}
 
-// isAddress reports whether a cell looks like an address.
-func isAddress(cell string) bool { return strings.Contains(cell, "@") }
+func isName(cell string) bool { return placeOf(cell) > 0 }
 
-// findColumn returns the index of the column of addresses: one with a known name in
-// the first row, else the one with the most cells that look like an address, where
-// "mail" in its name breaks a tie. The error says that there is none or no single
-// one.
+// likeAddress is how much a cell looks like an address: 2 if it has a domain of several labels, 1
+// if it may be one otherwise, else 0. A handle such as @ann and a URL are none.
+func likeAddress(cell string) int {
+	cell = strings.Trim(cell, " \t\u00A0\u3000<>\"'")
+	sign := strings.LastIndexByte(cell, '@')
+	if sign <= 0 || sign == len(cell)-1 || strings.Contains(cell, "://") {
+		return 0
+	}
+	domain := cell[sign+1:]
+	switch {
+	case strings.IndexAny(cell[sign-1:sign], " \t/") == 0, strings.IndexAny(domain[:1], " \t") == 0:
+		return 0
+	case strings.ContainsAny(domain, ".[") || strings.ContainsAny(domain, "。．｡"):
+		return 2
+	}
+	return 1
+}
+
+func isAddress(cell string) bool { return likeAddress(cell) > 0 }
+
+// sampleRows is how many rows decide about the separator, the column and the
+// header, if so many have arrived.
+const sampleRows = 100
+
+// maxPreamble is the most rows before a header that are not blank.
+const maxPreamble = 9
+
+// preamble returns how many rows precede the header, such as a title or notes. The header is the
+// first row with a known name, or with the chosen one. Without any, what precedes it are rows
+// of one cell, and it has no address but rows after it have some.
+func preamble(rows [][]string, chosen string) int {
+	for n, cells := range rows[:min(len(rows), maxPreamble+1)] {
+		if slices.ContainsFunc(cells, func(cell string) bool { return isName(cell) || chosen != "" && plain(cell) == plain(chosen) }) {
+			return n
+		}
+		if slices.ContainsFunc(cells, isAddress) {
+			break
+		}
+	}
+	for n, cells := range rows[:min(len(rows), maxPreamble+1)] {
+		full := 0
+		for _, cell := range cells {
+			if strings.TrimSpace(cell) != "" {
+				full++
+			}
+		}
+		switch {
+		case slices.ContainsFunc(cells, isAddress):
+			return 0
+		case full > 1 && len(rows) > n+1 && slices.ContainsFunc(rows[n+1], isAddress):
+			return n
+		case full > 1:
+			return 0
+		}
+	}
+	return 0
+}
+
+// findColumn returns the index of the column of addresses. Among those with addresses, or with
+// nothing in them yet, it is the one with the best known name in the first row; else the one with
+// the most addresses, where "mail" in its name breaks a tie. The error says that there is none or no
+// single one.
 func findColumn(sample [][]string) (int, error) {
-	votes := make([]int, widest(sample)+1)
+	votes, others := make([]int, widest(sample)+1), make([]int, widest(sample)+1)
 	for _, cells := range sample {
 		for n, cell := range cells {
-			if isAddress(cell) {
-				votes[n] += 2
+			votes[n] += 2 * likeAddress(cell)
+			if !isAddress(cell) && strings.TrimSpace(cell) != "" {
+				others[n]++
 			}
 		}
 	}
+	none := slices.Max(votes) == 0
+	named, place := -1, 0
 	for n, cell := range first(sample) {
-		votes[n] += votesOfName(cell)
+		here := placeOf(cell)
+		if here > 0 && (none || votes[n] > 0 || others[n] == 1) && (place == 0 || here < place) {
+			named, place = n, here
+		}
+		if !isAddress(cell) && strings.Contains(plain(cell), "mail") {
+			votes[n]++
+		}
+	}
+	if named >= 0 {
+		return named, nil
 	}
 	most := slices.Max(votes)
 	best := slices.Index(votes, most)
 	other := slices.Index(votes[best+1:], most)
 	switch {
 	case most == 0:
-		return 0, fmt.Errorf("%w; name one by its number or name (--column), or give --from text if each line is an address; %s", errNoColumn, describe(first(sample)))
-	case other >= 0 && most < knownName:
-		return 0, fmt.Errorf("columns %d and %d both have addresses: name one by its number or name (--column), or give one address a line; %s", best+1, best+2+other, describe(first(sample)))
+		return 0, fmt.Errorf("%w; name one by its number or name (--column), or give --from text if each line is an address; %s",
+			errNoColumn, describe(first(sample)))
+	case other >= 0:
+		return best, fmt.Errorf("columns %d and %d both have addresses: name one by its number or name (--column), or give "+
+			"one address a line; %s", best+1, best+2+other, describe(first(sample)))
 	}
 	return best, nil
-}
-
-// knownName are the votes for a column with a known name: more than those of all
-// rows of a sample.
-const knownName = 1 << 16
-
-func votesOfName(cell string) int {
-	switch {
-	case isAddress(cell):
-		return 0
-	case isName(cell):
-		return knownName
-	case strings.Contains(plain(cell), "mail"):
-		return 1
-	}
-	return 0
 }
 
 // findHeader reports whether the first row has names: it has a known one, or no
@@ -110,9 +170,18 @@ func chooseColumn(sample [][]string, chosen string) (column int, named bool, err
 		}
 		return number - 1, false, nil
 	}
-	found := matching(first(sample), func(cell string) bool { return strings.TrimSpace(cell) == chosen })
+	var exact, similar []int
+	for n, cell := range first(sample) {
+		if strings.TrimSpace(cell) == chosen {
+			exact = append(exact, n)
+		}
+		if plain(cell) == plain(chosen) {
+			similar = append(similar, n)
+		}
+	}
+	found := exact
 	if len(found) == 0 {
-		found = matching(first(sample), func(cell string) bool { return plain(cell) == plain(chosen) })
+		found = similar
 	}
 	switch len(found) {
 	case 0:
@@ -123,15 +192,6 @@ func chooseColumn(sample [][]string, chosen string) (column int, named bool, err
 	return 0, false, fmt.Errorf("columns %d and %d are both called %q: give the number of one", found[0]+1, found[1]+1, chosen)
 }
 
-func matching(cells []string, match func(string) bool) (found []int) {
-	for n, cell := range cells {
-		if match(cell) {
-			found = append(found, n)
-		}
-	}
-	return found
-}
-
 var errNoColumn = errors.New("no column has addresses")
 
 // describe lists the columns by the first row, without addresses.
@@ -139,7 +199,7 @@ func describe(cells []string) string {
 	const most, longest = 20, 40
 	var list []string
 	for n, cell := range cells[:min(len(cells), most)] {
-		if isAddress(cell) || len(cell) > longest {
+		if strings.Contains(cell, "@") || len(cell) > longest {
 			cell = "…"
 		}
 		list = append(list, fmt.Sprintf("%d %q", n+1, cell))

@@ -10,55 +10,78 @@ import (
 	"strings"
 )
 
+// A layout is how the records are laid out.
+type layout struct {
+	format string
+	comma  byte // of CSV, else 0
+	skip   int  // rows before the header that are no records, blank ones apart
+	silent int  // of these, the first ones that are not passed through
+
+	column   int      // of the addresses
+	names    []string // of the columns, nil without a header
+	width    int      // cells of a row
+	preamble [][]string
+	key      string // of the addresses in a JSON object
+}
+
 // begin finds out about the input.
 func (r *Reader) begin() error {
 	if !slices.Contains([]string{"", Auto, Text, CSV, TSV, NDJSON}, r.options.Format) {
 		return fmt.Errorf("there is no input format %q: use auto, text, csv, tsv or ndjson", r.options.Format)
 	}
-	if !slices.Contains([]string{"", Auto, UTF8, UTF16LE, UTF16BE, Windows1252}, r.options.Encoding) {
-		return fmt.Errorf("there is no input encoding %q: use auto, utf-8, utf-16le, utf-16be or windows-1252", r.options.Encoding)
-	}
 	decoded, err := r.decode(r.window.in)
 	if err != nil {
 		return err
 	}
-	r.window.in = decoded
-	for !r.window.enough() {
-		r.window.more()
+	w := &r.window
+	w.in = decoded
+	for w.err == nil && len(w.rest()) < bufferSize && !hasLineEnd(bytes.TrimLeft(w.rest(), " \t\r\n")) {
+		w.more()
 	}
-	if err := r.recognise(); err != nil {
-		return err
+	if r.book != nil {
+		r.options.Format = CSV
 	}
-	r.start()
-	return nil
-}
-
-// enough reports whether a line has arrived that is not blank, or nothing more
-// can decide.
-func (w *window) enough() bool {
-	return w.err != nil || len(w.rest()) >= bufferSize || hasLineEnd(bytes.TrimLeft(w.rest(), " \t\r\n"))
-}
-
-// recognise sets the layout, and waits for more lines where the first does not
-// decide.
-func (r *Reader) recognise() (err error) {
 	for tries := 1; ; tries++ {
 		var decided bool
-		r.layout, decided, err = r.options.recognise(r.window.rest(), r.window.ended())
-		if decided || r.window.err != nil {
-			return err
+		r.layout, decided, err = r.options.recognise(w.rest(), w.ended())
+		if decided || w.err != nil {
+			break
 		}
-		if len(r.window.rest()) >= bufferSize {
-			return errors.Join(err, r.layout.unknown())
+		if len(w.rest()) >= bufferSize {
+			if r.layout.comma != 0 && r.layout.width == 0 {
+				return errFirstRow
+			}
+			break
 		}
-		r.window.moreLines(tries >= sampleRows)
+		w.moreLines(tries >= sampleRows)
 	}
+	if err != nil {
+		return err
+	}
+	lossy := r.Encoding().Name
+	if lossy == "utf-8" || lossy == "xlsx" {
+		lossy = ""
+	}
+	switch r.layout.format {
+	case NDJSON:
+		r.records = newObjects(w.rest(), r.layout.key)
+	case Text:
+		r.records = &text{decoded: lossy}
+	default:
+		skip := r.layout.skip
+		if r.layout.names != nil {
+			skip++
+		}
+		r.records = &table{rows: rows{comma: r.layout.comma}, layout: &r.layout, skip: skip, silent: r.layout.silent, decoded: lossy}
+	}
+	return nil
 }
 
 // moreLines reads on to the next line end, or as much as is looked at.
 func (w *window) moreLines(all bool) {
 	for before := len(w.rest()); w.err == nil && len(w.rest()) < bufferSize; {
-		if w.more(); !all && hasLineEnd(w.rest()[before:]) {
+		w.more()
+		if !all && hasLineEnd(w.rest()[before:]) {
 			return
 		}
 	}
@@ -68,109 +91,77 @@ func (w *window) moreLines(all bool) {
 // at.
 var errFirstRow = fmt.Errorf("the first row is longer than %d KiB, or a quotation mark in it is not closed", bufferSize>>10)
 
-// unknown returns an error if no row could be looked at.
-func (l *layout) unknown() error {
-	if l.comma != 0 && l.width == 0 {
-		return errFirstRow
-	}
-	return nil
-}
-
-// start begins to parse records.
-func (r *Reader) start() {
-	utf16 := strings.HasPrefix(r.Encoding().Name, "utf-16")
-	switch r.layout.format {
-	case NDJSON:
-		r.records = newObjects(r.window.rest(), r.layout.key)
-	case Text:
-		r.records = &text{utf16: utf16}
-	default:
-		r.records = newTable(&r.layout, utf16)
-	}
-}
+var errTextColumn = errors.New("the input looks like text with an address a line, which has no columns: leave out --column, or give " +
+	"the format with --from csv or ndjson")
 
 // recognise returns the layout of an input that begins so. decided is false if more
 // rows may change it.
 func (o *Options) recognise(beginning []byte, ended bool) (l layout, decided bool, err error) {
-	beginning = bytes.TrimLeft(beginning, "\r\n")
-	switch o.Format {
-	case Text:
-		return o.text()
-	case NDJSON:
-		return o.objects()
-	case CSV, TSV:
-		return o.table(beginning, ended)
+	beginning = bytes.TrimLeft(bytes.TrimPrefix(beginning, []byte(markUTF8)), "\r\n")
+	auto := o.Format == "" || o.Format == Auto
+	if auto {
+		err = refuse(beginning)
+		if err != nil {
+			return l, true, err
+		}
 	}
-	switch ext := extension(o.Name); {
+	switch {
+	case o.Format == Text:
+		return layout{format: Text}, true, nil
 	case o.isJSON(beginning):
-		return o.objects()
-	case o.looksLikeTable(beginning, ended), ext == ".csv", ext == ".tsv":
-		return o.table(beginning, ended)
-	case mayBeHeader(beginning, ended):
-		l, _, err = o.text()
-		return l, false, err
+		l = layout{format: NDJSON, key: o.Column}
+		if l.key == "" {
+			l.key = "email"
+		}
+		return l, true, nil
 	}
-	return o.text()
+	ext := extension(o.Name)
+	best := o.guessComma(beginning, ended)
+	if !auto || ext == ".csv" || ext == ".tsv" || declaredComma(beginning) != 0 || o.looksLikeTable(best, beginning, ended) {
+		return o.table(best, beginning, ended)
+	}
+	l = layout{format: Text}
+	if o.Column != "" {
+		err = errTextColumn
+	}
+	// Another line may show that this one, without an address, is a header or before one.
+	hasAddress := slices.ContainsFunc(best.sample, func(cells []string) bool { return slices.ContainsFunc(cells, isAddress) })
+	open := len(best.sample) == 0 || bytes.HasPrefix(beginning, []byte("From ")) && !hasLineEnd(bytes.TrimSpace(beginning)) ||
+		!hasAddress && len(best.sample) <= maxPreamble || len(best.sample) == 1 && len(best.sample[0]) > 1
+	return l, !open, err
 }
 
-var errTextColumn = errors.New("the input looks like text with an address a line, which has no columns: leave out --column, or give the format with --from csv or ndjson")
-
-func (o *Options) text() (layout, bool, error) {
-	if o.Column != "" && o.Format != Text {
-		return layout{format: Text}, true, errTextColumn
-	}
-	return layout{format: Text}, true, nil
-}
-
-func (o *Options) objects() (layout, bool, error) {
-	key := o.Column
-	if key == "" {
-		key = "email"
-	}
-	return layout{format: NDJSON, key: key}, true, nil
-}
-
-// isJSON reports whether an input that begins so is read as JSON.
+// isJSON reports whether an input that begins so is read as JSON: it begins with an object or an
+// array of objects or strings. A bracket alone is not enough, since an address may begin with a
+// brace. A file's name may say that there is a string a line.
 func (o *Options) isJSON(beginning []byte) bool {
 	if o.Format != "" && o.Format != Auto {
 		return o.Format == NDJSON
 	}
-	return looksLikeJSON(beginning) || bytes.HasPrefix(beginning, []byte(`"`)) && slices.Contains([]string{".ndjson", ".jsonl", ".json"}, extension(o.Name))
-}
-
-// looksLikeJSON reports whether text begins with an object or an array of objects
-// or strings. A bracket alone is not enough: an address may begin with a brace.
-func looksLikeJSON(text []byte) bool {
-	text = bytes.TrimLeft(text, " \t\r\n")
-	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+	text := bytes.TrimLeft(beginning, " \t\r\n")
+	if len(text) == 0 {
 		return false
 	}
 	next := bytes.TrimLeft(text[1:], " \t\r\n")
-	if len(next) == 0 {
-		return true
+	switch text[0] {
+	case '"':
+		return slices.Contains([]string{".ndjson", ".jsonl", ".json"}, extension(o.Name))
+	case '{':
+		return len(next) == 0 || strings.IndexByte(`"}`, next[0]) >= 0
+	case '[':
+		return len(next) == 0 || strings.IndexByte(`{"]`, next[0]) >= 0
 	}
-	return text[0] == '{' && strings.IndexByte(`"}`, next[0]) >= 0 ||
-		text[0] == '[' && strings.IndexByte(`{"]`, next[0]) >= 0
+	return false
 }
 
 // looksLikeTable reports whether text looks like CSV with a column of addresses.
-func (o *Options) looksLikeTable(text []byte, ended bool) bool {
-	if declaredComma(text) != 0 {
-		return true
-	}
-	best := guessComma(text, ended)
+func (o *Options) looksLikeTable(best guess, text []byte, ended bool) bool {
+	rows := best.sample[best.preamble:]
 	if best.regular > minRegular {
-		_, err := findColumn(best.sample)
-		return o.Column != "" || len(best.sample) > 1 || !errors.Is(err, errNoColumn)
+		_, err := findColumn(rows)
+		return o.Column != "" || len(rows) > 1 || !errors.Is(err, errNoColumn)
 	}
-	return widest(best.sample) == 1 && (isName(best.sample[0][0]) || allQuoted(text, ended))
-}
-
-// mayBeHeader reports whether text, which does not look like a table, may do so with
-// another line: it is one row of several cells, or a quotation mark is open in it.
-func mayBeHeader(text []byte, ended bool) bool {
-	sample := guessComma(text, ended).sample
-	return len(sample) == 0 || len(sample) == 1 && len(sample[0]) > 1
+	return widest(rows) == 1 && (isName(rows[0][0]) || allQuoted(text, ended))
 }
 
 // allQuoted reports whether every line that has arrived whole is in quotation
@@ -189,38 +180,32 @@ func allQuoted(text []byte, ended bool) bool {
 }
 
 // table returns the layout of CSV.
-func (o *Options) table(beginning []byte, ended bool) (l layout, decided bool, err error) {
+func (o *Options) table(best guess, beginning []byte, ended bool) (l layout, decided bool, err error) {
 	l.comma = declaredComma(beginning)
-	if l.comma != 0 {
-		l.skip = 1
-	} else {
-		l.comma = o.comma(beginning, ended)
+	switch {
+	case l.comma != 0:
+		l.skip, l.silent = 1, 1
+	case o.Format == TSV || o.Format != CSV && extension(o.Name) == ".tsv":
+		l.comma = '\t'
+	case best.regular > minRegular:
+		l.comma = best.comma
+	default:
+		l.comma = ','
 	}
 	l.format = CSV
 	if l.comma == '\t' {
 		l.format = TSV
 	}
 	rows := sample(beginning, ended, l.comma)
-	rows = rows[min(l.skip, len(rows)):]
-	decided, err = o.columns(&l, rows)
-	return l, decided, err
-}
-
-// comma returns the separator.
-func (o *Options) comma(beginning []byte, ended bool) byte {
-	if o.Format == TSV || o.Format != CSV && extension(o.Name) == ".tsv" {
-		return '\t'
+	rows = rows[min(l.silent, len(rows)):]
+	before := 0
+	if o.Header != HeaderNo {
+		before = preamble(rows, o.Column)
 	}
-	if best := guessComma(beginning, ended); best.regular > minRegular {
-		return best.comma
-	}
-	return ','
-}
-
-// columns finds the column of addresses and the header.
-func (o *Options) columns(l *layout, rows [][]string) (decided bool, err error) {
+	l.skip += before
+	rows = rows[before:]
 	if len(rows) == 0 {
-		return false, nil
+		return l, false, nil
 	}
 	named := false
 	if o.Column != "" {
@@ -236,29 +221,12 @@ func (o *Options) columns(l *layout, rows [][]string) (decided bool, err error) 
 		header, decided = o.Header == HeaderYes, true
 	}
 	l.width = widest(rows)
-	if header || named {
+	if header || named || before > 0 {
 		l.names, l.width = rows[0], len(rows[0])
 		_ = valid(l.names) // they are written in any case
 	}
-	return (decided || named) && !errors.Is(err, errNoColumn), err // a later row may have an address
+	return l, (decided || named) && !errors.Is(err, errNoColumn), err // a later row may have an address
 }
-
-// newObjects returns a parser of JSON values. A line is a value, unless the input
-// begins with an array, or with an object that goes on in the next line.
-func newObjects(beginning []byte, key string) *objects {
-	o := &objects{key: key}
-	beginning = bytes.TrimLeft(beginning, " \t\r\n")
-	line, _, _ := bytes.Cut(beginning, []byte("\n"))
-	line = bytes.TrimSpace(line)
-	if bytes.HasPrefix(line, []byte("[")) || string(line) == "{" {
-		o.values = &values{}
-	}
-	return o
-}
-
-// sampleRows is how many rows decide about the separator, the column and the
-// header, if so many have arrived.
-const sampleRows = 100
 
 // minRegular is the share of rows with as many cells as the first that a separator
 // must exceed.
@@ -267,29 +235,31 @@ const minRegular = 0.6
 // commas are the separators that are recognised.
 const commas = ",;\t|"
 
-// A layout is how the records are laid out.
-type layout struct {
-	format string
-	comma  byte // of CSV, else 0
-	skip   int  // rows before the header that are no records
-
-	column int      // of the addresses
-	names  []string // of the columns, nil without a header
-	width  int      // cells of a row
-	key    string   // of the addresses in a JSON object
-}
-
 // A guess is what a separator would make of the beginning of an input.
 type guess struct {
-	comma   byte
-	sample  [][]string
-	regular float64 // the share of rows with as many cells as the first, or more than 1 if that is a header
+	comma    byte
+	sample   [][]string
+	preamble int     // rows before the header
+	regular  float64 // the share of rows with as many cells as the first, or more than 1 if that is a header
 }
 
-func guessComma(beginning []byte, ended bool) (best guess) {
+func (o *Options) guessComma(beginning []byte, ended bool) (best guess) {
 	for _, comma := range []byte(commas) {
 		g := guess{comma: comma, sample: sample(beginning, ended, comma)}
-		g.regular = regularity(g.sample)
+		g.preamble = preamble(g.sample, o.Column)
+		rows := g.sample[g.preamble:]
+		if len(rows) > 0 && len(rows[0]) > 1 {
+			same := 0
+			if slices.ContainsFunc(rows[0], isName) {
+				same = len(rows)
+			}
+			for _, cells := range rows {
+				if len(cells) == len(rows[0]) {
+					same++
+				}
+			}
+			g.regular = float64(same) / float64(len(rows))
+		}
 		if best.comma == 0 || g.regular > best.regular {
 			best = g
 		}
@@ -314,22 +284,6 @@ func sample(beginning []byte, ended bool, comma byte) (cells [][]string) {
 		}
 	}
 	return cells
-}
-
-func regularity(sample [][]string) float64 {
-	if len(sample) == 0 || len(sample[0]) == 1 {
-		return 0
-	}
-	same := 0
-	if slices.ContainsFunc(sample[0], isName) {
-		same = len(sample)
-	}
-	for _, cells := range sample {
-		if len(cells) == len(sample[0]) {
-			same++
-		}
-	}
-	return float64(same) / float64(len(sample))
 }
 
 // declaredComma returns the separator that a first line such as "sep=;" declares to

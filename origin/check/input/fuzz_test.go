@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"github.com/addrspec/addrspec/origin/check/input/charset"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
@@ -86,7 +87,7 @@ func FuzzUTF16(f *testing.F) {
 		want, _, err := transform.Bytes(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder(), in)
 		require.NoError(t, err)
 		for _, arriving := range []io.Reader{bytes.NewReader(in), iotest.OneByteReader(bytes.NewReader(in)), iotest.DataErrReader(bytes.NewReader(in))} {
-			got, err := io.ReadAll(newDecoded(arriving, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)))
+			got, err := io.ReadAll(charset.NewReader(arriving, charset.UTF16LE))
 			require.NoError(t, err)
 			require.Equal(t, string(want), string(got))
 		}

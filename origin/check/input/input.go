@@ -47,6 +47,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -76,21 +77,16 @@ const (
 	NDJSON = "ndjson"
 )
 
-// The encodings, besides Auto.
-const (
-	UTF8        = "utf-8"
-	UTF16LE     = "utf-16le"
-	UTF16BE     = "utf-16be"
-	Windows1252 = "windows-1252"
-)
-
 // Options say how to read an input. The zero value recognises everything.
 type Options struct {
 	Format   string // one of the constants; "" is Auto
-	Encoding string // one of the constants; "" is Auto
+	Encoding string // a label of the WHATWG Encoding Standard; "" is Auto
 	Column   string // of CSV: a name, or a number from 1; of NDJSON: a key; "" to find it
 	Header   Header // whether CSV has one
+	Sheet    string // of a workbook, by name or number; "" is the first
 
+	// File is the input, if it is a regular file that can be read twice, else nil.
+	File    *os.File
 	Name    string // of the file, whose extension breaks a tie; "" if unknown
 	Several bool   // whether there are several files: records get the name
 }
@@ -112,16 +108,18 @@ type Reader struct {
 	layout  layout
 	records parser // nil until the format is known
 	count   int64
-	err     error // of begin, for every Read
+	err     error     // of begin, for every Read
+	book    io.Closer // nil if the input is no workbook
 
 	encoding atomic.Pointer[Encoding]
 }
 
 // An Encoding is how bytes were read as text.
 type Encoding struct {
-	Name    string // one of the constants
+	Name    string // of the WHATWG Encoding Standard, or xlsx
 	Why     string // such as "line 3 is not UTF-8"
 	Guessed bool   // it may be another one
+	Mark    bool   // a byte order mark begins it, or it is no UTF-8: so may an output for the same programs
 }
 
 // A parser takes records from the window.
@@ -220,6 +218,17 @@ func (r *Reader) Comma() byte { return r.layout.comma }
 
 // Header returns the names of the columns of CSV, or nil if it has none.
 func (r *Reader) Header() []string { return r.layout.names }
+
+// Preamble returns the rows of CSV before its header, which are no records.
+func (r *Reader) Preamble() [][]string { return r.layout.preamble }
+
+// Close frees what a workbook needs. It does not close the input.
+func (r *Reader) Close() error {
+	if r.book == nil {
+		return nil
+	}
+	return r.book.Close()
+}
 
 // Column is the index of the column of CSV that has the addresses, else -1.
 func (r *Reader) Column() int {

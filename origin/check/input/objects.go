@@ -25,6 +25,18 @@ type objects struct {
 	found   []byte
 }
 
+// newObjects returns a parser of JSON values. A line is a value, unless the input
+// begins with an array, or with an object that goes on in the next line.
+func newObjects(beginning []byte, key string) *objects {
+	o := &objects{key: key}
+	line, _, _ := bytes.Cut(bytes.TrimLeft(beginning, " \t\r\n"), []byte("\n"))
+	line = bytes.TrimSpace(line)
+	if bytes.HasPrefix(line, []byte("[")) || string(line) == "{" {
+		o.values = &values{}
+	}
+	return o
+}
+
 func (o *objects) line() int64 {
 	if o.values != nil {
 		return o.values.lines + 1
@@ -81,8 +93,8 @@ func (o *objects) email(value []byte) (string, error) {
 		return "", fmt.Errorf("the value of the key %q is not a string", o.key)
 	}
 	email, err := jsontext.AppendUnquote(nil, found)
-	if err == nil && len(bytes.TrimSpace(email)) == 0 {
-		err = pipeline.ErrNoAddress
+	if err == nil {
+		err = garbled(string(email))
 	}
 	return string(email), err
 }

@@ -16,15 +16,13 @@ import (
 func TestPrompt(t *testing.T) {
 	little := func(text string) string { return utf16(unicode.LittleEndian, unicode.IgnoreBOM, text) }
 	for name, pieces := range map[string][]string{
-		"text":             {"a@mail.example\n", "b@mail.example\n"},
-		"text with CR":     {"a@mail.example\r", "\nb@mail.example\r"},
-		"one byte before":  {"a@mail.example\nb", "@mail.example\n"},
-		"CSV":              {"a@mail.example,1\n", "b@mail.example,\"2\"\n"},
-		"NDJSON":           {"{\"email\":\"a@mail.example\"}\n", "{\"email\":\"b@mail.example\"}\n"},
-		"array":            {"[{\"email\":\"a@mail.example\"}\n", ",\n\"b@mail.example\""},
-		"UTF-16":           {"\xff\xfe" + little("a@mail.example\n"), little("b@mail.example\n")},
-		"half a character": {"\xff\xfe" + little("a@mail.example\n") + "b", "\x00" + little("b@mail.example\n")[2:]},
-		"gzip members":     {gzipped("a@mail.example\n"), gzipped("b@mail.example\n")},
+		"text":            {"a@mail.example\n", "b@mail.example\n"},
+		"text with CR":    {"a@mail.example\r", "\nb@mail.example\r"},
+		"one byte before": {"a@mail.example\nb", "@mail.example\n"},
+		"CSV":             {"a@mail.example,1\n", "b@mail.example,\"2\"\n"},
+		"NDJSON":          {"{\"email\":\"a@mail.example\"}\n", "{\"email\":\"b@mail.example\"}\n"},
+		"array":           {"[{\"email\":\"a@mail.example\"}\n", ",\n\"b@mail.example\""},
+		"UTF-16":          {"\xff\xfe" + little("a@mail.example\n"), little("b@mail.example\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, feed := io.Pipe()

@@ -29,9 +29,25 @@ var refused = map[string]struct {
 	"PDF":          {in: "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", err: "PDF"},
 	"UTF-32 LE":    {in: "\xff\xfe\x00\x00a\x00\x00\x00", err: "iconv -f UTF-32"},
 	"UTF-32 BE":    {in: "\x00\x00\xfe\xff\x00\x00\x00a", err: "iconv -f UTF-32"},
-	"binary":       {in: "\x7fELF\x02\x01\x01\x00\x00\x00\x00\n", err: "NUL byte"},
+	"binary":       {in: "\x7fELF\x02\x01\x01\x00\x00\x00\x00\n", err: "many NUL bytes"},
 	"gzip twice":   {in: gzipped(gzipped("a@mail.example\n")), err: "compressed twice"},
 	"xlsx in gzip": {in: gzipped("PK\x03\x04\x14\x00"), err: "spreadsheet"},
+
+	"vCard":                           {in: "BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL:a@mail.example\r\n", err: "a file of contacts (vCard) and not a list: export the contacts as CSV"},
+	"LDIF":                            {in: "version: 1\n\ndn: cn=a,dc=mail,dc=example\nmail: a@mail.example\n", err: "(LDIF)"},
+	"LDIF of a search":                {in: "# extended LDIF\n#\n# LDAPv3\n\n# a\ndn:: Y249w6Q=\n", err: "(LDIF)"},
+	"HTML":                            {in: "<!DOCTYPE html>\n<html><body>a@mail.example", err: "(HTML)"},
+	"a table of HTML":                 {in: "\n<table border=1><tr><td>a@mail.example", err: "(HTML)"},
+	"XML":                             {in: "\xef\xbb\xbf<?xml version=\"1.0\"?>\n<contacts>", err: "XML and not a list"},
+	"mbox":                            {in: "From a@mail.example Thu Jan  1 00:00:00 2026\nReturn-Path: <a@mail.example>\n", err: "(mbox)"},
+	"a message":                       {in: "Delivered-To: a@mail.example\nReceived: by x\n", err: "(mbox)"},
+	"SQL":                             {in: "-- MySQL dump 10.13\n--\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `users`;\n", err: "(SQL)"},
+	"SQL of PostgreSQL":               {in: "--\n-- PostgreSQL database dump\n--\n\nSET statement_timeout = 0;\nCOPY public.users (id, email) FROM stdin;\n", err: "(SQL)"},
+	"SQL of SQLite":                   {in: "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE t(email);\n", err: "(SQL)"},
+	"RTF":                             {in: "{\\rtf1\\ansi a@mail.example}", err: "(RTF)"},
+	"a sheet of text":                 {in: "a@mail.example\n", options: Options{Sheet: "2"}, err: "--sheet is for Excel workbooks"},
+	"Polish in Windows-1250":          {emails: []string{"a@mail.example"}, in: "name;email\nKowalska;a@mail.example\n\xa3uczak;b@mail.example\nWi\x9cniewska;c@mail.example\n", err: "\n  --encoding windows-1250  Łuczak, Wiśniewska"},
+	"a long pipe in another encoding": {in: "Jos\xe9\n" + strings.Repeat("a@mail.example\n", maxAhead/15), err: "line 1 is not UTF-8, and a pipe of more than 16 MiB"},
 
 	"a gzip header that is cut off": {in: "\x1f\x8b\x08", err: "ends too early"},
 	"gzip of an unknown method":     {in: "\x1f\x8b\x07\x00\x00\x00\x00\x00\x00\x00", err: "gzip"},
@@ -44,8 +60,8 @@ var refused = map[string]struct {
 
 	"CSV without addresses":       {in: "x,y\n1,2\n", options: Options{Format: CSV}, err: `no column has addresses; name one by its number or name (--column), or give --from text if each line is an address; the columns are 1 "x", 2 "y"`},
 	"columns without addresses":   {in: "hello, world\nfoo, bar\n", err: `no column has addresses; name one by its number or name (--column), or give --from text if each line is an address; the columns are 1 "hello", 2 " world"`},
-	"another mark than given":     {in: "\xff\xfea\x00", options: Options{Encoding: Windows1252}, err: "the encoding windows-1252 was given, but the input begins with the byte order mark of utf-16le"},
-	"an unknown encoding":         {in: "a@mail.example\n", options: Options{Encoding: "utf-7"}, err: `no input encoding "utf-7"`},
+	"another mark than given":     {in: "\xff\xfea\x00", options: Options{Encoding: "windows-1252"}, err: "the encoding windows-1252 was given, but the input begins with the byte order mark of utf-16le"},
+	"an unknown encoding":         {in: "a@mail.example\n", options: Options{Encoding: "utf-7"}, err: `no encoding "utf-7"`},
 	"addresses beside each other": {in: "a@mail.example; b@mail.example; c@mail.example\n", err: "columns 1 and 2 both have addresses"},
 	"two columns of addresses":    {in: "owner,contact\no@mail.example,a@mail.example\n", err: `columns 1 and 2 both have addresses: name one by its number or name (--column), or give one address a line; the columns are 1 "owner", 2 "contact"`},
 	"a column that is missing":    {in: "x,email\n1,a@mail.example\n", options: Options{Column: "mail 2"}, err: `there is no column "mail 2"; the columns are 1 "x", 2 "email"`},
@@ -67,7 +83,6 @@ func TestNamesSpreadsheets(t *testing.T) {
 		for _, in := range []string{in, gzipped(in)} {
 			_, err := readAll(New(strings.NewReader(in), Options{}))
 			require.ErrorContains(t, err, "("+name+")")
-			require.ErrorContains(t, err, saveSheet)
 		}
 	}
 }

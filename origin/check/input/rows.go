@@ -12,23 +12,17 @@ import (
 
 // table has one address a row.
 type table struct {
-	rows   rows
-	layout *layout
-	skip   int // rows that are no records
-	utf16  bool
-}
-
-func newTable(l *layout, utf16 bool) *table {
-	t := &table{rows: rows{comma: l.comma}, layout: l, skip: l.skip, utf16: utf16}
-	if l.names != nil {
-		t.skip++
-	}
-	return t
+	rows    rows
+	layout  *layout
+	skip    int    // rows that are no records, blank ones apart
+	silent  int    // of these, the first ones that are not passed through
+	decoded string // the encoding, "" of UTF-8
 }
 
 func (t *table) line() int64 { return t.rows.lines }
 
-// next returns the record of the next row. Blank rows before the header are dropped.
+// next returns the record of the next row. Blank rows at the beginning are dropped, others before
+// the header are the preamble.
 func (t *table) next(w *window) (r pipeline.Record, err error) {
 	for {
 		row, err := t.rows.take(w)
@@ -36,8 +30,14 @@ func (t *table) next(w *window) (r pipeline.Record, err error) {
 			return r, err
 		}
 		if t.skip > 0 && err == nil {
-			if !isBlank(row.cells) {
+			blank := isBlank(row.cells)
+			if !blank {
 				t.skip--
+				t.silent--
+			}
+			if t.silent < 0 && t.skip > 0 && (!blank || len(t.layout.preamble) > 0) {
+				_ = valid(row.cells) // they are written in any case
+				t.layout.preamble = append(t.layout.preamble, row.cells)
 			}
 			continue
 		}
@@ -54,27 +54,27 @@ func (t *table) next(w *window) (r pipeline.Record, err error) {
 // the row the width of the table: what follows its cells in an output is then in
 // columns.
 func (t *table) fill(r *pipeline.Record) error {
-	if t.layout.width == 0 { // no row could be looked at
-		t.layout.width = len(r.Cells)
+	width := t.layout.width
+	if width == 0 { // no row could be looked at
+		width = len(r.Cells)
+		t.layout.width = width
 	}
-	if err := valid(r.Cells); err != nil {
+	if err := whole(r.Cells, t.decoded); err != nil {
 		return err
 	}
-	width := t.layout.width
 	for len(r.Cells) > width && r.Cells[len(r.Cells)-1] == "" {
 		r.Cells = r.Cells[:len(r.Cells)-1]
 	}
-	if len(r.Cells) > width {
+	switch {
+	case len(r.Cells) > width:
 		return fmt.Errorf("the row has %d columns instead of %d: a cell with a separator in it needs quotation marks", len(r.Cells), width)
-	}
-	if len(r.Cells) <= t.layout.column && !isBlank(r.Cells) {
+	case len(r.Cells) <= t.layout.column && !isBlank(r.Cells):
 		return fmt.Errorf("the row ends after column %d, and the address is in column %d", len(r.Cells), t.layout.column+1)
-	}
-	if missing := width - len(r.Cells); missing > 0 {
-		r.Cells = append(r.Cells, make([]string, missing)...)
+	case len(r.Cells) < width:
+		r.Cells = append(r.Cells, make([]string, width-len(r.Cells))...)
 	}
 	r.Email = strings.TrimSpace(at(r.Cells, t.layout.column))
-	return garbled(r.Email, t.utf16)
+	return garbled(r.Email)
 }
 
 // The errors of a row.
@@ -123,6 +123,15 @@ func (r *rows) take(w *window) (row, error) {
 		return r.drop(w)
 	}
 	rest := w.rest()
+	if r.scan.at == 0 && len(rest) > 0 && strings.HasPrefix(markUTF8, string(rest[:min(len(rest), len(markUTF8))])) {
+		switch { // files may have been joined
+		case len(rest) >= len(markUTF8):
+			w.use(len(markUTF8))
+			rest = w.rest()
+		case !w.ended():
+			return row{}, errMore
+		}
+	}
 	end, whole := r.scan.to(rest[:min(len(rest), maxRow+1)], r.comma)
 	switch {
 	case r.scan.torn || end > maxRow && r.scan.brk > 0:

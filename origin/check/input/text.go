@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,8 +13,8 @@ import (
 
 // text has one address a line.
 type text struct {
-	lines lines
-	utf16 bool
+	lines   lines
+	decoded string // the encoding, "" of UTF-8
 }
 
 func (t *text) line() int64 { return t.lines.number }
@@ -29,17 +30,18 @@ func (t *text) next(w *window) (r pipeline.Record, err error) {
 	r.Err = err
 	if err == nil {
 		line := []string{string(bytes.TrimPrefix(line, []byte(markUTF8)))}
-		r.Err = valid(line)
+		r.Err = whole(line, t.decoded)
 		r.Email = line[0]
 		if r.Err == nil {
-			r.Err = garbled(r.Email, t.utf16)
+			r.Err = garbled(r.Email)
 		}
 	}
 	return r, nil
 }
 
 // errNotUTF8 is the error of a line in another encoding than the input before it.
-var errNotUTF8 = errors.New("the line is not UTF-8, as the input before it is; if all of it is in another encoding, give that with --encoding, else save it as UTF-8")
+var errNotUTF8 = errors.New("the line is not UTF-8, as others of the input are; if all of it is in another encoding, give that " +
+	"with --encoding, else save it as UTF-8")
 
 // valid returns errNotUTF8 if one of the texts is not UTF-8. Such a text is replaced,
 // since what is written is UTF-8.
@@ -52,18 +54,51 @@ func valid(texts []string) (err error) {
 	return err
 }
 
+// whole returns why one of the texts is not what was written: it is not UTF-8, or had bytes that
+// are no characters in the encoding from which it was decoded.
+func whole(texts []string, decoded string) error {
+	if decoded == "" {
+		return valid(texts)
+	}
+	for _, text := range texts {
+		if strings.Contains(text, "\uFFFD") {
+			return fmt.Errorf("the line has bytes that are no character in %s; if all of it is in another encoding, give that with --encoding",
+				decoded)
+		}
+	}
+	return nil
+}
+
 // garbled returns why a text is no address or cannot be what the author of the input
 // wrote, or nil.
-func garbled(email string, utf16 bool) error {
+func garbled(email string) error {
 	switch {
 	case strings.TrimSpace(email) == "":
 		return pipeline.ErrNoAddress
 	case strings.IndexByte(email, 0) >= 0:
 		return errors.New("a NUL byte in the address: this is not text")
-	case utf16 && strings.Contains(email, "\uFFFD"):
-		return errors.New("the address is not well-formed UTF-16: half of a surrogate pair")
+	case several(email):
+		return errors.New("there are several addresses in one place: give each a line or a row of its own")
 	}
 	return nil
+}
+
+// oneOfSeveral matches an address among others.
+var oneOfSeveral = regexp.MustCompile(`^<?[^@<>]+@[^@<>]+\.[^@<>]+>?$`)
+
+// several reports whether a text has more than one address, with anything between them that
+// programs write there, such as " ::: " and "；". In quotation marks is a local part.
+func several(text string) bool {
+	if strings.Count(text, "@") < 2 || strings.Contains(text, `"`) {
+		return false
+	}
+	found := 0
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\u00A0\u3000,;:，、；", r) }) {
+		if oneOfSeveral.MatchString(part) {
+			found++
+		}
+	}
+	return found > 1
 }
 
 // errLong is the error of a line beyond the limit.
@@ -83,7 +118,12 @@ type lines struct {
 func (l *lines) take(w *window) ([]byte, error) {
 	l.skipLF(w)
 	rest := w.rest()
-	end := l.find(rest)
+	end := bytes.IndexAny(rest[l.at:], "\r\n")
+	if end >= 0 {
+		end += l.at
+	} else {
+		end = len(rest)
+	}
 	l.at = end
 	if end > maxLine {
 		l.long = true
@@ -91,33 +131,17 @@ func (l *lines) take(w *window) ([]byte, error) {
 		l.at = 0
 		rest, end = rest[end:], 0
 	}
-	whole := end < len(rest)
-	if !whole && (!w.ended() || end == 0 && !l.long) {
+	if end == len(rest) && (!w.ended() || end == 0 && !l.long) {
 		return nil, errMore
 	}
 	l.use(w, end)
-	return l.taken(rest[:end])
-}
-
-// taken counts a line that was taken.
-func (l *lines) taken(line []byte) ([]byte, error) {
 	long := l.long
 	l.at, l.long = 0, false
 	l.number++
 	if long {
 		return nil, errLong
 	}
-	return line, nil
-}
-
-// find returns the offset of the next line end, or the length of rest.
-func (l *lines) find(rest []byte) int {
-	for n := l.at; n < len(rest); n++ {
-		if c := rest[n]; c == '\n' || c == '\r' {
-			return n
-		}
-	}
-	return len(rest)
+	return rest[:end], nil
 }
 
 // afterCR is whether a CR was the last byte that was used: a line that ends with it

@@ -1,0 +1,175 @@
+package charset
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wlynxg/chardet"
+)
+
+const (
+	maxWord  = 64 << 10 // bytes of a word
+	maxSeen  = 1 << 16  // different words that are remembered, so that each is judged once
+	maxBytes = 64 << 10 // of the words that chardet gets
+	maxKept  = 200      // words from which an error has samples
+)
+
+// Detect reads a list, from a line of it to its end, and returns its encoding and why it is this one.
+// The error is *Undecided, or that of in.
+func Detect(in io.Reader, line int64) (name, why string, err error) {
+	j := newJudge(line)
+	scanner := bufio.NewScanner(in)
+	scanner.Buffer(make([]byte, 64<<10), maxWord)
+	scanner.Split(j.split)
+	for scanner.Scan() {
+		j.add(scanner.Bytes())
+	}
+	if err := scanner.Err(); err == bufio.ErrTooLong {
+		return "", "", fmt.Errorf("line %d is not text: more than %d KiB without a space or a sign", j.line, maxWord>>10)
+	} else if err != nil {
+		return "", "", err
+	}
+	return j.decide()
+}
+
+// A judge collects what the words of a list say about its encoding.
+type judge struct {
+	line int64 // that was reached, from 1
+	seen map[string]struct{}
+
+	valid, invalid int   // different words that are UTF-8 or not
+	firstInvalid   int64 // the line of the first that is not
+	kept           []string
+	sample         []byte
+
+	western  westernJudge
+	cyrillic cyrillicJudge
+	mac      cyrillicJudge // the same list, read as Mac Cyrillic
+	shiftJIS shiftJISJudge
+	asian    []*asianJudge
+}
+
+func newJudge(line int64) *judge {
+	return &judge{line: line, seen: map[string]struct{}{}, western: westernJudge{letters: map[rune]bool{}}, cyrillic: cyrillicJudge{letters: map[rune]bool{}}, mac: cyrillicJudge{letters: map[rune]bool{}}, asian: []*asianJudge{
+		{name: "gb18030", own: []*unicode.RangeTable{unicode.Han}},
+		{name: "big5", own: []*unicode.RangeTable{unicode.Han}},
+		{name: "euc-kr", own: []*unicode.RangeTable{unicode.Hangul}},
+	}}
+}
+
+// separates reports whether a byte ends a word. No character of several bytes has it, in any
+// encoding.
+func separates(c byte) bool { return c < '0' || c >= ':' && c <= '?' }
+
+// split is a bufio.SplitFunc of words that are not ASCII. It counts lines.
+func (j *judge) split(data []byte, ended bool) (advance int, word []byte, err error) {
+	other := slices.IndexFunc(data, func(c byte) bool { return c >= utf8.RuneSelf })
+	start := other
+	if other < 0 {
+		start = len(data)
+	}
+	for start > 0 && !separates(data[start-1]) {
+		start--
+	}
+	j.line += int64(bytes.Count(data[:start], []byte("\n")))
+	if other < 0 && ended {
+		return len(data), nil, nil
+	}
+	if other < 0 {
+		return start, nil, nil
+	}
+	end := slices.IndexFunc(data[start:], separates)
+	switch {
+	case end >= 0:
+		return start + end, data[start : start+end], nil
+	case ended:
+		return len(data), data[start:], nil
+	}
+	return start, nil, nil
+}
+
+// add judges a word.
+func (j *judge) add(word []byte) {
+	if _, known := j.seen[string(word)]; known {
+		return
+	}
+	raw := string(word)
+	if len(j.seen) < maxSeen {
+		j.seen[raw] = struct{}{}
+	}
+	if utf8.Valid(word) {
+		j.valid++
+	} else {
+		j.invalid++
+		j.firstInvalid = cmp.Or(j.firstInvalid, j.line)
+	}
+	if len(j.kept) < maxKept {
+		j.kept = append(j.kept, raw)
+	}
+	if len(j.sample)+len(raw) < maxBytes {
+		j.sample = append(append(j.sample, raw...), ' ')
+	}
+	j.western.add(parts(decode("windows-1252", raw)))
+	j.cyrillic.add(parts(decode("windows-1251", raw)))
+	j.mac.add(parts(decode("x-mac-cyrillic", raw)))
+	j.shiftJIS.add(raw)
+	for _, a := range j.asian {
+		a.add(decode(a.name, raw))
+	}
+}
+
+// parts splits a decoded word at the signs of ASCII and at no-break spaces.
+func parts(word string) []string {
+	return strings.FieldsFunc(word, func(r rune) bool {
+		return r == '\u00A0' || r < utf8.RuneSelf && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
+	})
+}
+
+// decide returns the encoding that all words fit.
+func (j *judge) decide() (name, why string, err error) {
+	switch {
+	case j.valid+j.invalid == 0:
+		return UTF8, "all of it is ASCII", nil
+	case j.invalid == 0:
+		return UTF8, "all of it is UTF-8", nil
+	case j.valid > 4*j.invalid:
+		return UTF8, "most of its words that are not ASCII are", nil
+	}
+	why = fmt.Sprintf("line %d is not UTF-8, and all words fit", j.firstInvalid)
+	if j.western.fits() {
+		return "windows-1252", why, nil
+	}
+	if j.shiftJIS.fits() {
+		return "shift_jis", why, nil
+	}
+	for _, found := range chardet.DetectAll(j.sample) {
+		name, known := detected[found.Encoding]
+		if !known {
+			break // it is another one, such as KOI8-R
+		}
+		sure := found.Confidence > 0.8 || found.Confidence > 0.4 && len(j.sample) >= 96
+		fits := name == cyrillic && j.cyrillic.fits() && !j.mac.fits() ||
+			slices.ContainsFunc(j.asian, func(a *asianJudge) bool { return a.name == name && sure && a.fits() })
+		if fits {
+			return name, why, nil
+		}
+		if name != "" {
+			break
+		}
+	}
+	return "", "", undecided(j.kept)
+}
+
+const cyrillic = "windows-1251"
+
+// detected are the encodings for the names of chardet that may be right, "" for what it says of
+// Latin letters.
+var detected = map[string]string{"Windows-1251": cyrillic, "MacCyrillic": cyrillic, "GB2312": "gb18030", "Big5": "big5",
+	"EUC-KR": "euc-kr", "CP949": "euc-kr", "ISO-8859-1": "", "Windows-1252": "", "MacRoman": ""}
