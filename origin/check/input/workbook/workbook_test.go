@@ -272,8 +272,8 @@ func FuzzOpen(f *testing.F) {
 		if !bytes.HasPrefix(text, []byte("<")) {
 			parts = map[string]string{
 				"xl/styles.xml": `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="` + code.String() +
-					`"/></numFmts><cellXfs><xf numFmtId="200"/></cellXfs></styleSheet>`,
-				sheetName: rows(`<row><c s="0"><v>45000.5</v></c><c s="0"><v>-1e300</v></c><c s="0" t="s"><v>0</v></c></row>`),
+					`"/></numFmts><cellXfs><xf/><xf numFmtId="200"/></cellXfs></styleSheet>`,
+				sheetName: rows(`<row><c s="1"><v>45000.5</v></c><c s="1"><v>-1e300</v></c><c s="1" t="s"><v>0</v></c></row>`),
 			}
 		}
 		in := file(t, parts)
