@@ -23,7 +23,7 @@ const (
 	maxSmall     = 16 << 20  // bytes of a part that is held in memory
 	maxStrings   = 256 << 20 // bytes of the shared strings
 	maxCount     = 4 << 20   // shared strings: each takes 50 bytes of memory
-	maxEntries   = 10_000    // sheets, relationships and number formats, which excelize searches one by one
+	maxEntries   = 10_000    // sheets, relationships and number formats, which are searched one by one
 	maxEntry     = 4 << 10   // bytes of an attribute of one
 	maxDepth     = 64        // of XML elements
 	maxToken     = 256 << 10 // bytes of a cell, a shared string or another piece of XML
@@ -92,7 +92,8 @@ func scan(file *os.File, to io.Writer) error {
 		part.Name = strings.ReplaceAll(part.Name, `\`, "/")
 		limit := uint64(0)
 		for pattern, size := range limits {
-			if is, _ := path.Match(pattern, strings.ToLower(part.Name)); is {
+			is, _ := path.Match(pattern, strings.ToLower(part.Name))
+			if is {
 				limit = max(limit, size)
 			}
 		}
@@ -101,11 +102,11 @@ func scan(file *os.File, to io.Writer) error {
 		}
 		unpacked += part.UncompressedSize64 // archive/zip requires it
 		if part.UncompressedSize64 > limit || unpacked > maxUnpacked {
-			return fmt.Errorf("%s is larger than %d bytes, or all parts than %d", part.Name, limit, maxUnpacked)
+			return fmt.Errorf("%.60q is larger than %d bytes, or all parts than %d", part.Name, limit, maxUnpacked)
 		}
 		err = c.part(part)
 		if err != nil {
-			return fmt.Errorf("%s: %w", part.Name, err)
+			return fmt.Errorf("%.60q: %w", part.Name, err)
 		}
 		err = out.Copy(part)
 		if err != nil {

@@ -103,8 +103,7 @@ func (s *Sheet) choose(name string) error {
 		chosen = number - 1
 	}
 	if chosen < 0 || chosen >= len(names) {
-		return fmt.Errorf("it has no sheet %q: name one of %q, or of %d others", name,
-			names[:min(len(names), maxNames)], max(0, len(names)-maxNames))
+		return fmt.Errorf("it has no sheet %q: name one of its %d: %q", name, len(names), names[:min(len(names), maxNames)])
 	}
 	return s.begin(names, chosen)
 }

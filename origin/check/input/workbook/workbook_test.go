@@ -130,10 +130,11 @@ func TestSheets(t *testing.T) {
 	require.Empty(t, got)
 	for _, unknown := range []string{"0", "5", "-1", "Lists"} {
 		_, _, err = read(t, in, unknown)
-		require.ErrorContains(t, err, `no sheet "`+unknown+`": name one of ["Sheet1" "Secret" "List" "2"]`)
+		require.ErrorContains(t, err, `no sheet "`+unknown+`": name one of its 4: ["Sheet1" "Secret" "List" "2"]`)
 	}
 }
 
+// TestOnlyScannedPartsAreCopied also requires that sheets and strings are not in memory.
 func TestOnlyScannedPartsAreCopied(t *testing.T) {
 	s, err := Open(file(t, map[string]string{
 		"xl/vbaProject.bin": "x", "xl/externalLinks/externalLink1.xml": "<", "xl/worksheets/_rels/sheet1.xml.rels": "<",
@@ -153,6 +154,9 @@ func TestOnlyScannedPartsAreCopied(t *testing.T) {
 		got = append(got, part.Name)
 	}
 	require.ElementsMatch(t, names, got)
+	unpacked, err := filepath.Glob(filepath.Join(s.temporary, "excelize-*"))
+	require.NoError(t, err)
+	require.Len(t, unpacked, 3) // the sheet, the strings and their texts
 }
 
 // TestRefused has what excelize reads as less, as something else, or without a bound.
@@ -181,8 +185,8 @@ func TestRefused(t *testing.T) {
 		{"the row after row 2 has no higher number", map[string]string{sheetName: rows(`<row r="2"/><row r="2"/>`)}},
 		{"the row after row 1048576 has", map[string]string{sheetName: rows(`<row r="1048576"/><row/>`)}},
 		{"more than 64 elements", map[string]string{sheetName: strings.Repeat("<a>", 65) + strings.Repeat("</a>", 65)}},
-		{"xl/worksheets/sheet1.xml: line 1: EOF", map[string]string{sheetName: ""}},
-		{"xl/styles.xml: line 1: XML syntax error", map[string]string{"xl/styles.xml": "<styleSheet>"}},
+		{`"xl/worksheets/sheet1.xml": line 1: EOF`, map[string]string{sheetName: ""}},
+		{`"xl/styles.xml": line 1: XML syntax error`, map[string]string{"xl/styles.xml": "<styleSheet>"}},
 		{"invalid character entity &a;", map[string]string{stringName: `<sst><si><t>&a;</t></si></sst>`}},
 		{"a document type", map[string]string{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst><si><t>a</t></si></sst>`}},
 		{"more than 10000 sheets", map[string]string{"xl/styles.xml": "<a>" + strings.Repeat(`<numFmt a=""/>`, maxEntries+1) + "</a>"}},
@@ -193,6 +197,9 @@ func TestRefused(t *testing.T) {
 		{"sheet List does not exist", link(`Target="file:///etc/passwd"`)},
 		{"sheet List does not exist", link(`Target="http://localhost/sheet1.xml" TargetMode="External"`)},
 		{"no visible sheet has a value", link(`Target="_rels/workbook.xml.rels"`)},
+		{"expected element type <workbook>", map[string]string{
+			"_rels/.rels": links(`Type="` + linkSpace + `/officeDocument" Target="_rels/.rels"`),
+		}},
 		{"no visible sheet has a value", map[string]string{"xl/workbook.xml": `<workbook ` + mainSpace + `/>`}},
 		{"no visible sheet has a value", map[string]string{sheetName: rows(`<row r="9"><c s="1"/></row>`)}},
 	} {
@@ -237,7 +244,7 @@ func TestRefusedArchive(t *testing.T) {
 	}
 }
 
-// TestDamaged cuts a sheet everywhere, and changes each byte of a file.
+// TestDamaged cuts a sheet everywhere, and changes bytes of a file.
 func TestDamaged(t *testing.T) {
 	sheet := plain[sheetName]
 	for n := range len(sheet) {
@@ -247,7 +254,7 @@ func TestDamaged(t *testing.T) {
 	whole, err := os.ReadFile(file(t, nil).Name())
 	require.NoError(t, err)
 	in := file(t, nil)
-	for n := range whole {
+	for n := 0; n < len(whole); n += 3 {
 		_, err = in.WriteAt([]byte{whole[n] ^ 1}, int64(n))
 		require.NoError(t, err)
 		_, got, err := read(t, in, "")
