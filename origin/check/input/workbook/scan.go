@@ -178,7 +178,7 @@ func (c *check) element(decoder *xml.Decoder, element xml.StartElement) error {
 		c.entries++
 		for _, a := range element.Attr {
 			if c.entries > maxEntries || len(a.Value) > maxEntry {
-				return fmt.Errorf("more than %d sheets, links and formats, or one of %d bytes", maxEntries, len(a.Value))
+				return fmt.Errorf("more than %d sheets and formats, or one of %d bytes", maxEntries, len(a.Value))
 			}
 		}
 	case "si":

@@ -103,7 +103,8 @@ func (s *Sheet) choose(name string) error {
 		chosen = number - 1
 	}
 	if chosen < 0 || chosen >= len(names) {
-		return fmt.Errorf("it has no sheet %q: name one of its %d: %q", name, len(names), names[:min(len(names), maxNames)])
+		listed := names[:min(len(names), maxNames)]
+		return fmt.Errorf("it has no sheet %q: name one of its %d: %q", name, len(names), listed)
 	}
 	return s.begin(names, chosen)
 }

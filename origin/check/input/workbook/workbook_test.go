@@ -44,9 +44,10 @@ var plain = map[string]string{
 	"_rels/.rels": links(`Type="` + linkSpace + `/officeDocument" Target="xl/workbook.xml"`),
 	"xl/workbook.xml": `<workbook ` + mainSpace + ` xmlns:r="` + linkSpace + `"><sheets>` +
 		`<sheet name="List" sheetId="1" r:id="r1"/></sheets></workbook>`,
-	linkName:   links(`Type="` + linkSpace + `/worksheet" Target="worksheets/sheet1.xml"`),
-	stringName: `<sst ` + mainSpace + `><si><t>email</t></si><si><r><t>a@</t></r><r><t>b.example</t></r></si></sst>`,
-	sheetName:  rows(`<row r="1"><c r="A1" t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>`),
+	linkName: links(`Type="` + linkSpace + `/worksheet" Target="worksheets/sheet1.xml"`),
+	stringName: `<sst ` + mainSpace + `><si><t>email</t></si>` +
+		`<si><r><t>a@</t></r><r><t>b.example</t></r></si></sst>`,
+	sheetName: rows(`<row r="1"><c r="A1" t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>`),
 }
 
 // file is a workbook of the plain parts and others.
@@ -86,21 +87,23 @@ func read(t testing.TB, in *os.File, sheet string) (*Sheet, string, error) {
 }
 
 func TestCells(t *testing.T) {
-	for want, cells := range map[string]string{
-		"email,a@b.example\n":            `<row><c t="s"><v>0</v></c><c t="s"><v> 1 </v></c></row>`,
-		"x,,y\n":                         `<row><c t="inlineStr"><is><t>x</t></is></c><c r="C1" t="str"><f>A1</f><v>y</v></c></row>`,
-		"\"a\r\nb \"\"c\"\"\"\n":         "<row><c t=\"inlineStr\"><is><t>a_x000D_\nb \"c\"</t></is></c></row>",
-		"\n\n1\n\n2\n":                   `<row r="3"><c><v>1</v></c></row><row r="4"/><row><c><v>2</v></c></row><row><c/></row>`,
-		"TRUE,FALSE,#N/A\n":              `<row><c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c></row>`,
-		"1234567890123,0.3,007\n":        `<row><c><v>1234567890123</v></c><c><v>0.30000000000000004</v></c><c s="4"><v>7</v></c></row>`,
-		"2023-03-15,15.03.2023,50.00%\n": `<row><c s="1"><v>45000</v></c><c s="2"><v>45000.5</v></c><c s="3"><v>0.5</v></c></row>`,
+	styles := `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="dd.mm.yyyy"/>` +
+		`<numFmt numFmtId="201" formatCode="000"/></numFmts><cellXfs><xf/><xf numFmtId="14"/>` +
+		`<xf numFmtId="200"/><xf numFmtId="10"/><xf numFmtId="201"/></cellXfs></styleSheet>`
+	for _, c := range []struct{ want, cells string }{
+		{"email,a@b.example\n", `<c t="s"><v>0</v></c><c t="s"><v> 1 </v></c>`},
+		{"x,,y\n", `<c t="inlineStr"><is><t>x</t></is></c><c r="C1" t="str"><f>A1</f><v>y</v></c>`},
+		{"\"a\r\nb \"\"c\"\"\"\n", "<c t=\"inlineStr\"><is><t>a_x000D_\nb \"c\"</t></is></c>"},
+		{"\n\n1\n\n2\n", `</row><row r="3"><c><v>1</v></c></row><row r="4"/><row><c><v>2</v></c></row><row><c/>`},
+		{"TRUE,FALSE,#N/A\n", `<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c>`},
+		{"1234567890123,0.3\n", `<c><v>1234567890123</v></c><c><v>0.30000000000000004</v></c>`},
+		{"2023-03-15,15.03.2023\n", `<c s="1"><v>45000</v></c><c s="2"><v>45000.5</v></c>`},
+		{"50.00%,007\n", `<c s="3"><v>0.5</v></c><c s="4"><v>7</v></c>`},
 	} {
-		_, got, err := read(t, file(t, map[string]string{sheetName: rows(cells), "xl/styles.xml": `<styleSheet ` + mainSpace +
-			`><numFmts><numFmt numFmtId="200" formatCode="dd.mm.yyyy"/><numFmt numFmtId="201" formatCode="000"/></numFmts>` +
-			`<cellXfs><xf/><xf numFmtId="14"/><xf numFmtId="200"/><xf numFmtId="10"/><xf numFmtId="201"/></cellXfs></styleSheet>`,
-		}), "")
+		parts := map[string]string{sheetName: rows(`<row>` + c.cells + `</row>`), "xl/styles.xml": styles}
+		_, got, err := read(t, file(t, parts), "")
 		require.NoError(t, err)
-		require.Equal(t, want, got)
+		require.Equal(t, c.want, got)
 	}
 }
 
@@ -137,8 +140,9 @@ func TestSheets(t *testing.T) {
 // TestOnlyScannedPartsAreCopied also requires that sheets and strings are not in memory.
 func TestOnlyScannedPartsAreCopied(t *testing.T) {
 	s, err := Open(file(t, map[string]string{
-		"xl/vbaProject.bin": "x", "xl/externalLinks/externalLink1.xml": "<", "xl/worksheets/_rels/sheet1.xml.rels": "<",
-		"xl/media/a.png": "x", `xl\styles.xml`: `<styleSheet ` + mainSpace + `/>`,
+		"xl/vbaProject.bin": "x", "xl/externalLinks/externalLink1.xml": "<",
+		"xl/worksheets/_rels/sheet1.xml.rels": "<",
+		"xl/media/a.png":                      "x", `xl\styles.xml`: `<styleSheet ` + mainSpace + `/>`,
 	}), "")
 	require.NoError(t, err)
 	defer s.Close()
@@ -161,15 +165,14 @@ func TestOnlyScannedPartsAreCopied(t *testing.T) {
 
 // TestRefused has what excelize reads as less, as something else, or without a bound.
 func TestRefused(t *testing.T) {
-	row := func(cells string) map[string]string {
-		return map[string]string{sheetName: rows(`<row r="2">` + cells + `</row>`)}
-	}
-	link := func(link string) map[string]string {
-		return map[string]string{linkName: links(`Type="` + linkSpace + `/worksheet" ` + link)}
-	}
+	type parts = map[string]string
+	row := func(cells string) parts { return parts{sheetName: rows(`<row r="2">` + cells + `</row>`)} }
+	link := func(link string) parts { return parts{linkName: links(`Type="` + linkSpace + `/worksheet" ` + link)} }
+	styles := func(text string) parts { return parts{"xl/styles.xml": `<styleSheet>` + text + `</styleSheet>`} }
+	shared := func(text string) parts { return parts{stringName: `<sst>` + text + `</sst>`} }
 	for _, c := range []struct {
 		want  string
-		parts map[string]string
+		parts parts
 	}{
 		{"cell ALM2 is beyond 1000 columns", row(`<c r="ALL2"><v>1</v></c><c><v>1</v></c>`)},
 		{"cell XFD2 is beyond 1000 columns", row(`<c r="XFD2" t="inlineStr"><is><t>x</t></is></c>`)},
@@ -179,29 +182,29 @@ func TestRefused(t *testing.T) {
 		{"cell B2 has a shared string that does not exist", row(`<c/><c t="s"><v>2</v></c>`)},
 		{"cell A2 has no number of a shared string", row(`<c t="s"><v>-1</v></c>`)},
 		{"invalid syntax", row(`<c s="bold"><v>1</v></c>`)},
-		{"a cell or tag is longer", row(`<c t="inlineStr"><is>` + strings.Repeat("<t>xxxxxxxxxxxxxxxxxxxxxxxxxxx</t>", maxToken/30) + `</is></c>`)},
+		{"a cell or tag is longer", row(`<c><is>` + strings.Repeat("<t>xxxxxxxx</t>", maxToken/10) + `</is></c>`)},
 		{"a cell or tag is longer", row(`<c r="` + strings.Repeat("A", 2*maxToken) + `"/>`)},
-		{"a cell or tag is longer", map[string]string{stringName: `<sst><si><t>` + strings.Repeat("x", 2*maxToken) + `</t></si></sst>`}},
-		{"the row after row 2 has no higher number", map[string]string{sheetName: rows(`<row r="2"/><row r="2"/>`)}},
-		{"the row after row 1048576 has", map[string]string{sheetName: rows(`<row r="1048576"/><row/>`)}},
-		{"more than 64 elements", map[string]string{sheetName: strings.Repeat("<a>", 65) + strings.Repeat("</a>", 65)}},
-		{`"xl/worksheets/sheet1.xml": line 1: EOF`, map[string]string{sheetName: ""}},
-		{`"xl/styles.xml": line 1: XML syntax error`, map[string]string{"xl/styles.xml": "<styleSheet>"}},
-		{"invalid character entity &a;", map[string]string{stringName: `<sst><si><t>&a;</t></si></sst>`}},
-		{"a document type", map[string]string{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst><si><t>a</t></si></sst>`}},
-		{"more than 10000 sheets", map[string]string{"xl/styles.xml": "<a>" + strings.Repeat(`<numFmt a=""/>`, maxEntries+1) + "</a>"}},
-		{"or one of 4097 bytes", map[string]string{"xl/styles.xml": `<a><numFmt formatCode="` + strings.Repeat("0", maxEntry+1) + `"/></a>`}},
-		{"more than 4194304 shared strings", map[string]string{stringName: "<sst>" + strings.Repeat("<si/>", maxCount+1) + "</sst>"}},
-		{"larger than 16777216 bytes", map[string]string{"xl/styles.xml": strings.Repeat(" ", maxSmall+1)}},
+		{"a cell or tag is longer", shared(`<si><t>` + strings.Repeat("x", 2*maxToken) + `</t></si>`)},
+		{"the row after row 2 has no higher number", parts{sheetName: rows(`<row r="2"/><row r="2"/>`)}},
+		{"the row after row 1048576 has", parts{sheetName: rows(`<row r="1048576"/><row/>`)}},
+		{"more than 64 elements", parts{sheetName: strings.Repeat("<a>", 65) + strings.Repeat("</a>", 65)}},
+		{`"xl/worksheets/sheet1.xml": line 1: EOF`, parts{sheetName: ""}},
+		{`"xl/styles.xml": line 1: XML syntax error`, parts{"xl/styles.xml": "<styleSheet>"}},
+		{"invalid character entity &a;", shared(`<si><t>&a;</t></si>`)},
+		{"a document type", parts{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst/>`}},
+		{"more than 10000 sheets and", styles(strings.Repeat(`<numFmt a=""/>`, maxEntries+1))},
+		{"or one of 4097 bytes", styles(`<numFmt formatCode="` + strings.Repeat("0", maxEntry+1) + `"/>`)},
+		{"more than 4194304 shared strings", shared(strings.Repeat("<si/>", maxCount+1))},
+		{"larger than 16777216 bytes", styles(strings.Repeat(" ", maxSmall))},
 		{"sheet List does not exist", link(`Target="../../../../etc/passwd"`)},
 		{"sheet List does not exist", link(`Target="file:///etc/passwd"`)},
 		{"sheet List does not exist", link(`Target="http://localhost/sheet1.xml" TargetMode="External"`)},
 		{"no visible sheet has a value", link(`Target="_rels/workbook.xml.rels"`)},
-		{"expected element type <workbook>", map[string]string{
+		{"expected element type <workbook>", parts{
 			"_rels/.rels": links(`Type="` + linkSpace + `/officeDocument" Target="_rels/.rels"`),
 		}},
-		{"no visible sheet has a value", map[string]string{"xl/workbook.xml": `<workbook ` + mainSpace + `/>`}},
-		{"no visible sheet has a value", map[string]string{sheetName: rows(`<row r="9"><c s="1"/></row>`)}},
+		{"no visible sheet has a value", parts{"xl/workbook.xml": `<workbook ` + mainSpace + `/>`}},
+		{"no visible sheet has a value", parts{sheetName: rows(`<row r="9"><c s="1"/></row>`)}},
 	} {
 		_, _, err := read(t, file(t, c.parts), "")
 		require.ErrorContains(t, err, c.want)
@@ -231,8 +234,8 @@ func TestRefusedArchive(t *testing.T) {
 		require.NoError(t, err)
 		w := zip.NewWriter(in)
 		for n, size := range sizes {
-			h := &zip.FileHeader{Name: fmt.Sprintf("xl/worksheets/sheet%d.xml", n), CompressedSize64: 4, UncompressedSize64: size}
-			part, err := w.CreateRaw(h)
+			name := fmt.Sprintf("xl/worksheets/sheet%d.xml", n)
+			part, err := w.CreateRaw(&zip.FileHeader{Name: name, CompressedSize64: 4, UncompressedSize64: size})
 			require.NoError(t, err)
 			_, err = io.WriteString(part, "<a/>")
 			require.NoError(t, err)
@@ -278,9 +281,9 @@ func FuzzOpen(f *testing.F) {
 		parts := map[string]string{sheetName: string(text)}
 		if !bytes.HasPrefix(text, []byte("<")) {
 			parts = map[string]string{
-				"xl/styles.xml": `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="` + code.String() +
-					`"/></numFmts><cellXfs><xf/><xf numFmtId="200"/></cellXfs></styleSheet>`,
-				sheetName: rows(`<row><c s="1"><v>45000.5</v></c><c s="1"><v>-1e300</v></c><c s="1" t="s"><v>0</v></c></row>`),
+				"xl/styles.xml": `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="` +
+					code.String() + `"/></numFmts><cellXfs><xf/><xf numFmtId="200"/></cellXfs></styleSheet>`,
+				sheetName: rows(`<row><c s="1"><v>45000.5</v></c><c s="1"><v>-1e300</v></c></row>`),
 			}
 		}
 		in := file(t, parts)
