@@ -267,6 +267,12 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestCaught makes excelize panic: it reads rows that are not there.
+func TestCaught(t *testing.T) {
+	_, err := new(Sheet).Read(make([]byte, 1))
+	require.ErrorContains(t, err, "a format of the workbook cannot be read")
+}
+
 // FuzzOpen: no file makes it panic or wait for ever. What is no zip file is a sheet, or
 // the code of a number format.
 func FuzzOpen(f *testing.F) {
