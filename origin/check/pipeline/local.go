@@ -3,6 +3,12 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -20,23 +26,45 @@ type Local struct {
 
 // Check checks the addresses of records.
 func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome) error {
-	return l.checkInTurn(ctx, turn{}, records, outcomes)
-}
-
-// checkInTurn checks the addresses of records. Its lookups begin in their turn.
-func (l *Local) checkInTurn(ctx context.Context, turn turn, records []Record, outcomes []Outcome) error {
-	facts := make([]host.Facts, len(records))
-	if err := l.runModule(ctx, records, facts, outcomes); err != nil {
-		return err
-	}
-	if l.Lookups == nil {
-		return l.decide(ctx, facts, outcomes, nil)
-	}
-	found, err := l.lookup(ctx, turn, facts, outcomes)
+	facts, err := l.runModule(ctx, records, outcomes)
 	if err != nil {
 		return err
 	}
-	return l.decide(ctx, facts, outcomes, found)
+	var found map[string]*lookup // by domain
+	if l.Lookups != nil {
+		// For a policy that may have the reason no_mail it looks for address records too.
+		found, err = l.Lookups.all(ctx, facts, l.Flags&host.Details != 0 || l.Policy.WantsAddress())
+		if err != nil {
+			return err
+		}
+	}
+	subjects, at := make([]host.Subject, 0, len(facts)), make([]int, 0, len(facts))
+	for n := range facts {
+		f, o, of := &facts[n], &outcomes[n], found[facts[n].Host]
+		s := host.Subject{Facts: f}
+		switch {
+		case f.JSON == nil:
+			continue
+		case !f.Valid || of == nil:
+		case of.err != nil:
+			o.JSON = nil
+			o.Code, o.Message = mx.ItemError(of.err, f.Host)
+			continue
+		default:
+			if err := l.View.Resolve(ctx, f, of.found); err != nil {
+				return err
+			}
+			o.JSON, o.Flags, o.MX = f.Result(), result.FlagsOf(f), MXFalse
+			if of.found.MX {
+				o.MX = MXTrue
+			}
+			if f.Host != "" {
+				s.Found = of.found.Found()
+			}
+		}
+		subjects, at = append(subjects, s), append(at, n)
+	}
+	return l.addVerdicts(ctx, subjects, at, outcomes)
 }
 
 // The error of an address that the module does not take.
@@ -46,18 +74,9 @@ const (
 )
 
 // runModule checks the addresses in bulk: that takes 3 % less processor time than
-// one by one.
-func (l *Local) runModule(ctx context.Context, records []Record, facts []host.Facts, outcomes []Outcome) error {
-	emails, at := addresses(records, outcomes)
-	return l.View.CheckMany(ctx, emails, l.Flags, func(n int, f host.Facts) {
-		keep(f, &facts[at[n]], &outcomes[at[n]])
-	})
-}
-
-// addresses returns the addresses that the module takes, and the index of each among
-// the records. It sets the outcome of those that are too long.
-func addresses(records []Record, outcomes []Outcome) (emails []string, at []int) {
-	emails, at = make([]string, 0, len(records)), make([]int, 0, len(records))
+// one by one. It leaves the facts of a record without an outcome zero.
+func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outcome) ([]host.Facts, error) {
+	emails, at := make([]string, 0, len(records)), make([]int, 0, len(records))
 	for n := range records {
 		switch {
 		case records[n].Err != nil:
@@ -67,49 +86,15 @@ func addresses(records []Record, outcomes []Outcome) (emails []string, at []int)
 			emails, at = append(emails, records[n].Email), append(at, n)
 		}
 	}
-	return emails, at
-}
-
-// keep copies what the module said of an address.
-func keep(f host.Facts, facts *host.Facts, o *Outcome) {
-	*facts = f.Keep(o.JSON[:0])
-	r := &facts.Refusal
-	o.JSON, o.Flags = facts.JSON, result.FlagsOf(facts)
-	o.Refusal = result.Refusal{Code: r.Code, Offset: r.Offset, Section: r.Section, Sentence: r.Sentence}
-}
-
-// lookup looks up each distinct domain of the valid addresses, and adds what it
-// finds to the outcomes. For a policy that may have the reason no_mail it looks for
-// address records too.
-func (l *Local) lookup(ctx context.Context, turn turn, facts []host.Facts, outcomes []Outcome) (map[string]lookup, error) {
-	found, err := l.Lookups.all(ctx, turn, domainsOf(facts), l.Flags&host.Details != 0 || l.Policy.WantsAddress())
-	if err != nil {
-		return nil, err
-	}
-	for n := range facts {
-		if !facts[n].Valid {
-			continue
-		}
-		if err := l.resolve(ctx, &outcomes[n], &facts[n], found[facts[n].Host]); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-// decide adds the verdicts of the policy to the outcomes that have a result. found is by
-// domain, nil if nothing was looked up.
-func (l *Local) decide(ctx context.Context, facts []host.Facts, outcomes []Outcome, found map[string]lookup) error {
-	if l.Policy == nil {
-		return nil
-	}
-	subjects, at := make([]host.Subject, 0, len(facts)), make([]int, 0, len(facts))
-	for n := range facts {
-		if outcomes[n].JSON != nil && facts[n].JSON != nil {
-			subjects, at = append(subjects, host.Subject{Facts: &facts[n], Found: foundFor(found, facts[n].Host)}), append(at, n)
-		}
-	}
-	return l.addVerdicts(ctx, subjects, at, outcomes)
+	facts := make([]host.Facts, len(records))
+	return facts, l.View.CheckMany(ctx, emails, l.Flags, func(n int, f host.Facts) {
+		o := &outcomes[at[n]]
+		f = f.Keep(o.JSON[:0])
+		facts[at[n]] = f
+		o.JSON, o.Flags = f.JSON, result.FlagsOf(&f)
+		o.Refusal = result.Refusal{Code: f.Refusal.Code, Offset: f.Refusal.Offset, Section: f.Refusal.Section,
+			Sentence: f.Refusal.Sentence}
+	})
 }
 
 // Decide adds the verdicts of the policy to the outcomes of a service. reported has its
@@ -133,6 +118,9 @@ func (l *Local) Decide(ctx context.Context, reported []*result.Result, outcomes 
 
 // addVerdicts adds the verdict on each subject to the outcome of its index.
 func (l *Local) addVerdicts(ctx context.Context, subjects []host.Subject, at []int, outcomes []Outcome) error {
+	if l.Policy == nil {
+		return nil
+	}
 	var wrong error
 	err := l.View.Verdicts(ctx, l.Policy, subjects, func(n int, verdict []byte) {
 		o := &outcomes[at[n]]
@@ -144,41 +132,117 @@ func (l *Local) addVerdicts(ctx context.Context, subjects []host.Subject, at []i
 	return cmp.Or(err, wrong)
 }
 
-// foundFor returns what was found for a domain. It has one where it was looked up.
-func foundFor(found map[string]lookup, domain string) host.Found {
-	l, lookedUp := found[domain]
-	if !lookedUp || domain == "" {
-		return 0
-	}
-	return l.found.Found()
+// Lookups looks up MX records for one run. It is safe for concurrent use: together
+// its callers have at most a fixed number of lookups in flight, and one for each
+// domain.
+type Lookups struct {
+	resolver *mx.Resolver
+	slots    *semaphore.Weighted // of lookups in flight
+	turn     *semaphore.Weighted // of the one caller whose lookups begin
+
+	mu     sync.Mutex
+	silent int   // lookups since the last reply
+	ended  error // why there can be no further lookup; stays
 }
 
-// domainsOf returns the distinct domains of valid addresses, without those of
-// address literals, which have none.
-func domainsOf(facts []host.Facts) (domains []string) {
-	seen := map[string]bool{"": true}
+// oneRun is how long results and failures count, whatever their TTL: longer than most
+// runs, so that each domain is looked up once. A failed one is not tried again, which
+// would take the longest time for every part of the list that has it.
+const oneRun = 24 * time.Hour
+
+// ResolverConfig returns the settings of a resolver for one run. The limits of an
+// account are those of all, since there is one user.
+func ResolverConfig(servers []string, timeout time.Duration, workers int) mx.Config {
+	return mx.Config{Servers: servers, Timeout: timeout, Concurrency: workers, AccountConcurrency: workers,
+		MinTTL: oneRun, MaxTTL: oneRun, MaxNegativeTTL: oneRun, FailureTTL: oneRun}
+}
+
+// NewLookups returns Lookups with at most workers lookups at a time.
+func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
+	return &Lookups{resolver: resolver, slots: semaphore.NewWeighted(int64(workers)), turn: semaphore.NewWeighted(1)}
+}
+
+// A lookup is what was found for one domain. The zero value is that of an address
+// literal: no MX.
+type lookup struct {
+	found host.Lookup
+	err   error
+}
+
+// all looks up each distinct domain of facts, for details with the address records to
+// which its mail goes. It returns once all are known. Its error is that of ctx, or
+// ErrOutage.
+//
+// Its lookups begin after all those of earlier callers. What came first is then known
+// first, so a run that is interrupted has written most of what it found out.
+func (l *Lookups) all(ctx context.Context, facts []host.Facts, details bool) (map[string]*lookup, error) {
+	peek, lookUp := l.resolver.Peek, l.resolver.Lookup
+	if details {
+		peek, lookUp = l.resolver.PeekAddress, l.resolver.LookupAddress
+	}
+	if err := l.turn.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	found := map[string]*lookup{"": {}}
+	var group sync.WaitGroup
 	for n := range facts {
-		if name := facts[n].Host; !seen[name] {
-			seen[name] = true
-			domains = append(domains, name)
+		domain := facts[n].Host
+		if found[domain] != nil {
+			continue
 		}
+		to := new(lookup)
+		found[domain] = to
+		if r, known, err := peek(domain); known {
+			*to = lookup{r.Lookup(), err}
+			continue
+		}
+		if l.outage() != nil || l.slots.Acquire(ctx, 1) != nil {
+			break
+		}
+		group.Go(func() {
+			defer l.slots.Release(1)
+			r, err := lookUp(ctx, 0, domain)
+			*to = lookup{r.Lookup(), err}
+			l.note(ctx, err)
+		})
 	}
-	return domains
+	l.turn.Release(1)
+	group.Wait()
+	return found, cmp.Or(ctx.Err(), l.outage())
 }
 
-// resolve adds the lookup of an address's domain to its outcome.
-func (l *Local) resolve(ctx context.Context, o *Outcome, facts *host.Facts, found lookup) error {
-	if found.err != nil {
-		o.JSON = nil
-		o.Code, o.Message = mx.ItemError(found.err, facts.Host)
-		return nil
+// mostSilent is how many lookups in a row may get no reply before the
+// resolvers are asked for the root. Lists have dead domains in a row, so silence
+// about them proves nothing.
+const mostSilent = 100
+
+// ErrOutage is the error of a run whose resolvers no longer reply. The run ends,
+// since every further record would only get an error, after the longest time.
+var ErrOutage = errors.New("the resolvers no longer respond, so MX records cannot be looked up; give others with --dns HOST:PORT, or leave MX out with --offline")
+
+// note takes the error of a lookup, or nil. Only silence can be an outage: an error of
+// the domain, such as SERVFAIL, is a reply.
+func (l *Lookups) note(ctx context.Context, err error) {
+	failure, failed := errors.AsType[*mx.Error](err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !failed || failure.Reason != mx.NoReply && failure.Reason != mx.Unreachable {
+		l.silent = 0
+		return
 	}
-	if err := l.View.Resolve(ctx, facts, found.found); err != nil {
-		return err
+	l.silent++
+	if l.silent < mostSilent || l.ended != nil || ctx.Err() != nil {
+		return
 	}
-	o.JSON, o.Flags, o.MX = facts.Result(), result.FlagsOf(facts), MXFalse
-	if found.found.MX {
-		o.MX = MXTrue
+	l.silent = 0
+	if err := l.resolver.Probe(ctx); err != nil && ctx.Err() == nil {
+		l.ended = fmt.Errorf("%w: %w", ErrOutage, err)
 	}
-	return nil
+}
+
+// outage returns why there can be no further lookup, or nil.
+func (l *Lookups) outage() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
 }

@@ -2,7 +2,7 @@
 // input order.
 //
 // A [Run] connects three parts: an [Input] reads records (package input), a
-// [Checker] finds out about their addresses (Local here: the module and MX
+// [Checker] finds out about their addresses ([Local]: the module and MX
 // lookups; package client: a service), and a [Format] encodes what was found
 // (package output).
 package pipeline
@@ -10,7 +10,6 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -31,15 +30,6 @@ var ErrNoAddress = errors.New("the row has no address")
 
 // bad reports whether the record cannot be read.
 func (r *Record) bad() bool { return r.Err != nil && !errors.Is(r.Err, ErrNoAddress) }
-
-// size is about how many bytes of memory the record needs.
-func (r *Record) size() int64 {
-	size := int64(unsafe.Sizeof(*r)) + int64(len(r.Email)+len(r.Object))
-	for _, cell := range r.Cells {
-		size += int64(len(cell)) + int64(unsafe.Sizeof(cell))
-	}
-	return size
-}
 
 // A BadRecord is the error of a record that cannot be read.
 type BadRecord struct{ Record Record }
@@ -115,41 +105,20 @@ type Counts struct {
 
 // add counts one record.
 func (c *Counts) add(r *Record, o *Outcome) {
+	checked := r.Err == nil && o.Code == ""
+	valid := checked && o.Flags.Valid
 	c.Records++
-	c.addVerdict(o.Verdict.Action)
-	switch {
-	case r.bad():
-		c.Bad++
-	case r.Err != nil:
-		c.NoAddress++
-	case o.Code != "":
-		c.Errors++
-	case !o.Flags.Valid:
-		c.Invalid++
-	default:
-		c.addValid(o)
-	}
-}
-
-func (c *Counts) addVerdict(action string) {
-	switch action {
-	case result.Allow:
-		c.Allow++
-	case result.Review:
-		c.Review++
-	case result.Block:
-		c.Block++
-	}
-}
-
-func (c *Counts) addValid(o *Outcome) {
-	c.Valid++
 	for _, field := range []struct {
 		set   bool
 		count *int64
 	}{
-		{o.Flags.Typo, &c.Typo}, {o.Flags.Disposable, &c.Disposable}, {o.Flags.Public, &c.Public}, {o.Flags.Relay, &c.Relay},
-		{o.Flags.Role, &c.Role}, {o.Flags.Gibberish, &c.Gibberish}, {o.MX == MXFalse, &c.NoMX},
+		{r.bad(), &c.Bad}, {r.Err != nil && !r.bad(), &c.NoAddress}, {r.Err == nil && !checked, &c.Errors},
+		{checked && !valid, &c.Invalid}, {valid, &c.Valid}, {valid && o.MX == MXFalse, &c.NoMX},
+		{valid && o.Flags.Typo, &c.Typo}, {valid && o.Flags.Disposable, &c.Disposable},
+		{valid && o.Flags.Public, &c.Public}, {valid && o.Flags.Relay, &c.Relay},
+		{valid && o.Flags.Role, &c.Role}, {valid && o.Flags.Gibberish, &c.Gibberish},
+		{o.Verdict.Action == result.Allow, &c.Allow}, {o.Verdict.Action == result.Review, &c.Review},
+		{o.Verdict.Action == result.Block, &c.Block},
 	} {
 		if field.set {
 			*field.count++

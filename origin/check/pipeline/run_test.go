@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -124,6 +125,44 @@ func TestStrictRunEndsAtTheFirstBadRecord(t *testing.T) {
 	require.EqualError(t, err, "line 1234: unreadable")
 	require.EqualValues(t, 1233, counts.Records)
 	require.Equal(t, wantLines(1233, 0), out.String())
+}
+
+// headless fails at the head.
+type headless struct{ lines }
+
+func (headless) Head(dst []byte) ([]byte, error) {
+	return append(dst, "half"...), errors.New("no header")
+}
+
+// A writerFunc is a writer.
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(p)
+	return len(p), nil
+}
+
+// A run whose head fails reads no further and checks nothing, also before it has ended.
+func TestFailedHeadEndsTheReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var checked atomic.Bool
+		none := func(context.Context, *pipeline.Record, *pipeline.Outcome) error {
+			checked.Store(true)
+			return nil
+		}
+		in := &emails{count: 5000}
+		wrote := 0
+		atOutput := func([]byte) {
+			synctest.Wait()
+			require.Equal(t, 256, in.next, "one chunk")
+			wrote++
+		}
+		r := pipeline.Run{Input: in, Checker: checkerFunc(none), Format: headless{}, Output: writerFunc(atOutput), Workers: 2}
+		_, err := r.Do(t.Context())
+		require.EqualError(t, err, "no header")
+		require.Equal(t, 1, wrote)
+		require.False(t, checked.Load())
+	})
 }
 
 // An error of the checker ends the run after what precedes its chunk.
