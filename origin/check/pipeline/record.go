@@ -10,6 +10,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -36,11 +37,7 @@ type BadRecord struct{ Record Record }
 
 // Error returns where the record is and what is wrong with it.
 func (b *BadRecord) Error() string {
-	file := b.Record.File
-	if file != "" {
-		file += " "
-	}
-	return fmt.Sprintf("%sline %d: %v", file, b.Record.Line, b.Record.Err)
+	return fmt.Sprintf("%sline %d: %v", strings.TrimPrefix(b.Record.File+" ", " "), b.Record.Line, b.Record.Err)
 }
 
 // Unwrap returns what is wrong.

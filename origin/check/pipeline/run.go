@@ -62,10 +62,11 @@ func newChunk() any {
 // A flow is what the goroutines of a run share: a reader, the workers and a writer.
 type flow struct {
 	*Run
-	work  chan *chunk // to the workers
-	order chan *chunk // to the writer, in input order
-	spare sync.Pool   // of chunks that were written
-	room  *semaphore.Weighted
+	work   chan *chunk // to the workers
+	order  chan *chunk // to the writer, in input order
+	failed error       // of Read or Head; set before order is closed
+	spare  sync.Pool   // of chunks that were written
+	room   *semaphore.Weighted
 
 	out     *bufio.Writer
 	written Counts // in the buffer or flushed
@@ -91,17 +92,22 @@ func (r *Run) Do(ctx context.Context) (Counts, error) {
 	return f.flushed, err
 }
 
-// read reads chunks and gives each to the writer, for its place, and to a worker.
+// read reads chunks and gives each to a worker, and to the writer for its place.
 func (f *flow) read(ctx context.Context) {
 	defer close(f.order)
 	for first := true; ; first = false {
 		c := f.spare.Get().(*chunk)
 		var err error
 		c.records, err = f.Input.Read(c.records)
-		failed := err != nil && !errors.Is(err, io.EOF)
-		if first && (len(c.records) > 0 || !failed) {
-			head, wrong := f.Format.Head(nil)
-			if !f.place(ctx, head, wrong) {
+		if !errors.Is(err, io.EOF) {
+			f.failed = err
+		}
+		if first && (len(c.records) > 0 || f.failed == nil) {
+			head, wrong := newChunk().(*chunk), error(nil)
+			head.encoded, wrong = f.Format.Head(nil)
+			head.done <- struct{}{}
+			f.failed = cmp.Or(wrong, f.failed)
+			if !send(ctx, f.order, head) || wrong != nil {
 				return
 			}
 		}
@@ -114,26 +120,14 @@ func (f *flow) read(ctx context.Context) {
 				}
 			}
 			c.size = min(c.size, mostInFlight)
-			if f.room.Acquire(ctx, c.size) != nil || !send(ctx, f.order, c) || !send(ctx, f.work, c) {
+			if f.room.Acquire(ctx, c.size) != nil || !send(ctx, f.work, c) || !send(ctx, f.order, c) {
 				return
 			}
-		}
-		if failed {
-			f.place(ctx, nil, err)
 		}
 		if err != nil {
 			return
 		}
 	}
-}
-
-// place gives the writer what needs no worker: the head, or an error in its place. It
-// reports whether the run goes on.
-func (f *flow) place(ctx context.Context, encoded []byte, err error) bool {
-	c := newChunk().(*chunk)
-	c.encoded, c.err = encoded, err
-	c.done <- struct{}{}
-	return send(ctx, f.order, c) && err == nil
 }
 
 func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
@@ -182,17 +176,16 @@ func (f *flow) write(ctx context.Context) error {
 		case c = <-f.order:
 		case <-ctx.Done():
 		}
-		if c == nil || ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case c == nil:
+			return f.failed
 		}
 		if err := f.flush(len(c.done) == 0); err != nil {
 			return err
 		}
-		select {
-		case <-c.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		<-c.done
 		if err := f.flush(len(c.encoded) > f.out.Available()); err != nil {
 			return err
 		}
@@ -206,11 +199,21 @@ func (f *flow) write(ctx context.Context) error {
 			}
 		}
 		if c.err != nil {
-			return c.err
+			return cmp.Or(ctx.Err(), c.err)
 		}
 		f.room.Release(c.size)
-		c.empty()
-		f.spare.Put(c)
+		for n := range c.outcomes {
+			kept := c.outcomes[n].JSON[:0]
+			if cap(kept) > keptJSON {
+				kept = nil
+			}
+			c.outcomes[n] = Outcome{JSON: kept}
+		}
+		clear(c.records)
+		if cap(c.encoded) > chunkRecords*keptJSON {
+			c.encoded = nil
+		}
+		f.spare.Put(&chunk{records: c.records[:0], outcomes: c.outcomes, encoded: c.encoded[:0], done: c.done})
 	}
 }
 
@@ -227,20 +230,4 @@ func (f *flow) flush(due bool) error {
 		f.Written(f.flushed)
 	}
 	return nil
-}
-
-// empty makes c as good as new but for the memory that it keeps.
-func (c *chunk) empty() {
-	for n := range c.outcomes {
-		kept := c.outcomes[n].JSON[:0]
-		if cap(kept) > keptJSON {
-			kept = nil
-		}
-		c.outcomes[n] = Outcome{JSON: kept}
-	}
-	clear(c.records)
-	if cap(c.encoded) > chunkRecords*keptJSON {
-		c.encoded = nil
-	}
-	*c = chunk{records: c.records[:0], outcomes: c.outcomes, encoded: c.encoded[:0], done: c.done}
 }
