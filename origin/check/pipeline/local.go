@@ -15,12 +15,11 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// Local checks addresses in this process: with the module, and with MX lookups
-// unless Lookups is nil.
+// Local checks addresses in this process, with the module and with MX lookups.
 type Local struct {
 	View    *host.View
 	Flags   host.Flags
-	Lookups *Lookups
+	Lookups *Lookups     // nil for none
 	Policy  *host.Policy // decides about each address; nil for none
 }
 
@@ -58,37 +57,34 @@ func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome)
 			if of.found.MX {
 				o.MX = MXTrue
 			}
-			if f.Host != "" {
-				s.Found = of.found.Found()
-			}
+			s.Found = of.found.Found()
 		}
 		subjects, at = append(subjects, s), append(at, n)
 	}
 	return l.addVerdicts(ctx, subjects, at, outcomes)
 }
 
-// runModule checks the addresses in bulk: that takes 3 % less processor time than
-// one by one. The facts of a record without an address, or with one that the module does
-// not take, are zero.
+// runModule checks the addresses in bulk, which takes 3 % less processor time than one by
+// one. Its facts are zero where there is no address, or one that the module does not take.
 func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outcome) ([]host.Facts, error) {
-	emails, at := make([]string, 0, len(records)), make([]int, 0, len(records))
-	for n := range records {
-		switch {
-		case records[n].Err != nil:
-		case len(records[n].Email) > host.MaxEmail:
+	emails, facts := make([]string, len(records)), make([]host.Facts, len(records))
+	for n, r := range records {
+		if len(r.Email) <= host.MaxEmail {
+			emails[n] = r.Email
+		} else if r.Err == nil {
 			outcomes[n].Code = "INVALID_EMAIL_FORMAT"
-			outcomes[n].Message = "The address is longer than 1 MiB, which is the longest input; the longest valid one has 254 bytes."
-		default:
-			emails, at = append(emails, records[n].Email), append(at, n)
+			outcomes[n].Message = "The address is longer than 1 MiB, which is the longest input; " +
+				"the longest valid one has 254 bytes."
 		}
 	}
-	facts := make([]host.Facts, len(records))
 	return facts, l.View.CheckMany(ctx, emails, l.Flags, func(n int, f host.Facts) {
-		o := &outcomes[at[n]]
-		f = f.Keep(o.JSON[:0])
-		facts[at[n]], o.JSON, o.Flags = f, f.JSON, result.FlagsOf(&f)
-		r := f.Refusal
-		o.Refusal = result.Refusal{Code: r.Code, Offset: r.Offset, Section: r.Section, Sentence: r.Sentence}
+		o := &outcomes[n]
+		if records[n].Err == nil && o.Code == "" {
+			f = f.Keep(o.JSON[:0])
+			facts[n], o.JSON, o.Flags = f, f.JSON, result.FlagsOf(&f)
+			r := f.Refusal
+			o.Refusal = result.Refusal{Code: r.Code, Offset: r.Offset, Section: r.Section, Sentence: r.Sentence}
+		}
 	})
 }
 
@@ -96,15 +92,16 @@ func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outc
 // results, with details, nil where there is none. The module is asked for the domains in
 // A-label form, which policies name and results do not have.
 func (l *Local) Decide(ctx context.Context, reported []*result.Result, outcomes []Outcome) error {
-	var emails []string
-	var at []int
+	emails, at := make([]string, 0, len(reported)), make([]int, 0, len(reported))
 	for n := range reported {
 		if reported[n] != nil {
 			emails, at = append(emails, reported[n].Email), append(at, n)
 		}
 	}
 	subjects := make([]host.Subject, len(at))
-	err := l.View.CheckMany(ctx, emails, 0, func(n int, f host.Facts) { subjects[n] = reported[at[n]].Subject(f.Host) })
+	err := l.View.CheckMany(ctx, emails, 0, func(n int, f host.Facts) {
+		subjects[n] = reported[at[n]].Subject(f.Host)
+	})
 	if err != nil {
 		return err
 	}
@@ -120,16 +117,14 @@ func (l *Local) addVerdicts(ctx context.Context, subjects []host.Subject, at []i
 	err := l.View.Verdicts(ctx, l.Policy, subjects, func(n int, verdict []byte) {
 		o := &outcomes[at[n]]
 		o.JSON = host.AppendVerdict(o.JSON, verdict)
-		var err error
-		o.Verdict, err = result.SplitVerdict(verdict)
-		wrong = cmp.Or(wrong, err)
+		v, err := result.SplitVerdict(verdict)
+		o.Verdict, wrong = v, cmp.Or(wrong, err)
 	})
 	return cmp.Or(err, wrong)
 }
 
-// Lookups looks up MX records for one run. It is safe for concurrent use: together
-// its callers have at most a fixed number of lookups in flight, and one for each
-// domain.
+// Lookups looks up MX records for one run. It is safe for concurrent use: its callers
+// share a number of lookups in flight, and one for each domain.
 type Lookups struct {
 	resolver *mx.Resolver
 	slots    *semaphore.Weighted // of lookups in flight
@@ -140,10 +135,9 @@ type Lookups struct {
 	ended  error // why there can be no further lookup; stays
 }
 
-// ResolverConfig returns the settings of a resolver for one run. The limits of an
-// account are those of all, since there is one user. Results and failures count for longer
-// than most runs, whatever their TTL: each domain is looked up once, also one that fails,
-// which takes the longest time.
+// ResolverConfig returns the settings of a resolver for one run, of one user. Results and
+// failures count for longer than most runs, whatever their TTL: each domain is looked up
+// once, also one that fails, which takes the longest time.
 func ResolverConfig(servers []string, timeout time.Duration, workers int) mx.Config {
 	const oneRun = 24 * time.Hour
 	return mx.Config{Servers: servers, Timeout: timeout, Concurrency: workers, AccountConcurrency: workers,
@@ -155,19 +149,15 @@ func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
 	return &Lookups{resolver: resolver, slots: semaphore.NewWeighted(int64(workers)), turn: semaphore.NewWeighted(1)}
 }
 
-// A lookup is what was found for one domain. The zero value is that of an address
-// literal: no MX.
+// A lookup is what was found for one domain. That of an address literal is zero: no MX.
 type lookup struct {
 	found host.Lookup
 	err   error
 }
 
-// all looks up each distinct domain of facts, for details with the address records to
-// which its mail goes. It returns once all are known. Its error is that of ctx, or
-// ErrOutage.
-//
-// Its lookups begin after all those of earlier callers. What came first is then known
-// first, so a run that is interrupted has written most of what it found out.
+// all looks up each distinct domain of facts, for details with the address records to which
+// its mail goes. All lookups of earlier callers begin before: a run that is interrupted has
+// written most of what it found out. The error is that of ctx, or ErrOutage.
 func (l *Lookups) all(ctx context.Context, facts []host.Facts, details bool) (map[string]*lookup, error) {
 	peek, lookUp := l.resolver.Peek, l.resolver.Lookup
 	if details {
@@ -204,27 +194,22 @@ func (l *Lookups) all(ctx context.Context, facts []host.Facts, details bool) (ma
 	return found, cmp.Or(ctx.Err(), l.outage())
 }
 
-// mostSilent is how many lookups in a row may get no reply before the
-// resolvers are asked for the root. Lists have dead domains in a row, so silence
-// about them proves nothing.
-const mostSilent = 100
+// ErrOutage ends a run whose resolvers no longer reply: what follows would fail too, and slowly.
+var ErrOutage = errors.New("the resolvers no longer respond, so MX records cannot be looked up; " +
+	"give others with --dns HOST:PORT, or leave MX out with --offline")
 
-// ErrOutage is the error of a run whose resolvers no longer reply. The run ends,
-// since every further record would only get an error, after the longest time.
-var ErrOutage = errors.New("the resolvers no longer respond, so MX records cannot be looked up; give others with --dns HOST:PORT, or leave MX out with --offline")
-
-// note takes the error of a lookup, or nil. Only silence can be an outage: an error of
-// the domain, such as SERVFAIL, is a reply.
+// note takes the error of a lookup, or nil. One of the domain, such as SERVFAIL, is a reply.
 func (l *Lookups) note(ctx context.Context, err error) {
-	failure, failed := errors.AsType[*mx.Error](err)
+	const mostSilent = 100 // in a row, before the resolvers are asked for the root: lists have dead domains in a row
+	failure, _ := errors.AsType[*mx.Error](err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !failed || failure.Reason != mx.NoReply && failure.Reason != mx.Unreachable {
+	if failure == nil || failure.Reason != mx.NoReply && failure.Reason != mx.Unreachable {
 		l.silent = 0
 		return
 	}
 	l.silent++
-	if l.silent < mostSilent || l.ended != nil || ctx.Err() != nil {
+	if l.silent < mostSilent || l.ended != nil {
 		return
 	}
 	l.silent = 0

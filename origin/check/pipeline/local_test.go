@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -118,6 +119,10 @@ func TestLocalOffline(t *testing.T) {
 	facts := regexp.MustCompile(`"mx":\w+`)
 	require.Equal(t, facts.ReplaceAllString(out, ""), facts.ReplaceAllString(with, ""))
 	require.Contains(t, out, `"error":{"code":"INVALID_EMAIL_FORMAT"`)
+	outcomes := make([]pipeline.Outcome, 1)
+	unreadable := pipeline.Record{Email: strings.Repeat("x", 2<<20), Err: io.ErrUnexpectedEOF}
+	require.NoError(t, (&pipeline.Local{View: view}).Check(t.Context(), []pipeline.Record{unreadable}, outcomes))
+	require.Zero(t, outcomes[0])
 }
 
 // The verdict is the last member. A reason that needs DNS counts where something was

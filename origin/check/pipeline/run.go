@@ -1,3 +1,7 @@
+// Package pipeline checks lists of addresses of any length, in constant memory and in input
+// order. A [Run] connects an [Input], which reads records (package input), a [Checker],
+// which finds out about their addresses ([Local]: the module and MX lookups; package client:
+// a service), and a [Format], which encodes what was found (package output).
 package pipeline
 
 import (
@@ -5,11 +9,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"unsafe"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // A Run checks the records of an input and writes them in input order.
@@ -21,26 +29,124 @@ type Run struct {
 	Workers int  // chunks that are checked at a time, at least 1
 	Strict  bool // end at the first record that cannot be read
 
-	// Bad, if not nil, is called with every record that could not be read, in order.
-	Bad func(*Record)
-	// Written, if not nil, is called after records were written and flushed, with
-	// the counts of all records written so far.
-	Written func(Counts)
+	Bad     func(*Record) // if not nil, is called with every record that could not be read, in order
+	Written func(Counts)  // if not nil, is called after a flush, with the counts of all that was written
+}
+
+// An Input reads records.
+type Input interface {
+	// Read appends at least one record to dst, and then those that need no wait for more
+	// input, up to the capacity of dst. The error after the last record is io.EOF. A record
+	// that cannot be read has its Err set and is no error of Read. What it has stays valid.
+	Read(dst []Record) ([]Record, error)
 }
 
 // A Checker finds out about addresses. It is safe for concurrent use.
 type Checker interface {
-	// Check sets the outcome of every record without an Err. It may use the capacity
-	// of the JSON that it finds there, which was that of an earlier outcome. An error
-	// ends the run; one that concerns a single address is part of its outcome.
+	// Check sets the outcome of every record without an Err, and may reuse the JSON that is
+	// there. An error ends the run; one of a single address is part of its outcome.
 	Check(ctx context.Context, records []Record, outcomes []Outcome) error
+}
+
+// A Format encodes records with their outcomes. It is safe for concurrent use.
+type Format interface {
+	// Head appends what precedes the records. It is called once, before Append and
+	// after the first Read, when the input's header is known.
+	Head(dst []byte) ([]byte, error)
+	// Append appends the line or lines of one record to dst.
+	Append(dst []byte, r *Record, o *Outcome) ([]byte, error)
+}
+
+// A Record is one entry of the input.
+type Record struct {
+	File   string   // its name, if several are read; else ""
+	Line   int64    // in which it begins, from 1; 0 for an argument
+	Email  string   // the address
+	Cells  []string // all columns of a row of CSV or TSV, as many as the table has unless Err is set
+	Object []byte   // the whole JSON value of an entry of NDJSON
+	Err    error    // why there is no address, without the line's number; else nil
+}
+
+// ErrNoAddress is the Err of a record that can be read and has no address: a blank
+// line, or a row whose cell for it is blank. It is no fault of the input.
+var ErrNoAddress = errors.New("the row has no address")
+
+// bad reports whether the record cannot be read.
+func (r *Record) bad() bool { return r.Err != nil && !errors.Is(r.Err, ErrNoAddress) }
+
+// A BadRecord is the error of a record that cannot be read.
+type BadRecord struct{ Record Record }
+
+// Error returns where the record is and what is wrong with it.
+func (b *BadRecord) Error() string {
+	return fmt.Sprintf("%sline %d: %v", strings.TrimPrefix(b.Record.File+" ", " "), b.Record.Line, b.Record.Err)
+}
+
+// Unwrap returns what is wrong.
+func (b *BadRecord) Unwrap() error { return b.Record.Err }
+
+// An Outcome is what a check found: a result, or why there is none.
+type Outcome struct {
+	JSON    []byte // the result, an object of 16 fields, with details and verdict if asked for; nil if Code is set
+	Flags   result.Flags
+	MX      MX
+	Refusal result.Refusal // of an address that is not valid; the code alone is "" if the service did not say
+	Verdict result.Verdict // of a policy, also in JSON; zero without one
+
+	Code    string // of an error that concerns this address, such as DNS_TIMEOUT; else ""
+	Message string // of the same error
+}
+
+// MX is what is known of a domain's MX records.
+type MX uint8
+
+// Unknown is what was not looked up: mx is then null, or false without a domain.
+const (
+	MXUnknown MX = iota
+	MXFalse
+	MXTrue
+)
+
+// Counts are how many records had what.
+type Counts struct {
+	Records   int64 // read and written, of every kind
+	Bad       int64 // records that cannot be read
+	NoAddress int64 // records that have no address
+
+	Valid, Invalid                                   int64
+	Typo, Disposable, Public, Relay, Role, Gibberish int64 // of the valid ones
+	NoMX                                             int64 // valid, and looked up
+	Errors                                           int64 // addresses that could not be checked
+	Allow, Review, Block                             int64 // by the policy
+}
+
+// add counts one record.
+func (c *Counts) add(r *Record, o *Outcome) {
+	checked := r.Err == nil && o.Code == ""
+	valid := checked && o.Flags.Valid
+	c.Records++
+	for _, field := range []struct {
+		set   bool
+		count *int64
+	}{
+		{r.bad(), &c.Bad}, {r.Err != nil && !r.bad(), &c.NoAddress}, {r.Err == nil && !checked, &c.Errors},
+		{checked && !valid, &c.Invalid}, {valid, &c.Valid}, {valid && o.MX == MXFalse, &c.NoMX},
+		{valid && o.Flags.Typo, &c.Typo}, {valid && o.Flags.Disposable, &c.Disposable},
+		{valid && o.Flags.Public, &c.Public}, {valid && o.Flags.Relay, &c.Relay},
+		{valid && o.Flags.Role, &c.Role}, {valid && o.Flags.Gibberish, &c.Gibberish},
+		{o.Verdict.Action == result.Allow, &c.Allow}, {o.Verdict.Action == result.Review, &c.Review},
+		{o.Verdict.Action == result.Block, &c.Block},
+	} {
+		if field.set {
+			*field.count++
+		}
+	}
 }
 
 const (
 	chunkRecords = 256      // the most records that a worker takes at a time
-	keptJSON     = 4 << 10  // the largest result whose memory is kept for the next one; a usual one has 400 bytes
-	mostInFlight = 32 << 20 // bytes of records, besides one chunk; results and their encoding need three times as much
-	outputBuffer = 64 << 10 // bytes
+	keptJSON     = 4 << 10  // the most bytes kept for the next result; a usual one has 400
+	mostInFlight = 32 << 20 // bytes of records, besides one chunk; their results need three times as much
 )
 
 // A chunk is some records in a row.
@@ -48,26 +154,20 @@ type chunk struct {
 	records  []Record
 	outcomes []Outcome
 	size     int64 // of the records, in bytes
-
-	encoded []byte
-	ready   int           // records that are encoded, all of them unless err is set
-	err     error         // ends the run once what is before it is written
-	done    chan struct{} // receives when the worker is finished with it
-}
-
-func newChunk() any {
-	return &chunk{records: make([]Record, 0, chunkRecords), outcomes: make([]Outcome, chunkRecords), done: make(chan struct{}, 1)}
+	encoded  []byte
+	ready    int           // records that are encoded, all of them unless err is set
+	err      error         // ends the run once what is before it is written
+	done     chan struct{} // receives when the worker is finished with it
 }
 
 // A flow is what the goroutines of a run share: a reader, the workers and a writer.
 type flow struct {
 	*Run
-	work   chan *chunk // to the workers
-	order  chan *chunk // to the writer, in input order
-	failed error       // of Read or Head; set before order is closed
-	spare  sync.Pool   // of chunks that were written
-	room   *semaphore.Weighted
-
+	work    chan *chunk         // to the workers
+	order   chan *chunk         // to the writer, in input order
+	failed  error               // of Read; set before order is closed
+	spare   sync.Pool           // of chunks that were written
+	room    *semaphore.Weighted // for bytes of records
 	out     *bufio.Writer
 	written Counts // in the buffer or flushed
 	flushed Counts
@@ -78,8 +178,12 @@ type flow struct {
 // ends is abandoned: no system call can be cancelled.
 func (r *Run) Do(ctx context.Context) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &flow{Run: r, work: make(chan *chunk), order: make(chan *chunk, 2*r.Workers), spare: sync.Pool{New: newChunk},
-		room: semaphore.NewWeighted(mostInFlight), out: bufio.NewWriterSize(r.Output, outputBuffer)}
+	f := &flow{Run: r, work: make(chan *chunk), order: make(chan *chunk, 2*r.Workers),
+		room: semaphore.NewWeighted(mostInFlight), out: bufio.NewWriterSize(r.Output, 64<<10)}
+	f.spare.New = func() any {
+		return &chunk{records: make([]Record, 0, chunkRecords), outcomes: make([]Outcome, chunkRecords),
+			done: make(chan struct{}, 1)}
+	}
 	go f.read(ctx)
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -87,8 +191,7 @@ func (r *Run) Do(ctx context.Context) (Counts, error) {
 	for range r.Workers {
 		workers.Go(func() { f.check(ctx) })
 	}
-	err := f.write(ctx)
-	err = cmp.Or(err, f.flush(true))
+	err := cmp.Or(f.write(ctx), f.flush(true))
 	return f.flushed, err
 }
 
@@ -103,10 +206,10 @@ func (f *flow) read(ctx context.Context) {
 			f.failed = err
 		}
 		if first && (len(c.records) > 0 || f.failed == nil) {
-			head, wrong := newChunk().(*chunk), error(nil)
-			head.encoded, wrong = f.Format.Head(nil)
+			head := f.spare.Get().(*chunk)
+			head.encoded, head.err = f.Format.Head(head.encoded)
+			wrong := head.err
 			head.done <- struct{}{}
-			f.failed = cmp.Or(wrong, f.failed)
 			if !send(ctx, f.order, head) || wrong != nil {
 				return
 			}
@@ -174,13 +277,11 @@ func (f *flow) write(ctx context.Context) error {
 		var c *chunk
 		select {
 		case c = <-f.order:
+			if c == nil {
+				return cmp.Or(ctx.Err(), f.failed)
+			}
 		case <-ctx.Done():
-		}
-		switch {
-		case ctx.Err() != nil:
 			return ctx.Err()
-		case c == nil:
-			return f.failed
 		}
 		if err := f.flush(len(c.done) == 0); err != nil {
 			return err
