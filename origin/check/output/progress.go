@@ -27,10 +27,9 @@ type Line struct {
 	to   io.Writer
 	text func() string
 
-	mu      sync.Mutex // for what follows
-	drawn   bool
-	stop    chan struct{}
-	stopped sync.WaitGroup
+	mu    sync.Mutex  // for what follows
+	timer *time.Timer // nil unless the line is being drawn
+	drawn bool
 }
 
 // NewLine returns a line of a terminal with a text that may change.
@@ -38,35 +37,26 @@ func NewLine(to io.Writer, text func() string) *Line { return &Line{to: to, text
 
 // Start begins to draw.
 func (l *Line) Start() {
-	l.stop = make(chan struct{})
-	l.stopped.Go(func() {
-		ticker := time.NewTicker(redrawEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				l.draw()
-			case <-l.stop:
-				return
-			}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer = time.AfterFunc(redrawEvery, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.timer != nil {
+			io.WriteString(l.to, clearLine+l.text())
+			l.drawn = true
+			l.timer.Reset(redrawEvery)
 		}
 	})
 }
 
-func (l *Line) draw() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	io.WriteString(l.to, clearLine+l.text())
-	l.drawn = true
-}
-
 // Stop erases the line and draws no more.
 func (l *Line) Stop() {
-	close(l.stop)
-	l.stopped.Wait()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.erase()
+	l.timer.Stop()
+	l.timer = nil
+	l.mu.Unlock()
+	l.Write(nil)
 }
 
 // Write writes a message to the same terminal in place of the line, which is drawn
@@ -74,15 +64,11 @@ func (l *Line) Stop() {
 func (l *Line) Write(message []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.erase()
-	return l.to.Write(message)
-}
-
-func (l *Line) erase() {
 	if l.drawn {
 		io.WriteString(l.to, clearLine)
 		l.drawn = false
 	}
+	return l.to.Write(message)
 }
 
 // Progress shows how far a run is on a line of a terminal.
@@ -92,46 +78,33 @@ func (l *Line) erase() {
 // read, and is exact once all are read.
 type Progress struct {
 	*Line
-	started time.Time
 
-	size int64 // of the input in bytes, 0 if unknown
-	bytes,
-	records, // that were read
-	written atomic.Int64
+	size                    int64        // of the input in bytes, 0 if unknown
+	bytes, records, written atomic.Int64 // the first two of what was read
 }
 
-// NewProgress returns the progress of a run whose input has size bytes, 0 if that is
-// not known. It draws on to, a terminal whose width may change.
+// NewProgress returns the progress of a run that begins and whose input has size bytes,
+// 0 if that is not known. It draws on to, a terminal whose width may change.
 func NewProgress(to io.Writer, width func() int, size int64) *Progress {
-	p := &Progress{size: size}
+	p, began := &Progress{size: size}, time.Now()
 	// The last column stays free: some terminals wrap when it is written.
-	p.Line = NewLine(to, func() string { return p.line(width()-1, time.Since(p.started)) })
+	p.Line = NewLine(to, func() string { return p.line(width()-1, time.Since(began)) })
 	return p
 }
 
-// Start begins to draw.
-func (p *Progress) Start() {
-	p.started = time.Now()
-	p.Line.Start()
-}
-
 // Reader counts what is read of an input as it is stored, compressed or not.
-func (p *Progress) Reader(in io.Reader) io.Reader { return &countingReader{in, &p.bytes} }
-
-type countingReader struct {
-	io.Reader
-	bytes *atomic.Int64
-}
-
-// Read reads and counts.
-func (r *countingReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.bytes.Add(int64(n))
-	return n, err
-}
+func (p *Progress) Reader(in io.Reader) io.Reader { return io.TeeReader(in, counter{&p.bytes}) }
 
 // Input counts the records that are read.
 func (p *Progress) Input(in pipeline.Input) pipeline.Input { return &countingInput{in, &p.records} }
+
+type counter struct{ *atomic.Int64 }
+
+// Write counts bytes.
+func (c counter) Write(b []byte) (int, error) {
+	c.Add(int64(len(b)))
+	return len(b), nil
+}
 
 type countingInput struct {
 	pipeline.Input
@@ -151,48 +124,26 @@ func (p *Progress) Written(c pipeline.Counts) { p.written.Store(c.Records) }
 
 // line returns the line as it fits into width columns.
 func (p *Progress) line(width int, elapsed time.Duration) string {
-	done := p.written.Load()
+	done, records, bytes := p.written.Load(), p.records.Load(), p.bytes.Load()
 	rate := float64(done) / max(elapsed.Seconds(), 0.001)
 	text := fmt.Sprintf("%s done, %s per second", humanize.Comma(done), humanize.Comma(int64(rate)))
-	total := p.total()
-	if total > 0 {
-		text += timeLeft(float64(total-done), rate)
-		text = bar(float64(done)/float64(total), width-len(text)) + text
+	if p.size > 0 && records > 0 && bytes > 0 {
+		total := int64(float64(records) / min(float64(bytes)/float64(p.size), 1))
+		share := float64(done) / float64(max(total, done))
+		switch left := float64(max(total-done, 0)) / rate; {
+		case left > maxLeft.Seconds() && rate > 0:
+			text += ", more than " + maxLeft.String() + " left"
+		case rate > 0:
+			text += ", " + (time.Duration(left) * time.Second).String() + " left"
+		}
+		percent := fmt.Sprintf("%3d %% ", int(100*share))
+		room := width - len(text) - len(percent)
+		if cells := min(room-len("[] "), maxBar); cells >= 5 {
+			percent += fmt.Sprintf("[%-*s] ", cells, strings.Repeat("=", int(share*float64(cells))))
+		}
+		if room >= 0 {
+			text = percent + text
+		}
 	}
 	return text[:max(0, min(len(text), width))]
-}
-
-// total is how many records the input has, as far as is known, else 0.
-func (p *Progress) total() int64 {
-	read, bytes := p.records.Load(), p.bytes.Load()
-	if p.size <= 0 || read == 0 || bytes == 0 {
-		return 0
-	}
-	share := min(float64(bytes)/float64(p.size), 1)
-	return max(int64(float64(read)/share), p.written.Load())
-}
-
-func timeLeft(records, rate float64) string {
-	if rate == 0 {
-		return ""
-	}
-	seconds := records / rate
-	if seconds > maxLeft.Seconds() {
-		return ", more than " + maxLeft.String() + " left"
-	}
-	return ", " + (time.Duration(seconds) * time.Second).String() + " left"
-}
-
-// bar draws a share in at most room columns, or nothing if it does not fit.
-func bar(share float64, room int) string {
-	percent := fmt.Sprintf("%3d %% ", int(100*share))
-	cells := min(room-len(percent)-len("[] "), maxBar)
-	if cells < 5 {
-		if room < len(percent) {
-			return ""
-		}
-		return percent
-	}
-	full := int(share * float64(cells))
-	return percent + "[" + strings.Repeat("=", full) + strings.Repeat(" ", cells-full) + "] "
 }
