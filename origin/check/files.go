@@ -248,9 +248,10 @@ func (in *checkInput) sameColumns() error {
 // noColumns is the layout of addresses in the command line.
 type noColumns struct{}
 
-func (noColumns) Comma() byte      { return 0 }
-func (noColumns) Header() []string { return nil }
-func (noColumns) Width() int       { return 0 }
+func (noColumns) Comma() byte          { return 0 }
+func (noColumns) Header() []string     { return nil }
+func (noColumns) Width() int           { return 0 }
+func (noColumns) Preamble() [][]string { return nil }
 
 func (in *checkInput) closeFile() {
 	if in.file != nil {

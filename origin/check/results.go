@@ -117,7 +117,8 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	case "table":
 		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Color: o.colored, Details: f.Details, NoHeader: o.resumed}
 	case "csv":
-		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep, Safe: f.CSVSafe, NoHeader: o.resumed}
+		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep,
+			Safe: f.CSVSafe, BOM: f.CSVSafe, NoHeader: o.resumed}
 	default:
 		o.Format = &output.NDJSON{Keep: f.Keep, Layout: layout}
 	}

@@ -82,10 +82,34 @@ func TestCSVOfVerdicts(t *testing.T) {
 
 func TestCSVForSpreadsheets(t *testing.T) {
 	records := []pipeline.Record{{Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\nlines"}}}
-	got := write(t, &CSV{Layout: layout{',', []string{"@x", "email", "note"}, 3}, Safe: true}, newChecker(t, 0), records...)
+	got := write(t, &CSV{Layout: layout{',', []string{"@x", "email", "note"}, 3}, Safe: true, BOM: true}, newChecker(t, 0), records...)
 	require.True(t, strings.HasPrefix(got, "\uFEFF'@x,email,note,valid"), "Excel reads UTF-8 with a byte order mark only")
 	require.Contains(t, got, "\n'=1+1,'+a@example.org,\"two\nlines\",true,'+a@example.org,'+a,false,")
 }
+
+// What precedes the header of the input precedes that of the output.
+func TestCSVPreamble(t *testing.T) {
+	l := prefaced{layout{';', []string{"email"}, 1}, [][]string{{"Export of May"}, {""}, {"=a;b", "", "c"}}}
+	head := func(f *CSV) string {
+		got, err := f.Head(nil)
+		require.NoError(t, err)
+		before, _, _ := strings.Cut(string(got), ";valid;")
+		return before
+	}
+	require.Equal(t, "Export of May\n\n\"=a;b\";;c\nemail", head(&CSV{Layout: l}))
+	require.Equal(t, "Export of May\n\n\"'=a;b\";;c\nemail", head(&CSV{Layout: l, Safe: true}))
+	require.Equal(t, "=a;b", l.rows[2][0], "the input keeps its rows")
+	require.True(t, strings.HasPrefix(head(&CSV{Layout: l, BOM: true}), "\uFEFFExport"))
+	require.Empty(t, head(&CSV{Layout: l, BOM: true, NoHeader: true}))
+}
+
+type prefaced struct {
+	layout
+	rows [][]string
+}
+
+// Preamble returns the rows.
+func (p prefaced) Preamble() [][]string { return p.rows }
 
 func TestCSVMX(t *testing.T) {
 	r := result.Result{Email: "a@b.example", Valid: true, MX: true}

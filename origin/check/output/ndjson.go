@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,78 +35,51 @@ func (f *NDJSON) Head(dst []byte) ([]byte, error) {
 
 // Append appends the line of one record.
 func (f *NDJSON) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
-	start := len(dst)
-	dst, err := appendObject(dst, r, o)
-	if err != nil {
-		return dst[:start], err
-	}
-	if f.Keep {
-		dst = f.keep(bytes.TrimSuffix(dst, []byte("}")), r)
-	} else if r.Err != nil {
-		dst = append(appendPlace(bytes.TrimSuffix(dst, []byte("}")), r), '}')
-	}
-	return append(dst, '\n'), nil
-}
-
-// appendObject appends the object without what was kept of the input. A service may
-// have sent it with line breaks.
-func appendObject(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
-	switch {
+	var err error
+	whole := dst
+	switch p := problemOf(r, o); {
 	case r.Err != nil:
-		return appendJSON(dst, map[string]any{"error": problemOf(r.Err)}), nil
-	case o.Code != "":
-		dst = appendJSON(append(dst, `{"email":`...), r.Email)
-		return append(appendJSON(append(dst, `,"error":`...), problem{o.Code, o.Message}), '}'), nil
+		whole = appendJSON(whole, map[string]any{"error": p})
+	case p.Code != "":
+		whole = appendJSON(append(whole, `{"email":`...), r.Email)
+		whole = append(appendJSON(append(whole, `,"error":`...), p), '}')
+	default: // a service may have sent it with line breaks
+		whole, err = appendCompact(whole, o.JSON)
+		if err != nil {
+			return dst, err
+		}
 	}
-	return appendCompact(dst, o.JSON)
-}
-
-// A problem is why there is no result.
-type problem struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// keep appends the members of the input and the end of the object.
-func (f *NDJSON) keep(dst []byte, r *pipeline.Record) []byte {
-	dst = appendPlace(dst, r)
-	if input := inputOf(r, f.keys); input != nil {
-		dst = append(append(dst, `,"input":`...), input...)
+	if f.Keep || r.Err != nil {
+		whole = bytes.TrimSuffix(whole, []byte("}"))
+		if r.File != "" {
+			whole = appendJSON(append(whole, `,"file":`...), r.File)
+		}
+		if r.Line > 0 {
+			whole = appendJSON(append(whole, `,"line":`...), r.Line)
+		}
+		if input := inputOf(r, f.keys); f.Keep && input != nil {
+			whole = append(append(whole, `,"input":`...), input...)
+		}
+		whole = append(whole, '}')
 	}
-	return append(dst, '}')
-}
-
-// appendPlace appends the members file and line. An argument has neither.
-func appendPlace(dst []byte, r *pipeline.Record) []byte {
-	if r.File != "" {
-		dst = appendJSON(append(dst, `,"file":`...), r.File)
-	}
-	if r.Line > 0 {
-		dst = appendJSON(append(dst, `,"line":`...), r.Line)
-	}
-	return dst
+	return append(whole, '\n'), nil
 }
 
 // inputOf returns the input of a record as JSON in one line, or nil if it has no
-// more than an address.
-func inputOf(r *pipeline.Record, keys []string) []byte {
-	if r.Cells != nil {
-		return cellsObject(r.Cells, keys)
+// more than an address. A row's cells have the keys.
+func inputOf(r *pipeline.Record, names []string) []byte {
+	if r.Cells == nil {
+		object, err := appendCompact(nil, r.Object)
+		if err != nil || !json.Valid(object) {
+			return nil
+		}
+		return object
 	}
-	object, err := appendCompact(nil, r.Object)
-	if err != nil || !json.Valid(object) {
-		return nil
+	if more := len(r.Cells) - len(names); more > 0 { // a bad row
+		names = keys(append(slices.Clone(names), make([]string, more)...))
 	}
-	return object
-}
-
-// cellsObject returns an object of cells.
-func cellsObject(cells, names []string) []byte {
-	if len(cells) > len(names) { // a bad row
-		names = keys(append(names[:len(names):len(names)], make([]string, len(cells)-len(names))...))
-	}
-	dst := []byte{'{'}
-	for n, cell := range cells {
+	dst := []byte("{")
+	for n, cell := range r.Cells {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
@@ -127,22 +101,12 @@ func appendCompact(dst, object []byte) ([]byte, error) {
 // appendJSON appends a value that always has a JSON form.
 func appendJSON(dst []byte, value any) []byte {
 	if text, ok := value.(string); ok {
-		return appendString(dst, text)
-	}
-	return encode(dst, value)
-}
-
-// appendString appends a JSON string. Most texts need no escapes.
-func appendString(dst []byte, text string) []byte {
-	for n := range len(text) {
-		if c := text[n]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return encode(dst, strings.ToValidUTF8(text, "\uFFFD"))
+		escape := func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r >= utf8.RuneSelf }
+		if !strings.ContainsFunc(text, escape) { // as most texts
+			return append(append(append(dst, '"'), text...), '"')
 		}
+		value = strings.ToValidUTF8(text, "\uFFFD")
 	}
-	return append(append(append(dst, '"'), text...), '"')
-}
-
-func encode(dst []byte, value any) []byte {
 	line := bytes.NewBuffer(dst)
 	encoder := json.NewEncoder(line)
 	encoder.SetEscapeHTML(false)

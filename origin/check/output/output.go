@@ -2,9 +2,6 @@
 // [NDJSON]. Beside the records, on standard error, are a [Summary], a [Progress]
 // bar and the [BadLines] that could not be read.
 //
-// The formats append to a slice, and several goroutines encode at a time. This is
-// why CSV is not written by encoding/csv, which writes to one stream.
-//
 // Widths of text on a terminal are measured by github.com/rivo/uniseg (MIT, no
 // dependencies): it finds grapheme clusters, which must not be cut, and their
 // widths in one step. The progress bar is our own: it estimates the share that is
@@ -33,12 +30,20 @@ const (
 	noAddress = "NO_ADDRESS" // it has no address
 )
 
-// problemOf returns why a record is not checked.
-func problemOf(err error) problem {
-	if errors.Is(err, pipeline.ErrNoAddress) {
-		return problem{noAddress, err.Error()}
+// A problem is why a record has no result.
+type problem struct {
+	Code    string `json:"code"` // "" if it has one
+	Message string `json:"message"`
+}
+
+func problemOf(r *pipeline.Record, o *pipeline.Outcome) problem {
+	switch {
+	case errors.Is(r.Err, pipeline.ErrNoAddress):
+		return problem{noAddress, r.Err.Error()}
+	case r.Err != nil:
+		return problem{badLine, r.Err.Error()}
 	}
-	return problem{badLine, err.Error()}
+	return problem{o.Code, o.Message}
 }
 
 // A Layout is what is known of an input after its first record was read. A reader
@@ -47,6 +52,8 @@ type Layout interface {
 	Comma() byte      // the separator of CSV, 0 of other formats
 	Header() []string // the names of the columns of CSV, nil without a header
 	Width() int       // how many columns CSV has
+
+	Preamble() [][]string // the rows of CSV before the header, which are no records
 }
 
 // isCSV reports whether records have cells. A nil layout is that of arguments.

@@ -27,6 +27,9 @@ func (l layout) Comma() byte      { return l.comma }
 func (l layout) Header() []string { return l.header }
 func (l layout) Width() int       { return l.width }
 
+// Preamble returns no rows.
+func (l layout) Preamble() [][]string { return nil }
+
 // newChecker returns the module.
 func newChecker(t testing.TB, flags host.Flags) *pipeline.Local {
 	return &pipeline.Local{View: newEngine(t).View(), Flags: flags}
