@@ -10,11 +10,12 @@
 package output
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -95,7 +96,8 @@ type figure struct {
 // figures are shown always, also if they are 0.
 func (s *Summary) figures() []figure {
 	c := &s.Counts
-	list := []figure{{"valid", c.Valid}, {"  typo", c.Typo}, {"  disposable", c.Disposable}, {"  role", c.Role}, {"  gibberish", c.Gibberish}}
+	list := []figure{{"valid", c.Valid}, {"  typo", c.Typo}, {"  disposable", c.Disposable}, {"  role", c.Role},
+		{"  gibberish", c.Gibberish}}
 	if s.LookedUp {
 		list = append(list, figure{"  no MX record", c.NoMX})
 	}
@@ -106,63 +108,54 @@ func (s *Summary) figures() []figure {
 	return list
 }
 
-// addresses is how many records had an address.
-func (s *Summary) addresses() int64 { return s.Counts.Records - s.Counts.Bad - s.Counts.NoAddress }
-
-// rate is in addresses per second.
-func (s *Summary) rate() float64 {
-	if s.Elapsed <= 0 {
-		return 0
+// addresses returns how many records had an address, and how many a second.
+func (s *Summary) addresses() (count int64, rate float64) {
+	count = s.Counts.Records - s.Counts.Bad - s.Counts.NoAddress
+	if s.Elapsed > 0 {
+		rate = float64(count) / s.Elapsed.Seconds()
 	}
-	return float64(s.addresses()) / s.Elapsed.Seconds()
+	return count, rate
 }
 
 // WriteText writes the summary for people. A table of zeros would say less than that
 // there was nothing to check.
 func (s *Summary) WriteText(to io.Writer) error {
-	switch {
-	case s.Counts.Records == 0:
+	if s.Counts.Records == 0 {
 		_, err := fmt.Fprintln(to, "Nothing was checked: the input is empty, or has only a header.")
 		return err
-	case s.addresses() == 0:
-		fmt.Fprintln(to, "Nothing was checked.")
-		return s.writeRemarks(to)
 	}
-	fmt.Fprintf(to, "%s checked in %s, %s per second\n", words.Count(s.addresses(), "address"), duration(s.Elapsed),
-		humanize.Comma(int64(s.rate())))
-	columns := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, f := range s.figures() {
-		fmt.Fprintf(columns, "%-14s\t%s\t%s\t\n", f.name, humanize.Comma(f.count), share(f.count, s.addresses()))
+	var text bytes.Buffer
+	count, rate := s.addresses()
+	if count == 0 {
+		text.WriteString("Nothing was checked.\n")
+	} else {
+		fmt.Fprintf(&text, "%s checked in %s, %s per second\n", words.Count(count, "address"), duration(s.Elapsed),
+			humanize.Comma(int64(rate)))
+		columns := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+		for _, f := range s.figures() {
+			fmt.Fprintf(columns, "%-14s\t%s\t%s\t\n", f.name, humanize.Comma(f.count), share(f.count, count))
+		}
+		columns.Flush()
 	}
-	if err := columns.Flush(); err != nil {
-		return err
-	}
-	return s.writeRemarks(to)
-}
-
-func (s *Summary) writeRemarks(to io.Writer) (err error) {
 	if none := s.Counts.NoAddress; none > 0 {
-		_, err = fmt.Fprintf(to, "%s without an address.\n", words.Count(none, "record"))
+		fmt.Fprintf(&text, "%s without an address.\n", words.Count(none, "record"))
 	}
 	if bad := s.Counts.Bad; bad > 0 {
-		_, err = fmt.Fprintf(to, "%s could not be read.\n", words.Count(bad, "record"))
+		fmt.Fprintf(&text, "%s could not be read.\n", words.Count(bad, "record"))
 	}
 	for n := range s.Readings {
-		s.Readings[n].WriteText(to)
+		s.Readings[n].WriteText(&text)
 	}
-	if !s.LookedUp && s.addresses() > 0 && err == nil {
-		_, err = fmt.Fprintln(to, s.notLookedUp())
+	if !s.LookedUp && count > 0 { // an address literal needs no lookup
+		text.WriteString("MX records were not looked up")
+		if s.Policy {
+			text.WriteString(", so the policy's reasons that need DNS were skipped: " +
+				"no_mx, no_mail, and disposable by the exchange")
+		}
+		text.WriteString(".\n")
 	}
+	_, err := text.WriteTo(to)
 	return errors.Join(err, s.WriteLies(to))
-}
-
-// notLookedUp says what the results lack. An address literal needs no lookup.
-func (s *Summary) notLookedUp() string {
-	const mx = "MX records were not looked up"
-	if s.Policy {
-		return mx + ", so the policy's reasons that need DNS were skipped: no_mx, no_mail, and disposable by the exchange."
-	}
-	return mx + "."
 }
 
 // WriteLies writes a warning if a resolver lies.
@@ -173,24 +166,11 @@ func (s *Summary) WriteLies(to io.Writer) (err error) {
 	return err
 }
 
-// warning returns the warning of WriteLies for programs.
-func (s *Summary) warning() *string {
-	if s.Lies == nil {
-		return nil
-	}
-	text := s.Lies.Error()
-	return &text
-}
-
 // WriteJSON writes the same as one object in a line, for programs. no_mx is null if
 // MX records were not looked up, and warning if no resolver lies.
 func (s *Summary) WriteJSON(to io.Writer) error {
 	c := &s.Counts
-	var noMX *int64
-	if s.LookedUp {
-		noMX = &c.NoMX
-	}
-	return json.NewEncoder(to).Encode(struct {
+	object := struct {
 		Addresses  int64   `json:"addresses"`
 		Valid      int64   `json:"valid"`
 		Typo       int64   `json:"typo"`
@@ -206,39 +186,37 @@ func (s *Summary) WriteJSON(to io.Writer) error {
 		Bad        int64   `json:"bad_records"`
 		Seconds    float64 `json:"seconds"`
 		Rate       float64 `json:"addresses_per_second"`
-		Warning    *string `json:"warning"`
+		Warning    any     `json:"warning"`
 
 		Inputs []Reading `json:"inputs,omitempty"`
-		*verdicts
-	}{s.addresses(), c.Valid, c.Typo, c.Disposable, c.Role, c.Gibberish, c.Public, c.Relay, noMX, c.Invalid, c.Errors, c.NoAddress, c.Bad,
-		s.Elapsed.Seconds(), s.rate(), s.warning(), s.Readings, s.verdicts()})
-}
 
-// verdicts are the members of the JSON with a policy.
-type verdicts struct {
-	Allow   int64    `json:"allow"`
-	Review  int64    `json:"review"`
-	Block   int64    `json:"block"`
-	Skipped []string `json:"skipped_reasons"` // since nothing was looked up
-}
-
-func (s *Summary) verdicts() *verdicts {
-	if !s.Policy {
-		return nil
+		// With a policy:
+		Allow   *int64   `json:"allow,omitempty"`
+		Review  *int64   `json:"review,omitempty"`
+		Block   *int64   `json:"block,omitempty"`
+		Skipped []string `json:"skipped_reasons,omitzero"` // since nothing was looked up
+	}{Valid: c.Valid, Typo: c.Typo, Disposable: c.Disposable, Role: c.Role, Gibberish: c.Gibberish, Public: c.Public,
+		Relay: c.Relay, Invalid: c.Invalid, Errors: c.Errors, NoAddress: c.NoAddress, Bad: c.Bad,
+		Seconds: s.Elapsed.Seconds(), Inputs: s.Readings}
+	object.Addresses, object.Rate = s.addresses()
+	if s.Lies != nil {
+		object.Warning = s.Lies.Error()
 	}
-	v := &verdicts{s.Counts.Allow, s.Counts.Review, s.Counts.Block, []string{}}
-	if !s.LookedUp {
-		v.Skipped = []string{"no_mx", "no_mail"}
+	if s.LookedUp {
+		object.NoMX = &c.NoMX
 	}
-	return v
+	if s.Policy {
+		object.Allow, object.Review, object.Block, object.Skipped = &c.Allow, &c.Review, &c.Block, []string{}
+		if !s.LookedUp {
+			object.Skipped = []string{"no_mx", "no_mail"}
+		}
+	}
+	return json.NewEncoder(to).Encode(object)
 }
 
 // share returns a part in percent. One that rounds to nothing or to all is not
 // shown as such.
 func share(part, whole int64) string {
-	if whole == 0 {
-		return ""
-	}
 	percent := 100 * float64(part) / float64(whole)
 	switch {
 	case part > 0 && percent < 0.1:
@@ -274,20 +252,15 @@ type BadLines struct {
 
 // Report reports one record.
 func (b *BadLines) Report(r *pipeline.Record) {
-	if b.count++; b.count <= maxBadLines {
-		fmt.Fprintln(b.To, Printable(b.where(r)+": "+r.Err.Error()))
+	b.count++
+	if b.count > maxBadLines {
+		return
 	}
-}
-
-func (b *BadLines) where(r *pipeline.Record) string {
-	name := b.Name
-	if r.File != "" {
-		name = r.File
-	}
+	where := cmp.Or(r.File, b.Name)
 	if r.Line > 0 {
-		name += " line " + strconv.FormatInt(r.Line, 10)
+		where += fmt.Sprintf(" line %d", r.Line)
 	}
-	return name
+	fmt.Fprintln(b.To, Printable(where+": "+r.Err.Error()))
 }
 
 // Close says how many more there were.

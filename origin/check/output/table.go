@@ -1,7 +1,7 @@
 package output
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,13 +16,6 @@ const (
 	maxAddress   = 48
 	verdictWidth = 19 // of "Nothing wrong found"; longer verdicts are wrapped
 	gap          = 2
-)
-
-// The verdicts on records that are not checked. Their tone is that of
-// result.Unchecked.
-const (
-	unreadable  = "Cannot be read"
-	addressless = "No address"
 )
 
 // Table is for people: address, verdict and reason or suggestion, in three columns
@@ -44,19 +37,18 @@ type Table struct {
 
 // Head divides the width among the columns, and appends their names.
 func (f *Table) Head(dst []byte) ([]byte, error) {
-	width := f.Width
-	if width == 0 {
-		width = plainWidth
-	}
-	width = max(width, minWidth) - 2*gap
+	width := max(cmp.Or(f.Width, plainWidth), minWidth) - 2*gap
 	f.verdict = min(verdictWidth, 3*width/10)
 	f.address = min(maxAddress, (width-f.verdict)/2)
 	f.reason = width - f.verdict - f.address
 	if f.NoHeader {
 		return dst, nil
 	}
-	return f.appendRow(dst, [3]column{{lines: []string{"ADDRESS"}, style: bold}, {lines: []string{"VERDICT"}, style: bold},
-		{lines: []string{"REASON"}, style: bold}}), nil
+	var names [3]column
+	for n, name := range []string{"ADDRESS", "VERDICT", "REASON"} {
+		names[n] = column{lines: []string{name}, style: bold}
+	}
+	return f.appendRow(dst, names), nil
 }
 
 // A column is what a row has in one column.
@@ -94,24 +86,22 @@ func (f *Table) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]b
 
 // appendRow appends three columns side by side.
 func (f *Table) appendRow(dst []byte, columns [3]column) []byte {
-	height := max(len(columns[0].lines), len(columns[1].lines), len(columns[2].lines))
-	for n := range height {
+	for n := range max(len(columns[0].lines), len(columns[1].lines), len(columns[2].lines)) {
 		pending := 0 // spaces before the next text
 		for i, width := range [3]int{f.address + gap, f.verdict + gap, f.reason} {
 			text, c := "", columns[i]
 			if n < len(c.lines) {
 				text = c.lines[n]
 			}
+			free := max(width-textWidth(text), 0)
 			if text != "" {
 				dst = append(dst, strings.Repeat(" ", pending)...)
 				pending = 0
+				if f.Color && c.style != "" && (c.styled == 0 || c.styled == n+1) {
+					text = string(c.style) + text + reset
+				}
 			}
-			if f.Color && text != "" && c.style != "" && (c.styled == 0 || c.styled == n+1) {
-				dst = append(append(append(dst, c.style...), text...), reset...)
-			} else {
-				dst = append(dst, text...)
-			}
-			pending += max(width-textWidth(text), 0)
+			dst, pending = append(dst, text...), pending+free
 		}
 		dst = append(dst, '\n')
 	}
@@ -128,15 +118,15 @@ type opinion struct {
 // opinionOf judges a record. With details, a refusal has its section of the standard too.
 func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (opinion, error) {
 	v := opinion{tone: result.ToneWarn, offset: noOffset}
-	switch {
-	case errors.Is(r.Err, pipeline.ErrNoAddress):
-		v.verdict = addressless
+	switch p := problemOf(r, o); {
+	case p.Code == noAddress && r.Err != nil:
+		v.verdict = "No address"
 		return v, nil
-	case r.Err != nil:
-		v.verdict, v.reasons = unreadable, []string{r.Err.Error()}
-		return v, nil
-	case o.Code != "":
-		v.verdict, v.reasons = result.Unchecked, []string{o.Message}
+	case p.Code != "":
+		v.verdict, v.reasons = result.Unchecked, []string{p.Message}
+		if r.Err != nil {
+			v.verdict = "Cannot be read"
+		}
 		return v, nil
 	}
 	parsed, err := result.Parse(o.JSON)

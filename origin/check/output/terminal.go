@@ -42,10 +42,7 @@ func TerminalWidth(out io.Writer) int {
 	if !IsTerminal(out) {
 		return 0
 	}
-	width, _, err := term.GetSize(int(out.(interface{ Fd() uintptr }).Fd()))
-	if err != nil {
-		return 0
-	}
+	width, _, _ := term.GetSize(int(out.(interface{ Fd() uintptr }).Fd())) // 0 on an error
 	return width
 }
 
@@ -72,81 +69,65 @@ const noOffset = -1
 
 // addressLines breaks an address into lines of at most width columns. Below the
 // line with the byte at offset follows one with a caret; its index is returned, or
-// -1.
+// -1. Dots are where it leaves out something of a very long address.
 func addressLines(email string, offset, width int) (lines []string, caret int) {
-	before, after := window(email, offset)
-	before, caret = Printable(before), -1
-	rest, done := before+Printable(after), 0
-	for len(lines) == 0 || rest != "" {
-		var line string
-		line, rest, _ = take(rest, width)
-		lines = append(lines, line)
-		last := rest == "" && len(before) == done+len(line)
-		if offset >= 0 && caret < 0 && (len(before) < done+len(line) || last) {
-			caret = len(lines)
-			lines = append(lines, caretBelow(line, len(before)-done))
-		}
-		done += len(line)
-	}
-	return lines, caret
-}
-
-// caretBelow returns a line with a caret below the character at the offset.
-func caretBelow(line string, offset int) string {
-	column := 0
-	for rest := line; offset > 0 && rest != ""; {
-		head, after, w := take(rest, 1)
-		if len(head) > offset { // the offset is inside this character
-			break
-		}
-		rest, column, offset = after, column+w, offset-len(head)
-	}
-	return strings.Repeat(" ", column) + "^"
-}
-
-// window returns the text before and after an offset, with dots where it leaves out
-// something of a very long address.
-func window(email string, offset int) (before, after string) {
-	offset = min(max(offset, 0), len(email))
-	start := max(0, min(offset-maxShown/2, len(email)-maxShown))
+	at := min(max(offset, 0), len(email))
+	start := max(0, min(at-maxShown/2, len(email)-maxShown))
 	end := min(len(email), start+maxShown)
-	for start > 0 && start < offset && !utf8.RuneStart(email[start]) {
+	for start > 0 && start < at && !utf8.RuneStart(email[start]) {
 		start++
 	}
-	for end < len(email) && end > offset && !utf8.RuneStart(email[end]) {
+	for end < len(email) && end > at && !utf8.RuneStart(email[end]) {
 		end--
 	}
-	before, after = email[start:offset], email[offset:end]
+	before, rest := Printable(email[start:at]), Printable(email[at:end])
 	if start > 0 {
 		before = "…" + before
 	}
 	if end < len(email) {
-		after += "…"
+		rest += "…"
 	}
-	return before, after
+	rest, at, caret = before+rest, len(before), -1 // at counts from the line's begin
+	for len(lines) == 0 || rest != "" {
+		var line string
+		line, rest = take(rest, width)
+		lines = append(lines, line)
+		if offset >= 0 && caret < 0 && (at < len(line) || at == len(line) && rest == "") {
+			column := 0
+			for g := uniseg.NewGraphemes(line); g.Next(); {
+				if _, to := g.Positions(); to <= at {
+					column += g.Width()
+				}
+			}
+			caret = len(lines)
+			lines = append(lines, strings.Repeat(" ", column)+"^")
+		}
+		at -= len(line)
+	}
+	return lines, caret
 }
 
 // textWidth is how many columns text takes.
 func textWidth(text string) int { return uniseg.StringWidth(text) }
 
-// take cuts text after the grapheme clusters that fit into width columns, at least
-// one. It returns how many columns they take.
-func take(text string, width int) (head, rest string, columns int) {
-	state := -1
-	for end := 0; ; {
-		cluster, after, w, next := uniseg.FirstGraphemeClusterInString(text[end:], state)
-		if cluster == "" || end > 0 && columns+w > width {
-			return text[:end], text[end:], columns
+// take cuts text after the grapheme clusters that fit into width columns, at least one.
+func take(text string, width int) (head, rest string) {
+	columns := 0
+	g := uniseg.NewGraphemes(text)
+	for g.Next() {
+		columns += g.Width()
+		if at, _ := g.Positions(); at > 0 && columns > width {
+			return text[:at], text[at:]
 		}
-		end, columns, state = len(text)-len(after), columns+w, next
 	}
+	return text, ""
 }
 
 // wrap breaks text into lines of at most width columns, between words if it can.
 func wrap(text string, width int) (lines []string) {
 	line, used := "", 0
 	for _, word := range strings.Fields(text) {
-		w := uniseg.StringWidth(word)
+		w := textWidth(word)
 		if line != "" && used+1+w <= width {
 			line, used = line+" "+word, used+1+w
 			continue
@@ -154,16 +135,12 @@ func wrap(text string, width int) (lines []string) {
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for w > width {
-			var head string
-			head, word, _ = take(word, width)
-			if word == "" {
-				word = head // a single cluster that is wider than the column
-				break
-			}
-			lines, w = append(lines, head), uniseg.StringWidth(word)
+		line, word = take(word, width)
+		for word != "" {
+			lines = append(lines, line)
+			line, word = take(word, width)
 		}
-		line, used = word, w
+		used = textWidth(line)
 	}
 	return append(lines, line)
 }
