@@ -48,6 +48,58 @@ export function leftOf(addresses, results) {
   return addresses.filter((address) => !results.get(address)?.facts);
 }
 
+/**
+ * What was found, as the summary of `addrspec check` has it. Shares are of the rows that were checked,
+ * and those of rows that could not be are of all.
+ * @param {import("./list-file.js").List} list
+ * @param {Map<string, Result>} results
+ * @param {boolean} lookedUp whether MX records were looked up
+ * @returns {[string, string, string][]} names, numbers and shares
+ */
+export function figuresOf({ rows }, results, lookedUp) {
+  const failed = rows.flatMap(({ failure }) => failure?.code ?? []);
+  const none = failed.filter((code) => code === "NO_ADDRESS").length;
+  const sound = rows.filter(({ failure }) => !failure);
+  const found = sound.map(({ address }) => results.get(address) ?? {});
+  const having = (/** @type {(facts: Record<string, unknown>) => unknown} */ test) =>
+    found.filter(({ facts }) => facts && test(facts)).length;
+  const errors = found.filter(({ failure }) => failure).length;
+  const checked = having(() => true) + errors;
+  /** @type {(name: string, n: number, whole?: number) => [string, string, string]} */
+  const figure = (name, n, whole = checked) => [name, n.toLocaleString("en"), shareOf(n, whole)];
+  const noMX = having(
+    ({ valid, mx, domain }) => valid && mx === false && !`${domain}`.startsWith("["),
+  );
+  return [
+    figure(
+      "valid",
+      having(({ valid }) => valid),
+    ),
+    ...["typo", "disposable", "role", "gibberish"].map((name) =>
+      figure(
+        `of them ${name}`,
+        having(({ valid, [name]: has }) => valid && has),
+      ),
+    ),
+    ...(lookedUp ? [figure("of them no MX record", noMX)] : []),
+    figure(
+      "invalid",
+      having(({ valid }) => !valid),
+    ),
+    figure("errors", errors),
+    figure("rows without an address", none, rows.length),
+    figure("rows that cannot be read", failed.length - none, rows.length),
+  ];
+}
+
+/** A part in percent. One that rounds to nothing or to all is not shown as such. @param {number} part @param {number} whole */
+function shareOf(part, whole) {
+  const percent = (100 * part) / whole;
+  if (whole === 0) return "";
+  if (part > 0 && percent < 0.1) return "< 0.1 %";
+  return part < whole && percent > 99.9 ? "> 99.9 %" : `${percent.toFixed(1)} %`;
+}
+
 /** @typedef {{ check(email: string, options: { details: true }): Record<string, unknown> }} Module */
 
 /** Checks with the module, without MX. @param {Module} module @returns {Checker} */

@@ -4,6 +4,8 @@
  * for the command, which also reads files of a more exotic shape.
  */
 
+import { ListProblem, textOf } from "./list-text.js";
+
 /**
  * What we use of Papa Parse (papaparse.min.js), which the page loads before this module.
  * @typedef {{ type: string, index: number }} ParseError
@@ -21,8 +23,9 @@ const MAX_CELLS = 1000;
 /** How many quotation marks that are not closed are passed over. */
 const MAX_TORN = 100;
 const SAMPLE_ROWS = 100;
+/** In how many rows the names of columns are looked for. */
+const HEADER_ROWS = 10;
 const DELIMITERS = [",", ";", "\t", "|"];
-
 /** The fields of a result in the order of the API, but for email, which the file has. */
 const FIELDS = /** @type {const} */ ([
   ...[
@@ -50,27 +53,15 @@ const COLUMNS = [...FIELDS, "reason", "reason_offset", "error", "message"];
 /** A row that is no header; without an address it has a failure. @typedef {{ cells: string[], address: string, failure?: Failure }} Row */
 
 /**
- * A list with the names of its columns, null without a header.
- * @typedef {{ choice: Choice, names: string[] | null, width: number, rows: Row[] }} List
+ * A list with the names of its columns, null without a header, and what precedes them.
+ * @typedef {{ names: string[] | null, preamble: string[][], width: number, rows: Row[] }} Table
  */
+
+/** @typedef {{ choice: Choice } & Omit<import("./list-text.js").Text, "text"> & Table} List */
 
 /** Why an address is not valid. @typedef {{ code: string, offset: number, sentence: string }} Refusal */
 
 /** The result of an address. @typedef {{ facts?: Record<string, unknown>, refusal?: Refusal | null, failure?: Failure }} Result */
-
-/** Why a list cannot be read, in a sentence for the page. */
-export class ListProblem extends Error {
-  /**
-   * @param {string} sentence
-   * @param {"" | "encoding" | "layout"} choose what another choice may help
-   * @param {Uint8Array} line that needs another encoding
-   */
-  constructor(sentence, choose = "", line = new Uint8Array()) {
-    super(sentence);
-    this.choose = choose;
-    this.line = line;
-  }
-}
 
 /**
  * Reads a file; what is not given is found out, but for an encoding that is neither UTF-8 nor
@@ -88,95 +79,60 @@ export async function readList(file, given, names) {
     );
   }
   const bytes = new Uint8Array(await file.arrayBuffer());
-  const encoding = encodingOf(bytes, given.encoding);
-  const { text, lossy } = decode(bytes, encoding);
-  if (given.delimiter === undefined && /^\s*(\{\s*["}]|\[\s*[{"\]])/.test(text)) {
-    throw new ListProblem("This is JSON. Check it with the command line, as below.");
-  }
+  const { text, ...how } = textOf(bytes, given.encoding);
   const known = new Set(names.split("\n").map(plain));
-  const { rows, ...layout } = layoutOf(text, file.name, given, known);
-  return { choice: { encoding, ...layout }, ...listOf(rows, layout, lossy && encoding) };
-}
-
-/**
- * The encoding: that of a byte order mark, the chosen one, or UTF-8.
- * @param {Uint8Array} bytes
- * @param {string | undefined} given
- */
-function encodingOf(bytes, given) {
-  const [a = 0, b = 0, c = 0] = bytes;
-  const mark = (a << 16) | (b << 8) | c;
-  if (mark === 0xefbbbf) return "utf-8";
-  if (mark >> 8 === 0xfffe) return "utf-16le";
-  if (mark >> 8 === 0xfeff) return "utf-16be";
-  if (given) return given;
-  if (bytes.includes(0)) {
-    throw new ListProblem(
-      "This is not text, or it is UTF-16 without a byte order mark. Save a spreadsheet (.xlsx, .xls, .ods) as CSV UTF-8, unpack an archive, or choose the encoding.",
-      "encoding",
-      bytes.subarray(0, 120),
-    );
-  }
-  if (!decode(bytes, "utf-8").lossy) return "utf-8";
-  for (let at = 0, number = 1; ; number++) {
-    const end = bytes.indexOf(10, at) + 1 || bytes.length;
-    const line = bytes.subarray(at, end);
-    if (decode(line, "utf-8").lossy) {
-      throw new ListProblem(
-        `The file is not UTF-8 and has no byte order mark. Choose its encoding: below is line ${number} in each.`,
-        "encoding",
-        line,
-      );
-    }
-    at = end;
-  }
-}
-
-/** Decodes; lossy means that U+FFFD is in the place of some bytes. @param {Uint8Array} bytes @param {string} encoding */
-export function decode(bytes, encoding) {
-  try {
-    return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes), lossy: false };
-  } catch {
-    return { text: new TextDecoder(encoding).decode(bytes), lossy: true };
-  }
+  const { rows, head, ...layout } = layoutOf(text, file.name, given, known);
+  const table = listOf(rows, head, layout, how.lossy && how.encoding);
+  return { ...how, ...table, choice: { encoding: how.encoding, ...layout } };
 }
 
 /** How rows are laid out. @typedef {{ delimiter: string, header: boolean, column: number }} Layout */
 
 /**
- * The layout, and the rows with a header if there is one.
+ * The layout, the rows, and which of them is the header, or -1.
  * @param {string} text
  * @param {string} name of the file
  * @param {Partial<Choice>} given
  * @param {Set<string>} known names of columns
- * @returns {Layout & { rows: Scanned[] }}
+ * @returns {Layout & { rows: Scanned[], head: number }}
  */
 function layoutOf(text, name, given, known) {
   const declared = /^"*sep=([,;\t|])"*\r?[\r\n]/i.exec(text); // for Excel
   const table = text.slice(declared?.[0].length ?? 0);
-  const asked = given.delimiter ?? declared?.[1] ?? (/\.tsv$/i.test(name) ? "\t" : undefined);
+  const lines = table.split(/\r\n|\r|\n/, HEADER_ROWS);
+  const certain = DELIMITERS.find((delimiter) => {
+    const split = lines.map((line) => line.split(delimiter));
+    return (findNames(split, known) ?? []).length > 1;
+  });
+  const asked = given.delimiter ?? declared?.[1] ?? (/\.tsv$/i.test(name) ? "\t" : certain);
   const parsed = asked === "" ? null : rowsOf(table, asked);
   const sample = (parsed?.rows ?? []).slice(0, SAMPLE_ROWS).map(({ cells }) => cells);
   const rows = sample.filter((cells) => !isBlank(cells));
-  const isTable =
-    asked !== undefined
-    || parsed?.found
-    || /\.csv$/i.test(name)
-    || isName(rows[0]?.[0] ?? "", known);
+  const names = findNames(rows, known);
+  const isTable = asked !== undefined || parsed?.found || /\.csv$/i.test(name) || names;
   if (!parsed || !isTable) {
-    const lines = text.split(/\r\n|\r|\n/).map((line) => ({ cells: [line], torn: false }));
-    return { delimiter: "", header: false, column: 0, rows: withoutEnd(lines) };
+    const all = text.split(/\r\n|\r|\n/).map((line) => ({ cells: [line], torn: false }));
+    return { delimiter: "", header: false, column: 0, rows: withoutEnd(all), head: -1 };
   }
   if (widest(sample) > MAX_CELLS) {
     throw new ListProblem("The list has more than 1000 columns. Is the separator right?", "layout");
   }
-  const column = given.column ?? findColumn(rows, known);
-  const cell = rows[0]?.[column] ?? "";
-  const later = rows.slice(1).some((cells) => cells[column]?.includes("@"));
-  const named =
-    !cell.includes("@") && (later || isName(cell, known) || plain(cell).includes("mail"));
-  const header = rows.length > 0 && (given.header ?? named);
-  return { delimiter: parsed.delimiter, header, column, rows: parsed.rows };
+  const first = names ?? rows[0] ?? [];
+  const column = given.column ?? findColumn(rows, first, known);
+  const cell = first[column] ?? "";
+  const later = rows.slice(1).some((cells) => isAddress(cells[column] ?? ""));
+  const named = names || (!isAddress(cell) && (later || plain(cell).includes("mail")));
+  const header = rows.length > 0 && (given.header ?? Boolean(named));
+  const head = header ? parsed.rows.findIndex(({ cells }) => cells === first) : -1;
+  return { delimiter: parsed.delimiter, header, column, rows: parsed.rows, head };
+}
+
+/** The row with a known name before any address: the widest, since a title may have one too. @param {string[][]} rows @param {Set<string>} known */
+function findNames(rows, known) {
+  const address = rows.findIndex((cells) => cells.some(isAddress));
+  const before = rows.slice(0, Math.min(HEADER_ROWS, address < 0 ? HEADER_ROWS : address));
+  const named = before.filter((cells) => cells.some((cell) => isName(cell, known)));
+  return named.find((cells) => cells.length === widest(named));
 }
 
 /** A row, and whether a quotation mark that is not closed makes it unreadable. @typedef {{ cells: string[], torn: boolean }} Scanned */
@@ -234,18 +190,33 @@ function addRows(rows, text, config) {
 const withoutEnd = (rows) =>
   rows.at(-1)?.cells.join() === "" && !rows.at(-1)?.torn ? rows.slice(0, -1) : rows;
 
-/** The column of addresses: one with a known name, else that with the most. @param {string[][]} rows @param {Set<string>} known */
-function findColumn(rows, known) {
+/** The column of addresses: one with a known name in first, else that with the most. @param {string[][]} rows @param {string[]} first @param {Set<string>} known */
+function findColumn(rows, first, known) {
   const votes = Array(Math.max(1, widest(rows))).fill(0);
-  for (const [n, cells] of rows.entries()) {
+  for (const cells of rows) {
     for (const [at, cell] of cells.entries()) {
-      if (cell.includes("@")) votes[at] += 2;
-      else if (n === 0 && isName(cell, known)) votes[at] += 2 * SAMPLE_ROWS;
-      else if (n === 0 && plain(cell).includes("mail")) votes[at]++;
+      if (isAddress(cell)) votes[at] += 2;
+      else if (cells === first && isName(cell, known)) votes[at] += 2 * SAMPLE_ROWS;
+      else if (cells === first && plain(cell).includes("mail")) votes[at]++;
     }
   }
   return votes.indexOf(Math.max(...votes));
 }
+
+/** Whether a cell looks like an address: a handle such as @ann does not. @param {string} cell */
+function isAddress(cell) {
+  const text = cell.trim();
+  const at = text.lastIndexOf("@");
+  const domain = text.slice(at + 1);
+  return at > 0 && domain.includes(".") && !/\s/.test(domain);
+}
+
+/** Whether a cell has several addresses. @param {string} cell */
+const hasSeveral = (cell) =>
+  cell
+    .replace(/"[^"]*"/g, "q") // a quoted local part or a name
+    .split(/[\s,;，、；]+/)
+    .filter(isAddress).length > 1;
 
 /** The letters and digits of a name in lower case, without accents. @param {string} name */
 const plain = (name) =>
@@ -264,19 +235,22 @@ const widest = (rows) => rows.reduce((most, cells) => Math.max(most, cells.lengt
 const isBlank = (cells) => cells.every((cell) => cell.trim() === "");
 
 /**
- * The rows after the header, each as wide as the table. Blank rows before the header are dropped.
+ * The rows after the header, each as wide as the table. Blank rows before all others are dropped.
  * @param {Scanned[]} scanned
+ * @param {number} head
  * @param {Layout} layout
  * @param {string | false} lossy the encoding, where bytes are not in it
- * @returns {{ names: string[] | null, width: number, rows: Row[] }}
+ * @returns {Table}
  */
-function listOf(scanned, { delimiter, header, column }, lossy) {
-  const first = header ? scanned.findIndex(({ cells }) => !isBlank(cells)) : -1;
-  const names = scanned[first]?.cells ?? null;
-  const rest = scanned.filter(({ torn }, n) => torn || n > first);
+function listOf(scanned, head, { delimiter, column }, lossy) {
+  const names = scanned[head]?.cells ?? null;
+  const start = scanned.findIndex(({ cells }) => !isBlank(cells));
+  const before = scanned.slice(start, Math.max(start, head)).filter(({ torn }) => !torn);
+  const preamble = before.map(({ cells }) => cells);
+  const rest = scanned.filter(({ torn }, n) => torn || n > head);
   const width = names?.length ?? widest(rest.slice(0, SAMPLE_ROWS).map(({ cells }) => cells));
   const rows = rest.map((row) => rowOf(row, width, delimiter === "" ? -1 : column, lossy));
-  return { names, width, rows };
+  return { names, preamble, width, rows };
 }
 
 /**
@@ -312,6 +286,9 @@ function rowOf({ cells, torn }, width, column, lossy) {
   while (cells.length < width) cells.push("");
   const address = column < 0 ? (cells[0] ?? "") : (cells[column] ?? "").trim();
   if (address.trim() === "") return fail("the row has no address", "NO_ADDRESS");
+  if (hasSeveral(address)) {
+    return fail("the cell has several addresses; give each a row of its own");
+  }
   if (address.length > MAX_ADDRESS) return fail("the address is longer than 1000 characters");
   if (address.includes("\0")) return fail("a NUL byte in the address: this is not text");
   return { cells, address };
@@ -334,9 +311,10 @@ export const formulasOf = ({ rows }) =>
 
 /**
  * The result as CSV: each row with its own cells, unchanged, then our columns, empty
- * where an address was not checked. For a spreadsheet, what it would run is escaped, and
- * a byte order mark makes Excel read UTF-8. A bad row keeps its cells: those beyond the
- * width of the table follow our columns.
+ * where an address was not checked. What precedes the header does so again. For a
+ * spreadsheet, what it would run is escaped. It and a list that had a byte order mark, or
+ * was not UTF-8, have such a mark, which makes Excel read UTF-8. A bad row keeps its cells:
+ * those beyond the width of the table follow our columns.
  * @param {List} list
  * @param {Map<string, Result>} results by address
  * @param {boolean} safe whether it is for a spreadsheet
@@ -351,7 +329,8 @@ export function writeList(list, results, safe) {
     const found = failure ? { failure } : results.get(address);
     return line([...own, ...resultCells(found), ...cells.slice(list.width)]);
   });
-  return `${safe ? "\ufeff" : ""}${line([...names, ...columnNames(names)])}${lines.join("")}`;
+  const head = [...list.preamble.map(line), line([...names, ...columnNames(names)])];
+  return `${safe || list.mark ? "\ufeff" : ""}${[...head, ...lines].join("")}`;
 }
 
 /** @param {string} cell @param {string} delimiter */

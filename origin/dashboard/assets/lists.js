@@ -5,17 +5,17 @@
  */
 
 import { load } from "./addrspec.js";
-import { accountChecker, checkList, Halt, leftOf, offlineChecker } from "./list-check.js";
-import { costSentence } from "./list-cost.js";
 import {
-  addressesOf,
-  decode,
-  formulasOf,
-  ListProblem,
-  namesOf,
-  readList,
-  writeList,
-} from "./list-file.js";
+  accountChecker,
+  checkList,
+  figuresOf,
+  Halt,
+  leftOf,
+  offlineChecker,
+} from "./list-check.js";
+import { costSentence } from "./list-cost.js";
+import { addressesOf, formulasOf, namesOf, readList, writeList } from "./list-file.js";
+import { decode, ListProblem } from "./list-text.js";
 
 /**
  * @template {HTMLElement} T
@@ -52,6 +52,8 @@ let addresses = [];
 /** @type {Map<string, import("./list-file.js").Result>} */
 let results = new Map();
 let points = 0;
+/** When the figures were shown. */
+let figured = 0;
 /** @type {import("./list-cost.js").Usage | null} */
 let usage = null;
 /** @type {AbortController | null} of the checks in progress */
@@ -61,7 +63,7 @@ page.hidden = false;
 
 /** Shows some of the steps. @param {string[]} ids */
 function show(...ids) {
-  for (const id of ["problem-card", "reading", "starting", "running", "finished"]) {
+  for (const id of ["problem-card", "reading", "starting", "running", "summary", "finished"]) {
     element(id, HTMLElement).hidden = !ids.includes(id);
   }
 }
@@ -152,16 +154,18 @@ function problem(error) {
   if (asks) encoding.selectedIndex = -1;
   const samples = [...encoding.options].map(({ text, value }) => [
     text,
-    decode(known.line, value).text,
+    ...known.words.map((word) => decode(word, value).text),
   ]);
-  showPreview(asks ? ["Encoding", "Your file in it"] : [], asks ? samples : [], -1);
+  const names = ["Encoding", ...known.words.map((_, n) => `Word ${n + 1}`)];
+  showPreview(asks ? names : [], asks ? samples : [], -1);
+  write("words", "");
   element("layout", HTMLElement).hidden = known.choose !== "layout";
   show("problem-card", ...(known.choose ? ["reading"] : []));
 }
 
 /** @param {import("./list-file.js").List} found */
 function showChoice(found) {
-  const { choice, rows } = found;
+  const { choice, rows, words, lossy } = found;
   element("layout", HTMLElement).hidden = false;
   encoding.value = choice.encoding;
   delimiter.value = choice.delimiter === "" ? "text" : choice.delimiter;
@@ -170,6 +174,9 @@ function showChoice(found) {
   column.replaceChildren(
     ...names.map((text, n) => new Option(clip(text), String(n), false, n === choice.column)),
   );
+  const sample = words.length > 0 ? `Words in this encoding: ${words.map(clip).join(" · ")}.` : "";
+  const gaps = lossy ? "Bytes that are not in it became �; rows with them are not checked." : "";
+  write("words", `${sample} ${gaps}`.trim());
   showPreview(
     names,
     rows.slice(0, 5).map(({ cells }) => cells),
@@ -184,23 +191,24 @@ function showChoice(found) {
  */
 function showPreview(names, rows, address) {
   const shown = names.slice(0, 20);
-  const cell = (/** @type {string} */ tag, /** @type {string} */ text, /** @type {number} */ n) => {
-    const made = document.createElement(tag);
-    made.textContent = clip(text);
-    if (tag === "th") made.setAttribute("scope", "col");
-    if (n === address) made.className = "chosen";
-    return made;
-  };
+  const mark = (/** @type {number} */ n) => ({ className: n === address ? "chosen" : "" });
   element("preview-head", HTMLElement).replaceChildren(
-    ...shown.map((name, n) => cell("th", name, n)),
+    ...shown.map((name, n) => cell("th", name, { ...mark(n), scope: "col" })),
   );
   element("preview-body", HTMLElement).replaceChildren(
-    ...rows.map((cells) => {
-      const row = document.createElement("tr");
-      row.append(...shown.map((_, n) => cell("td", cells[n] ?? "", n)));
-      return row;
-    }),
+    ...rows.map((cells) => row(shown.map((_, n) => cell("td", cells[n] ?? "", mark(n))))),
   );
+}
+
+/** @param {"th" | "td"} tag @param {string} text @param {Partial<HTMLTableCellElement>} more */
+const cell = (tag, text, more) =>
+  Object.assign(document.createElement(tag), { textContent: clip(text), ...more });
+
+/** @param {HTMLElement[]} cells */
+function row(cells) {
+  const made = document.createElement("tr");
+  made.append(...cells);
+  return made;
 }
 
 /** @param {string} text */
@@ -265,7 +273,8 @@ async function check() {
   const checked = list;
   const controller = new AbortController();
   running = controller;
-  show("running");
+  showFigures(checked);
+  show("running", "summary");
   write("status", "Checking.");
   showProgress();
   let sentence = "The list is done.";
@@ -301,30 +310,40 @@ function sentenceOf(error) {
 function showProgress() {
   bar.max = Math.max(1, addresses.length);
   bar.value = results.size;
+  if (list && Date.now() > figured + 1000) showFigures(list);
   write(
     "progress-text",
     `${number(results.size)} of ${number(addresses.length)} addresses (${Math.floor((100 * bar.value) / bar.max)} %) · ${count(points, "point")}`,
   );
 }
 
+/** @param {import("./list-file.js").List} checked */
+function showFigures(checked) {
+  figured = Date.now();
+  element("figures", HTMLElement).replaceChildren(
+    ...figuresOf(checked, results, !isOffline()).map(([name, ...numbers]) =>
+      row([
+        cell("th", name, { scope: "row" }),
+        ...numbers.map((text) => cell("td", text, { className: "number" })),
+      ]),
+    ),
+  );
+}
+
 /** @param {import("./list-file.js").List} checked @param {string} sentence */
 function finish(checked, sentence) {
-  const found = { valid: 0, invalid: 0, left: 0 };
-  for (const { address, failure } of checked.rows) {
-    const facts = results.get(address)?.facts;
-    if (!failure) found[!facts ? "left" : facts.valid ? "valid" : "invalid"]++;
-  }
   write(
     "counts",
-    `${number(found.valid)} valid, ${number(found.invalid)} invalid, ${number(found.left)} not checked${withoutAddress(checked)}. It cost ${count(points, "point")}.`,
+    `${count(results.size, "address", "addresses")} checked, ${number(addresses.length - results.size)} not. It cost ${count(points, "point")}.`,
   );
+  showFigures(checked);
   element("offline-note", HTMLElement).hidden = !isOffline();
   const left = leftOf(addresses, results).length;
   element("again", HTMLElement).hidden = left === 0;
   write("again", `Check the ${number(left)} that are left`);
   offer(checked);
   const failed = sentence !== "The list is done." && sentence !== "Stopped.";
-  show("finished", ...(failed ? ["problem-card"] : []));
+  show("summary", "finished", ...(failed ? ["problem-card"] : []));
   write("status", sentence);
 }
 

@@ -12,7 +12,7 @@ runInThisContext(read("../assets/papaparse.min.js")); // as a script of the page
 const { addressesOf, formulasOf, MAX_FILE, readList, writeList } = await import(
   "../assets/list-file.js"
 );
-const { accountChecker, checkList, Halt, leftOf, offlineChecker } = await import(
+const { accountChecker, checkList, figuresOf, Halt, leftOf, offlineChecker } = await import(
   "../assets/list-check.js"
 );
 const { costSentence } = await import("../assets/list-cost.js");
@@ -52,7 +52,7 @@ for (const { name, text, rows } of ROWS.filter((row) => !EXOTIC.includes(row.nam
   test(`reads ${name}`, async () => {
     const widest = Math.max(...rows.map((cells) => cells.length));
     const end = /\r?\n$|\r$/.exec(text)?.[0] ?? "\n";
-    const found = await list(`${",".repeat(widest - 1)}"x"${end}${text}`, {
+    const found = await list(`"email"${",".repeat(widest - 1)}${end}${text}`, {
       ...{ delimiter: ",", header: true, column: 0 },
     });
     const filled = rows.map((cells) => [...cells, ...Array(widest - cells.length).fill("")]);
@@ -86,22 +86,83 @@ for (const [name, content] of /** @type {[string, Uint8Array<ArrayBuffer>][]} */
 }
 
 test("asks for the encoding of what is not UTF-8", async () => {
-  const content = new Uint8Array(Buffer.from("x,y\na@example.org,Andr\xe9\n", "latin1"));
+  const rows = "x,y\na@example.org,Andr\xe9 \xc1\nb@example.org,\xc1;\xfc \xfd \xfe \xff\n";
+  const content = new Uint8Array(Buffer.from(rows, "latin1"));
+  const words = ["Andr\xe9", "\xc1", "\xfc", "\xfd", "\xfe"];
   await assert.rejects(list(content), {
-    message: /below is line 2/,
+    message: /not UTF-8\. Which encoding makes these words right/,
     choose: "encoding",
-    line: content.subarray(4),
+    words: words.map((word) => new Uint8Array(Buffer.from(word, "latin1"))),
   });
   const chosen = await list(content, { encoding: "windows-1252" });
-  assert.equal(chosen.rows[0]?.cells[1], "André");
-  assert.equal((await list(content, { encoding: "koi8-r" })).rows[0]?.cells[1], "AndrИ");
+  assert.equal(chosen.rows[0]?.cells[1], "André Á");
+  assert.deepEqual(chosen.words, ["André", "Á", "ü", "ý", "þ"]);
+  assert.ok(!chosen.lossy);
+  assert.equal((await list(content, { encoding: "koi8-r" })).rows[0]?.cells[1], "AndrИ а");
   const wrong = await list(content, { encoding: "utf-8" });
   assert.match(wrong.rows[0]?.failure?.message ?? "", /not utf-8/);
+  assert.ok(wrong.lossy);
   const marked = await list(new Uint8Array(utf16), { encoding: "gbk" });
   assert.equal(marked.choice.encoding, "utf-16le");
   const bare = new Uint8Array(utf16.subarray(2));
-  await assert.rejects(list(bare), { message: /UTF-16 without/, line: bare });
+  await assert.rejects(list(bare), { message: /not text.* UTF-16 without/, words: [bare] });
   assert.equal((await list(bare, { encoding: "utf-16le" })).rows[1]?.address, "b@example.org");
+});
+
+test("decodes every encoding that the page offers", () => {
+  const select = /<select id="encoding">.*?<\/select>/.exec(read("../templates/lists.html"))?.[0];
+  const labels = [...(select ?? "").matchAll(/value="(.*?)"/g)].map(([, label]) => label);
+  assert.equal(labels.length, 22);
+  for (const label of labels) assert.equal(new TextDecoder(label).encoding, label);
+});
+
+for (const [name, content, given] of /** @type {[string, Uint8Array<ArrayBuffer>, string][]} */ ([
+  ["with a mark", new TextEncoder().encode("\ufeffa@x.example\n"), undefined],
+  ["of UTF-16", new Uint8Array(utf16), undefined],
+  ["of another encoding", new Uint8Array([0xe9]), "windows-1252"],
+])) {
+  test(`writes a mark for a list ${name}`, async () => {
+    const found = await list(content, { encoding: given });
+    assert.equal(writeList(found, new Map(), false).lastIndexOf("\ufeff"), 0);
+  });
+}
+
+test("drops the marks of files that were joined", async () => {
+  const found = await list("\ufeffa@x.example\n\ufeffb@x.example\n");
+  assert.deepEqual(addressesOf(found), ["a@x.example", "b@x.example"]);
+});
+
+test("finds the header below other rows, which come back before it", async () => {
+  const notes = 'Notes:\n"Some, not all"\n\n';
+  const found = await list(`${notes}First Name,Email Address,Company\nA,a@x.example,X\n`);
+  assert.deepEqual(found.choice, {
+    ...{ encoding: "utf-8", delimiter: ",", header: true, column: 1 },
+  });
+  assert.deepEqual(addressesOf(found), ["a@x.example"]);
+  const written = writeList(found, new Map(), false);
+  assert.ok(written.startsWith(`${notes}First Name,Email Address,Company,valid,`), written);
+  assert.ok(written.includes("\nA,a@x.example,X,,"));
+  const title = await list("# Kunden, 2026\nE-Mail\nName;E-Mail\nA;a@x.example\n");
+  assert.deepEqual(title.names, ["Name", "E-Mail"], "the widest row with a known name");
+  assert.deepEqual(title.preamble, [["# Kunden, 2026"], ["E-Mail"]]);
+  const late = await list("a@x.example,A\nemail,name\n");
+  assert.equal(late.names, null, "an address precedes it");
+  assert.equal((await list(`${"-\n".repeat(10)}email,n\n`, {}, "x.txt")).names, null);
+});
+
+test("takes no handle for an address", async () => {
+  const found = await list("handle,where\n@ann,a@x.example\n@bob.smith,\n@c,c@x.example\n");
+  assert.equal(found.choice.column, 1);
+});
+
+test("does not check a cell with several addresses", async () => {
+  for (const between of [" ::: ", " ", "\n", ",", "; ", "，", "、", "；"]) {
+    const found = await list(`n,email\n1,"a@x.example${between}b@y.example"\n2,c@x.example\n`);
+    assert.match(found.rows[0]?.failure?.message ?? "", /several addresses; give each a row/);
+    assert.deepEqual(addressesOf(found), ["c@x.example"]);
+  }
+  const one = ['"a@x.example, b"@y.example', "Ann Lee <a@x.example>", "a b@x.example"];
+  assert.deepEqual(addressesOf(await list(one.join("\n"), { delimiter: "" })), one);
 });
 
 test("passes over a quotation mark that is not closed, in few rows", async () => {
@@ -123,8 +184,45 @@ test("reads many rows, and stops where reading them would take long", async () =
 test("refuses what is no list", async () => {
   await assert.rejects(list(""), { message: /empty/ });
   await assert.rejects(list("x".repeat(MAX_FILE + 1)), { message: /command line/ });
-  await assert.rejects(list("PK\x03\x04\0"), { message: /\.xlsx.* as CSV UTF-8/ });
-  await assert.rejects(list('[{"email":"a@x"}]'), { message: /JSON.*command line/ });
+});
+
+/** @type {[string, RegExp][]} */
+const OTHERS = [
+  [
+    "PK\x03\x04\0[Content_Types].xmlPK\x01\x02xl/workbook.xml",
+    /Excel workbook \(\.xlsx\).*addrspec/,
+  ],
+  ["PK\x03\x04mimetypeapplication/vnd.oasis.opendocument.spreadsheet", /\.ods.* as CSV UTF-8/],
+  ["PK\x03\x04\0", /ZIP archive.*\.xlsx.* as CSV UTF-8/],
+  ["\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", /\.xls.* as CSV UTF-8/],
+  ["%PDF-1.7\n", /PDF/],
+  ["\x1f\x8b\x08\0", /gzip/],
+  ["BEGIN:VCARD\r\nVERSION:3.0\r\n", /vCards.* as CSV/],
+  ["# extended LDIF\n#\nversion: 1\n\ndn: cn=Ann\n", /LDIF.* as CSV/],
+  ["dn: cn=Ann,o=x\nmail: a@x.example\n", /LDIF/],
+  ["\n<!DOCTYPE html>\n<table>", /HTML.*spreadsheet/],
+  ["\xef\xbb\xbf<html>", /HTML/],
+  ['<?xml version="1.0"?>', /XML.* as CSV/],
+  ["From ann@x.example Mon Jan  1 00:00:00 2026\nReceived: from x\n", /mbox.* as CSV/],
+  ["--\n-- PostgreSQL database dump\n--\n", /SQL.* as CSV/],
+  ["PRAGMA x;\nINSERT INTO people VALUES ('a@x.example');\n", /SQL/],
+  ['[{"email":"a@x"}]', /JSON.*command line/],
+];
+for (const [content, message] of OTHERS) {
+  test(`refuses ${message}`, async () => {
+    const bytes = new Uint8Array(Buffer.from(content, "latin1"));
+    await assert.rejects(list(bytes, { encoding: "utf-8" }), { message });
+  });
+}
+
+test("reads lists that look like something else", async () => {
+  for (const content of [
+    "From a@x.example\n",
+    "version: 2\nemail,n\na@x.example,1\n",
+    "email,note\na@x.example,INSERT INTO x\n",
+  ]) {
+    assert.equal((await list(content)).rows.length, 1);
+  }
 });
 
 /** @type {Result} */
@@ -152,6 +250,43 @@ test("writes rows beside what they were", async () => {
       + `4,fail@x,${none},DNS_TIMEOUT,no response\n`
       + `5,"d\r\n@x",false,,,,,,,,,,,,,,,x,1,,"a, b"\n`,
   );
+});
+
+test("counts what was found as the command does", async () => {
+  const found = await list(
+    `email,n\n${"a@x\n".repeat(3)}lit@[192.0.2.1],\nbad,\nfail@x,\nnever@x,\n,\n1,2,3\n`,
+  );
+  const facts = { valid: true, mx: false, typo: true, role: "info", domain: "x" };
+  const results = new Map(
+    /** @type {[string, Result][]} */ ([
+      ["a@x", { facts }],
+      ["lit@[192.0.2.1]", { facts: { valid: true, mx: false, domain: "[192.0.2.1]" } }],
+      ["bad", { facts: { valid: false, mx: false, typo: false } }],
+      ["fail@x", { failure: { code: "DNS_TIMEOUT", message: "" } }],
+    ]),
+  );
+  const figures = figuresOf(found, results, true);
+  assert.deepEqual(figures, [
+    ["valid", "4", "66.7 %"],
+    ["of them typo", "3", "50.0 %"],
+    ["of them disposable", "0", "0.0 %"],
+    ["of them role", "3", "50.0 %"],
+    ["of them gibberish", "0", "0.0 %"],
+    ["of them no MX record", "3", "50.0 %"],
+    ["invalid", "1", "16.7 %"],
+    ["errors", "1", "16.7 %"],
+    ["rows without an address", "1", "11.1 %"],
+    ["rows that cannot be read", "1", "11.1 %"],
+  ]);
+  const offline = figuresOf(found, results, false);
+  assert.deepEqual(
+    offline,
+    figures.filter(([name]) => !name.includes("MX")),
+  );
+  assert.equal(figuresOf(found, new Map(), true)[0]?.[2], "", "nothing has no share");
+  const many = await list(`${"a@x\n".repeat(1100)}bad\n`, { delimiter: "" });
+  const shares = figuresOf(many, results, false).map(([, , share]) => share);
+  assert.deepEqual([shares[0], shares[5]], ["> 99.9 %", "< 0.1 %"]);
 });
 
 test("makes CSV of a text file", async () => {

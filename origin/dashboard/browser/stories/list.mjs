@@ -19,7 +19,8 @@ await run(async ({ open, args: [link = ""] }) => {
   await page.getByRole("button", { name: "Check the 808 that are left" }).click();
   await accessible(page, "a list is in progress");
   await done(page);
-  assert.match(await text(page, "#counts"), /^900 valid, 100 invalid, 0 not .* 1,000 points\.$/);
+  assert.match(await text(page, "#counts"), /^1,000 addresses checked, 0 not\. .* 1,000 points\.$/);
+  assert.match(await text(page, "#figures"), /^valid\s+900\s+90\.0 %.*invalid\s+100\s+10\.0 %/s);
   await accessible(page, "a list is done");
   check(await download(page), "true");
 
@@ -33,16 +34,17 @@ await run(async ({ open, args: [link = ""] }) => {
   assert.match(await text(page, "tr.total"), /1,000/, "the points are counted");
 });
 
-/** The page asks for an encoding that it cannot know, and shows a line in each. @param {Page} page */
+/** The page asks for an encoding that it cannot know, and shows words in each. @param {Page} page */
 async function chooseEncoding(page) {
   const buffer = Buffer.from("\xe8\xec\xff,email\n\xc1\xee\xf0\xe8\xf1,b@example.com\n", "latin1");
   await page.locator("#file").setInputFiles({ name: "a.csv", mimeType: "text/csv", buffer });
   const line = page.getByRole("row", { name: "Windows-1251, Cyrillic" });
-  assert.match(await line.innerText(), /имя,email/);
+  assert.match(await line.innerText(), /имя\s+Борис/);
   assert.ok(await page.locator("#starting").isHidden());
   await accessible(page, "an encoding is to be chosen");
   await page.getByLabel("Encoding").selectOption("Windows-1251, Cyrillic");
   await page.getByRole("button", { name: "Start" }).waitFor();
+  assert.equal(await text(page, "#words"), "Words in this encoding: имя · Борис.");
   assert.match(await text(page, "#preview-body"), /^Борис\s+b@example\.com$/);
 }
 
