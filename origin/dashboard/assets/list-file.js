@@ -245,8 +245,8 @@ const isBlank = (cells) => cells.every((cell) => cell.trim() === "");
 function listOf(scanned, head, { delimiter, column }, lossy) {
   const names = scanned[head]?.cells ?? null;
   const start = scanned.findIndex(({ cells }) => !isBlank(cells));
-  const before = scanned.slice(start, Math.max(start, head)).filter(({ torn }) => !torn);
-  const preamble = before.map(({ cells }) => cells);
+  const before = scanned.slice(start, Math.max(start, head));
+  const preamble = before.flatMap(({ cells, torn }) => (torn ? [] : [cells]));
   const rest = scanned.filter(({ torn }, n) => torn || n > head);
   const width = names?.length ?? widest(rest.slice(0, SAMPLE_ROWS).map(({ cells }) => cells));
   const rows = rest.map((row) => rowOf(row, width, delimiter === "" ? -1 : column, lossy));

@@ -52,8 +52,7 @@ let addresses = [];
 /** @type {Map<string, import("./list-file.js").Result>} */
 let results = new Map();
 let points = 0;
-/** When the figures were shown. */
-let figured = 0;
+let figured = 0; // when the figures were shown
 /** @type {import("./list-cost.js").Usage | null} */
 let usage = null;
 /** @type {AbortController | null} of the checks in progress */
@@ -175,7 +174,7 @@ function showChoice(found) {
     ...names.map((text, n) => new Option(clip(text), String(n), false, n === choice.column)),
   );
   const sample = words.length > 0 ? `Words in this encoding: ${words.map(clip).join(" · ")}.` : "";
-  const gaps = lossy ? "Bytes that are not in it became �; rows with them are not checked." : "";
+  const gaps = lossy ? "Bytes not in this encoding became �, and their rows are not checked." : "";
   write("words", `${sample} ${gaps}`.trim());
   showPreview(
     names,
