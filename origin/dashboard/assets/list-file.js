@@ -213,7 +213,8 @@ function isAddress(cell) {
 
 /** Whether a cell has several addresses. @param {string} cell */
 const hasSeveral = (cell) =>
-  cell
+  cell.indexOf("@") !== cell.lastIndexOf("@")
+  && cell
     .replace(/"[^"]*"/g, "q") // a quoted local part or a name
     .split(/[\s,;，、；]+/)
     .filter(isAddress).length > 1;

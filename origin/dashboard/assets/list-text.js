@@ -84,7 +84,7 @@ function wordsOf(bytes) {
   for (let at = 0; at <= bytes.length && words.size < 5; at++) {
     const byte = bytes[at] ?? 10;
     foreign ||= byte > 0x7f;
-    if (byte > 0x20 && !'",;'.includes(String.fromCharCode(byte))) continue;
+    if (byte > 0x20 && byte !== 0x22 && byte !== 0x2c && byte !== 0x3b) continue;
     const word = bytes.subarray(start, at);
     if (foreign) words.set(word.join(), word);
     [start, foreign] = [at + 1, false];
