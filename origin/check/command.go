@@ -66,6 +66,7 @@ func (c *Command) validate() error {
 		service.CheckNumber("--workers", c.Workers, mostWorkers),
 		checkFailures(c.FailOn, c.Policy != "" || c.Server != ""),
 		c.ServerFlags.validate(c.Offline),
+		c.inputFlags.validate(),
 		c.outputFlags.validate(c.Resume))
 	if c.Resume < 0 {
 		err = errors.Join(err, fmt.Errorf("--resume %d: must not be negative", c.Resume))
@@ -108,7 +109,8 @@ func (c *Command) run(ctx context.Context, run *pipeline.Run, in *checkInput, ou
 	report := c.newReport(in, out, std)
 	run.Format, run.Bad, run.Written = out, report.lines.Report, report.written
 	if c.Resume > 0 {
-		run.Input = &skipping{run.Input, c.Resume}
+		out.skipped = &skipping{Input: run.Input, left: c.Resume}
+		run.Input = out.skipped
 	}
 	if report.progress != nil {
 		run.Input = report.progress.Input(run.Input)
@@ -192,29 +194,6 @@ func (c *dnsFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
 		return nil, fmt.Errorf("no resolver responds, so MX records cannot be looked up; give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
 	}
 	return resolver, nil
-}
-
-// skipping is an input without its first records.
-type skipping struct {
-	pipeline.Input
-	left int64
-}
-
-// Read drops records until enough are dropped.
-func (s *skipping) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
-	for s.left > 0 {
-		records, err := s.Input.Read(dst[:0:cap(dst)])
-		dropped := min(s.left, int64(len(records)))
-		s.left -= dropped
-		if err == io.EOF && s.left > 0 {
-			return dst, service.UsageError{Err: fmt.Errorf("--resume is %s beyond the end of the input: is it the "+
-				"input of the first run?", words.Count(s.left, "record"))}
-		}
-		if rest := records[dropped:]; len(rest) > 0 || err != nil {
-			return append(dst[:0], rest...), err
-		}
-	}
-	return s.Input.Read(dst)
 }
 
 // Exit codes of check besides those of every command.

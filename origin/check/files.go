@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/addrspec/addrspec/origin/check/input"
+	"github.com/addrspec/addrspec/origin/check/input/charset"
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/service"
@@ -19,9 +20,22 @@ import (
 // inputFlags say how to read the addresses.
 type inputFlags struct {
 	From     string `group:"Input:" enum:"auto,text,csv,tsv,ndjson" default:"auto" help:"Input format: text (an address a line), csv, tsv, ndjson (an object a line) or auto, which looks at the content. gzip is read in each."`
-	Encoding string `group:"Input:" enum:"auto,utf-8,utf-16le,utf-16be,windows-1252" default:"auto" help:"Encoding of the input: utf-8, utf-16le, utf-16be, windows-1252 or auto: that of a byte order mark, else UTF-8, or Windows-1252 if the first line that is not ASCII is not UTF-8. The summary has which was read and why."`
+	Encoding string `group:"Input:" placeholder:"LABEL" default:"auto" help:"Encoding of the input: a label of the WHATWG Encoding Standard such as windows-1250, iso-8859-2, koi8-r, macintosh or shift_jis, or auto: that of a byte order mark, else UTF-8, UTF-16, Windows-1251, Windows-1252, Shift_JIS, GB18030, Big5 or EUC-KR if all words fit it alone. The summary has which was read and why."`
+	Sheet    string `group:"Input:" placeholder:"NAME|N" help:"The sheet of an Excel workbook (.xlsx), by name or number from 1 (default: the first that has something)."`
 	Column   string `group:"Input:" placeholder:"NAME|N" help:"The column of CSV that has the addresses, by name or number from 1, or the key of NDJSON's objects (default: a column of that kind of name or content; email)."`
 	Header   string `group:"Input:" enum:"auto,yes,no" default:"auto" help:"Whether the first row of CSV has the names of the columns: auto, yes or no."`
+}
+
+// validate returns an error for an encoding that does not exist.
+func (f *inputFlags) validate() error {
+	if f.Encoding == input.Auto {
+		return nil
+	}
+	_, err := charset.Name(f.Encoding)
+	if err != nil {
+		return fmt.Errorf("--encoding: %w", err)
+	}
+	return nil
 }
 
 // headers are the values of --header.
@@ -75,7 +89,7 @@ func targetOf(arg string) (target, error) {
 	case strings.Contains(arg, "@"):
 		return target{address: arg}, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return target{}, service.UsageError{Err: fmt.Errorf("%q is not a file, and an address has an @; to check it all the same, pipe it: printf '%%s\\n' ADDRESS | addrspec check", arg)}
+		return target{}, service.UsageError{Err: fmt.Errorf("there is no file %q, and an address has an @; to check it all the same, pipe it: printf '%%s\\n' ADDRESS | addrspec check", arg)}
 	}
 	return target{}, fmt.Errorf("cannot read the addresses: %w", err)
 }
@@ -94,9 +108,10 @@ type checkInput struct {
 	readings readings
 
 	current pipeline.Input // nil before the first target and between two
-	file    *os.File       // to close, may be nil
+	closers []io.Closer    // of the current target
 	name    string         // of the current target
 	first   output.Layout  // of the first target; nil before its first record
+	marked  bool           // an output for the programs that made the first target begins with a byte order mark
 	named   string         // the first target's name
 	compare bool           // the current target's columns are yet to be compared with the first's
 }
@@ -175,19 +190,28 @@ func (in *checkInput) next() error {
 func (in *checkInput) open(t target, several bool) error {
 	source := in.stdin
 	in.name = stdinName
+	options := input.Options{Format: in.flags.From, Encoding: in.flags.Encoding, Column: in.flags.Column,
+		Header: headers[in.flags.Header], Sheet: in.flags.Sheet, Several: several}
 	if t.path != "-" {
 		file, err := os.Open(t.path)
 		if err != nil {
 			return fmt.Errorf("cannot read the addresses: %w", err)
 		}
-		in.file, in.name, source = file, t.path, file
+		in.closers = append(in.closers, file)
+		in.name, source = t.path, file
+	}
+	if file, ok := source.(*os.File); ok {
+		info, err := file.Stat()
+		if err == nil && info.Mode().IsRegular() {
+			options.File = file
+		}
 	}
 	if in.wrap != nil {
 		source = in.wrap(source)
 	}
-	reader := input.New(source, input.Options{Format: in.flags.From, Encoding: in.flags.Encoding, Column: in.flags.Column,
-		Header: headers[in.flags.Header], Name: in.name, Several: several})
-	in.current = reader
+	options.Name = in.name
+	reader := input.New(source, options)
+	in.current, in.closers = reader, append(in.closers, reader)
 	in.readings.add(in.name, reader)
 	return nil
 }
@@ -236,6 +260,8 @@ func (in *checkInput) sameColumns() error {
 	}
 	if in.first == nil {
 		in.first, in.named = layout, in.name
+		reader, isReader := in.current.(*input.Reader)
+		in.marked = isReader && reader.Encoding().Mark
 		return nil
 	}
 	a, b := in.first, layout
@@ -254,8 +280,8 @@ func (noColumns) Width() int           { return 0 }
 func (noColumns) Preamble() [][]string { return nil }
 
 func (in *checkInput) closeFile() {
-	if in.file != nil {
-		in.file.Close()
+	for _, closer := range slices.Backward(in.closers) {
+		_ = closer.Close() // it was read to its end
 	}
-	in.current, in.file = nil, nil
+	in.current, in.closers = nil, nil
 }

@@ -21,6 +21,7 @@ type outputFlags struct {
 	Details bool   `group:"Output:" help:"Say why: the evidence for each result, and the versions of engine, lists and model."`
 	Keep    bool   `group:"Output:" help:"Add the input to each object of NDJSON, as the members line and input."`
 	CSVSafe bool   `group:"Output:" name:"csv-safe" help:"Escape cells of CSV that a spreadsheet would evaluate as formulas. Otherwise cells are written as they came."`
+	BOM     *bool  `group:"Output:" name:"bom" negatable:"" help:"Begin CSV with a byte order mark, by which Excel reads UTF-8 (default: if the input had one or was no UTF-8, and with --csv-safe)."`
 	Color   string `group:"Output:" enum:"auto,always,never" default:"auto" help:"Colours in a table: auto (on a terminal, unless NO_COLOR is set), always or never."`
 	Policy  string `group:"Output:" placeholder:"FILE|NAME" help:"Decide about each address by the policy in this file, a JSON document (/docs/policies of a service describes it): the member verdict at the end of each object, the columns verdict, verdict_reason and verdict_rule of CSV, the verdict of a table. With --server, a NAME without dot and slash is a policy of the account. Default: that of the key of --server, if it has one."`
 	Summary string `group:"Output:" enum:"text,json,none" default:"text" help:"The summary on standard error: text, json or none."`
@@ -48,7 +49,8 @@ type checkOutput struct {
 	pipeline.Format // set by Head
 	flags           *outputFlags
 	in              *checkInput
-	resumed         bool
+	resume          int64     // records that are in the output already
+	skipped         *skipping // of a resumed run
 
 	io.Writer
 	file     *os.File // of --output, or nil
@@ -60,7 +62,7 @@ type checkOutput struct {
 
 // openOutput opens the output.
 func (f *outputFlags) openOutput(in *checkInput, std Streams, resume int64) (*checkOutput, error) {
-	o := &checkOutput{flags: f, in: in, resumed: resume > 0, Writer: std.Out}
+	o := &checkOutput{flags: f, in: in, resume: resume, Writer: std.Out}
 	if f.Output == "" {
 		o.terminal, o.colored = output.IsTerminal(std.Out), output.Colored(f.Color, std.Out)
 	} else if err := o.open(f.Output); err != nil {
@@ -72,8 +74,8 @@ func (f *outputFlags) openOutput(in *checkInput, std Streams, resume int64) (*ch
 
 func (o *checkOutput) open(path string) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if o.resumed {
-		flags = os.O_WRONLY | os.O_APPEND
+	if o.resume > 0 {
+		flags = os.O_RDWR | os.O_APPEND
 	}
 	// Only the owner may read addresses.
 	file, err := os.OpenFile(path, flags, 0o600)
@@ -84,7 +86,7 @@ func (o *checkOutput) open(path string) error {
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	o.file, o.Writer, o.size, o.created = file, file, info.Size(), !o.resumed
+	o.file, o.Writer, o.size, o.created = file, file, info.Size(), o.resume == 0
 	return nil
 }
 
@@ -110,19 +112,36 @@ func (f *outputFlags) format(terminal, csv bool) string {
 var formats = map[string]string{".csv": "csv", ".tsv": "csv", ".json": "ndjson", ".jsonl": "ndjson", ".ndjson": "ndjson", ".txt": "table"}
 
 // Head chooses the format, since the input's is known by now, and appends what
-// precedes the records.
+// precedes the records, which a resumed run has written before.
 func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	f, layout := o.flags, o.in.first
-	switch f.format(o.terminal, layout != nil && layout.Comma() != 0) {
+	isCSV := layout != nil && layout.Comma() != 0
+	format, comma := f.format(o.terminal, isCSV), ','
+	switch format {
 	case "table":
-		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Color: o.colored, Details: f.Details, NoHeader: o.resumed}
+		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Color: o.colored, Details: f.Details}
 	case "csv":
-		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep,
-			Safe: f.CSVSafe, BOM: f.CSVSafe, NoHeader: o.resumed}
+		mark := f.CSVSafe || o.in.marked
+		if f.BOM != nil {
+			mark = *f.BOM
+		}
+		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep, Safe: f.CSVSafe, BOM: mark}
+		if isCSV {
+			comma = rune(layout.Comma())
+		}
 	default:
 		o.Format = &output.NDJSON{Keep: f.Keep, Layout: layout}
 	}
-	return o.Format.Head(dst)
+	head, err := o.Format.Head(nil)
+	switch {
+	case err != nil:
+		return dst, err
+	case o.resume == 0:
+		return append(dst, head...), nil
+	case o.file == nil: // the shell appends
+		return dst, nil
+	}
+	return dst, resumable(o.file, format, comma, head, o.resume, &o.skipped.last, f.CSVSafe)
 }
 
 // flushed notes that everything written so far ends with a whole record.

@@ -49,7 +49,7 @@ func TestCheckTakesAddressesAndFiles(t *testing.T) {
 	require.Equal(t, []string{"first@mail.example", "in@file.example", "in@pipe.example", "last@mail.example"}, got)
 
 	for args, message := range map[string]string{
-		"missing.csv": `"missing.csv" is not a file`,
+		"missing.csv": `there is no file "missing.csv"`,
 		t.TempDir():   " is a directory; give the files in it",
 		fileOf(t, "list.csv", "name;email\n") + " " + fileOf(t, "other.csv", "email;name\n"): "not the columns of",
 
@@ -85,7 +85,7 @@ func TestCheckReportsBadLines(t *testing.T) {
 		require.Zero(t, code, problem)
 		require.Contains(t, out, "\nAndré;andre@mail.example;true;")
 		require.Contains(t, out, "\n'=1+1;b@mail.example;true;")
-		guessed := strings.Contains(problem, "list.csv was read as windows-1252: line 2 is not UTF-8.")
+		guessed := strings.Contains(problem, "list.csv was read as windows-1252: line 2 is not UTF-8, and all words fit.")
 		require.Equal(t, flag != "--encoding=windows-1252", guessed, problem)
 	}
 }

@@ -74,32 +74,30 @@ const sampleRows = 100
 // maxPreamble is the most rows before a header that are not blank.
 const maxPreamble = 9
 
-// preamble returns how many rows precede the header, such as a title or notes. The header is the
-// first row with a known name, or with the chosen one. Without any, what precedes it are rows
-// of one cell, and it has no address but rows after it have some.
+// preamble returns how many rows precede the header, such as a title or notes. They have no address
+// and fewer cells than the header, or begin with #. The header is the first row with a known name,
+// or with the chosen one; else a row without an address before one with it.
 func preamble(rows [][]string, chosen string) int {
+	widest := 0
 	for n, cells := range rows[:min(len(rows), maxPreamble+1)] {
-		if slices.ContainsFunc(cells, func(cell string) bool { return isName(cell) || chosen != "" && plain(cell) == plain(chosen) }) {
-			return n
-		}
 		if slices.ContainsFunc(cells, isAddress) {
-			break
+			return 0
 		}
-	}
-	for n, cells := range rows[:min(len(rows), maxPreamble+1)] {
 		full := 0
 		for _, cell := range cells {
 			if strings.TrimSpace(cell) != "" {
 				full++
 			}
 		}
+		named := slices.ContainsFunc(cells, func(cell string) bool {
+			return isName(cell) || chosen != "" && plain(cell) == plain(chosen)
+		})
+		followed := full > 1 && len(rows) > n+1 && slices.ContainsFunc(rows[n+1], isAddress)
 		switch {
-		case slices.ContainsFunc(cells, isAddress):
-			return 0
-		case full > 1 && len(rows) > n+1 && slices.ContainsFunc(rows[n+1], isAddress):
+		case (named || followed) && (full > widest || full == 1 && widest == 1):
 			return n
-		case full > 1:
-			return 0
+		case !strings.HasPrefix(strings.TrimSpace(cells[0]), "#"):
+			widest = max(widest, full)
 		}
 	}
 	return 0

@@ -78,7 +78,7 @@ func garbled(email string) error {
 	case strings.IndexByte(email, 0) >= 0:
 		return errors.New("a NUL byte in the address: this is not text")
 	case several(email):
-		return errors.New("there are several addresses in one place: give each a line or a row of its own")
+		return errors.New("the cell has several addresses; give each a row of its own")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type Fit struct {
 // Error lists the encodings with their samples, one a line.
 func (u *Undecided) Error() string {
 	text := strings.Builder{}
-	text.WriteString("this is not UTF-8, and its encoding is not certain; give the one that reads these words rightly, or save the list as UTF-8:")
+	text.WriteString("this is not UTF-8, and its encoding is not certain; give the one that reads these words rightly:")
 	width := 0
 	for _, fit := range u.Fits {
 		width = max(width, len(fit.Name))
@@ -31,6 +31,7 @@ func (u *Undecided) Error() string {
 	for _, fit := range u.Fits {
 		fmt.Fprintf(&text, "\n  --encoding %-*s  %s", width, fit.Name, strings.Join(fit.Sample, ", "))
 	}
+	text.WriteString("\nor save the list as UTF-8")
 	return text.String()
 }
 
