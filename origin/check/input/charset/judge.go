@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/wlynxg/chardet"
@@ -52,16 +51,12 @@ type judge struct {
 	western  westernJudge
 	cyrillic cyrillicJudge
 	mac      cyrillicJudge // the same list, read as Mac Cyrillic
-	shiftJIS shiftJISJudge
 	asian    []*asianJudge
 }
 
 func newJudge(line int64) *judge {
-	return &judge{line: line, seen: map[string]struct{}{}, western: westernJudge{letters: map[rune]bool{}}, cyrillic: cyrillicJudge{letters: map[rune]bool{}}, mac: cyrillicJudge{letters: map[rune]bool{}}, asian: []*asianJudge{
-		{name: "gb18030", own: []*unicode.RangeTable{unicode.Han}},
-		{name: "big5", own: []*unicode.RangeTable{unicode.Han}},
-		{name: "euc-kr", own: []*unicode.RangeTable{unicode.Hangul}},
-	}}
+	return &judge{line: line, seen: map[string]struct{}{}, western: westernJudge{letters: map[rune]bool{}},
+		cyrillic: cyrillicJudge{letters: map[rune]bool{}}, mac: cyrillicJudge{letters: map[rune]bool{}}, asian: asianJudges()}
 }
 
 // separates reports whether a byte ends a word. No character of several bytes has it, in any
@@ -119,9 +114,8 @@ func (j *judge) add(word []byte) {
 	j.western.add(parts(decode("windows-1252", raw)))
 	j.cyrillic.add(parts(decode("windows-1251", raw)))
 	j.mac.add(parts(decode("x-mac-cyrillic", raw)))
-	j.shiftJIS.add(raw)
 	for _, a := range j.asian {
-		a.add(decode(a.name, raw))
+		a.add(raw)
 	}
 }
 
@@ -146,22 +140,20 @@ func (j *judge) decide() (name, why string, err error) {
 	if j.western.fits() {
 		return "windows-1252", why, nil
 	}
-	if j.shiftJIS.fits() {
-		return "shift_jis", why, nil
+	// Of the encodings of two bytes, the first ones have narrower rules: others fit what they fit.
+	asian := slices.IndexFunc(j.asian, func(a *asianJudge) bool { return a.fits() })
+	if asian == 0 {
+		return "shift_jis", why, nil // whose names chardet does not know
 	}
-	for _, found := range chardet.DetectAll(j.sample) {
-		name, known := detected[found.Encoding]
-		if !known {
-			break // it is another one, such as KOI8-R
-		}
-		sure := found.Confidence > 0.8 || found.Confidence > 0.4 && len(j.sample) >= 96
-		fits := name == cyrillic && j.cyrillic.fits() && !j.mac.fits() ||
-			slices.ContainsFunc(j.asian, func(a *asianJudge) bool { return a.name == name && sure && a.fits() })
-		if fits {
+	// What chardet says of Latin letters is no use; what it says first of others is.
+	all := chardet.DetectAll(j.sample)
+	at := slices.IndexFunc(all, func(found chardet.Result) bool { return !latin[found.Encoding] })
+	if at >= 0 {
+		found := all[at]
+		name := detected[found.Encoding]
+		clear := found.Confidence > 0.8 || found.Confidence > 0.4 && len(j.sample) >= 96
+		if name == cyrillic && j.cyrillic.fits() && !j.mac.fits() || asian >= 0 && name == j.asian[asian].name && clear {
 			return name, why, nil
-		}
-		if name != "" {
-			break
 		}
 	}
 	return "", "", undecided(j.kept)
@@ -169,7 +161,8 @@ func (j *judge) decide() (name, why string, err error) {
 
 const cyrillic = "windows-1251"
 
-// detected are the encodings for the names of chardet that may be right, "" for what it says of
-// Latin letters.
+// detected are the encodings for the names of chardet that may be right.
 var detected = map[string]string{"Windows-1251": cyrillic, "MacCyrillic": cyrillic, "GB2312": "gb18030", "Big5": "big5",
-	"EUC-KR": "euc-kr", "CP949": "euc-kr", "ISO-8859-1": "", "Windows-1252": "", "MacRoman": ""}
+	"EUC-KR": "euc-kr", "CP949": "euc-kr"}
+
+var latin = map[string]bool{"ISO-8859-1": true, "Windows-1252": true, "MacRoman": true}

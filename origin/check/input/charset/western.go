@@ -58,6 +58,10 @@ var (
 // usual matches words with a sign: O’Neill and 1º. In Mac Roman or Windows-1250 the sign is a letter.
 var usual = regexp.MustCompile(`^([DLO]|Mc|Dell|Dall)’\p{Lu}\p{Ll}*$|^\d+[ºª]$`)
 
+// catalan matches an end that Spanish lists have too, as in Pagès and Solà, and no other language in
+// another encoding.
+var catalan = regexp.MustCompile(`(ès|à)$`)
+
 // A westernJudge finds out whether words fit Windows-1252.
 type westernJudge struct {
 	letters  map[rune]bool
@@ -70,7 +74,7 @@ func (j *westernJudge) add(parts []string) {
 		if usual.MatchString(part) {
 			continue
 		}
-		small := strings.ToLower(part)
+		small := catalan.ReplaceAllString(strings.ToLower(part), "")
 		j.unlikely = j.unlikely || capitalInside(part) || never.MatchString(small) ||
 			slices.ContainsFunc(runs.FindAllString(small, -1), func(run string) bool { return !pairs.MatchString(run) })
 		for _, r := range small {
