@@ -16,6 +16,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
@@ -101,30 +102,56 @@ func (c *Command) Run(ctx context.Context, std Streams) error {
 		return errors.Join(err, out.abandon())
 	}
 	defer checker.close()
-	return c.run(ctx, &run, in, out, std, checker.resume, checker.lies)
+	counts, err := c.run(ctx, &run, in, out, std.Err, checker.lies)
+	if err != nil {
+		return c.stopped(ctx, err, counts, in, out, checker.resume)
+	}
+	return c.failure(counts)
 }
 
-// run checks everything, and reports what was found.
-func (c *Command) run(ctx context.Context, run *pipeline.Run, in *checkInput, out *checkOutput, std Streams, resume []string, lies func() error) error {
-	report := c.newReport(in, out, std)
-	run.Format, run.Bad, run.Written = out, report.lines.Report, report.written
+// run checks everything, and prints on standard error progress, what cannot be read, and the summary.
+// There is no progress beside a table on the same terminal, where the rows are the progress.
+func (c *Command) run(ctx context.Context, run *pipeline.Run, in *checkInput, out *checkOutput, messages io.Writer,
+	lies func() error) (pipeline.Counts, error) {
 	if c.Resume > 0 {
 		out.skipped = &skipping{Input: run.Input, left: c.Resume}
 		run.Input = out.skipped
 	}
-	if report.progress != nil {
-		run.Input = report.progress.Input(run.Input)
+	began, stop, few := time.Now(), func() {}, in.onlyAddresses()
+	bad := output.BadLines{To: messages, Name: stdinName}
+	if len(in.targets) == 1 && in.targets[0].path != "-" {
+		bad.Name = in.targets[0].path
 	}
-	report.start()
+	progressed := func(pipeline.Counts) {}
+	if output.IsTerminal(messages) && !c.Quiet && !out.terminal {
+		terminal := messages
+		progress := output.NewProgress(terminal, func() int { return output.TerminalWidth(terminal) }, in.size())
+		run.Input, in.wrap, progressed = progress.Input(run.Input), progress.Reader, progress.Written
+		messages, bad.To, stop = progress, progress, progress.Stop
+		progress.Start()
+	}
+	run.Format, run.Bad = out, bad.Report
+	run.Written = func(counts pipeline.Counts) {
+		if out.file != nil {
+			out.size, _ = out.file.Seek(0, io.SeekCurrent) // it is a regular file
+		}
+		progressed(counts)
+	}
 	counts, err := run.Do(ctx)
-	report.end(counts, !c.Offline, lies, err)
+	stop()
+	bad.Close()
+	if counts.Records > 0 || err == nil {
+		s := output.Summary{Counts: counts, Elapsed: time.Since(began), LookedUp: !c.Offline, Policy: c.Policy != "",
+			Readings: in.readings.list()}
+		if lies != nil && !c.Quiet && c.Summary != "none" {
+			s.Lies = lies()
+		}
+		c.summarize(messages, &s, few)
+	}
 	if closed := out.close(counts.Records, err == nil); err == nil {
 		err = closed
 	}
-	if err != nil {
-		return c.stopped(ctx, err, counts, in, out, resume)
-	}
-	return c.failure(counts)
+	return counts, err
 }
 
 // setLocal makes the run check in this process.
@@ -152,7 +179,15 @@ func (c *Command) setLocal(ctx context.Context, run *pipeline.Run) (o openChecke
 		closeEngine()
 		return o, err
 	}
-	o.lies = verifying(ctx, resolver)
+	// While the run goes on, it is asked whether a resolver lies.
+	ctx, cancel := context.WithTimeout(ctx, verifyTime)
+	found := make(chan error, 1)
+	go func() {
+		defer cancel()
+		wrong, _ := resolver.Verify(ctx)
+		found <- wrong
+	}()
+	o.lies = sync.OnceValue(func() error { return <-found })
 	o.close = func() { _ = o.lies(); resolver.Close(); closeEngine() }
 	local.Lookups = pipeline.NewLookups(resolver, c.Workers)
 	run.Workers = chunksLookedUp
@@ -162,19 +197,6 @@ func (c *Command) setLocal(ctx context.Context, run *pipeline.Run) (o openChecke
 // verifyTime is the longest time that a run waits at its end to know whether a resolver
 // lies, counted from its start.
 const verifyTime = 2 * time.Second
-
-// verifying asks, while the run goes on, whether a resolver lies. lies waits until that
-// is known and returns what is wrong, or nil.
-func verifying(ctx context.Context, resolver *mx.Resolver) (lies func() error) {
-	ctx, cancel := context.WithTimeout(ctx, verifyTime)
-	found := make(chan error, 1)
-	go func() {
-		defer cancel()
-		wrong, _ := resolver.Verify(ctx)
-		found <- wrong
-	}()
-	return sync.OnceValue(func() error { return <-found })
-}
 
 // chunksLookedUp is how many chunks wait for lookups at a time. A domain that does
 // not respond delays the output behind it, and the others go on meanwhile.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -54,9 +53,8 @@ type checkOutput struct {
 
 	io.Writer
 	file     *os.File // of --output, or nil
-	created  bool
-	size     int64 // of the file up to the last flush
-	terminal bool  // the records appear on a terminal as they are written
+	size     int64    // of the file up to the last flush: everything until then ends with a whole record
+	terminal bool     // the records appear on a terminal as they are written
 	colored  bool
 }
 
@@ -65,29 +63,23 @@ func (f *outputFlags) openOutput(in *checkInput, std Streams, resume int64) (*ch
 	o := &checkOutput{flags: f, in: in, resume: resume, Writer: std.Out}
 	if f.Output == "" {
 		o.terminal, o.colored = output.IsTerminal(std.Out), output.Colored(f.Color, std.Out)
-	} else if err := o.open(f.Output); err != nil {
-		return nil, fmt.Errorf("--output: %w", err)
+	} else {
+		flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+		if resume > 0 {
+			flags = os.O_RDWR | os.O_APPEND
+		}
+		file, err := os.OpenFile(f.Output, flags, 0o600) // only the owner may read addresses
+		if err != nil {
+			return nil, fmt.Errorf("--output: %w", err)
+		}
+		o.file, o.Writer = file, file
+		o.size, err = file.Seek(0, io.SeekEnd)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("--output: %w", err), file.Close())
+		}
 	}
 	in.apart = f.format(o.terminal, true) != "csv" && !f.Keep
 	return o, nil
-}
-
-func (o *checkOutput) open(path string) error {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if o.resume > 0 {
-		flags = os.O_RDWR | os.O_APPEND
-	}
-	// Only the owner may read addresses.
-	file, err := os.OpenFile(path, flags, 0o600)
-	if err != nil {
-		return err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	o.file, o.Writer, o.size, o.created = file, file, info.Size(), o.resume == 0
-	return nil
 }
 
 // format returns the format for an input that is CSV or not.
@@ -144,16 +136,6 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	return dst, resumable(o.file, format, comma, head, o.resume, &o.skipped.last, f.CSVSafe)
 }
 
-// flushed notes that everything written so far ends with a whole record.
-func (o *checkOutput) flushed() {
-	if o.file == nil {
-		return
-	}
-	if at, err := o.file.Seek(0, io.SeekCurrent); err == nil {
-		o.size = at
-	}
-}
-
 // close closes the file after a number of records. What was written in part is cut
 // off, so that a resumed run can add to it.
 func (o *checkOutput) close(records int64, complete bool) error {
@@ -172,87 +154,28 @@ func (o *checkOutput) abandon() error {
 		return nil
 	}
 	err := o.file.Close()
-	if o.created {
+	if o.resume == 0 {
 		err = errors.Join(err, os.Remove(o.file.Name()))
 	}
 	return err
 }
 
-// A checkReport is what a run prints on standard error: progress, lines that cannot
-// be read, and the summary.
-type checkReport struct {
-	flags    *outputFlags
-	in       *checkInput
-	out      *checkOutput
-	to       io.Writer
-	progress *output.Progress // nil without a terminal
-	lines    *output.BadLines
-	few      bool // addresses in the command line
-	began    time.Time
-}
-
-// newReport returns the report of a run. There is no progress beside a table on the
-// same terminal, where the rows are the progress.
-func (c *Command) newReport(in *checkInput, out *checkOutput, std Streams) *checkReport {
-	r := &checkReport{flags: &c.outputFlags, in: in, out: out, to: std.Err, few: in.onlyAddresses()}
-	if output.IsTerminal(std.Err) && !c.Quiet && !out.terminal {
-		r.progress = output.NewProgress(std.Err, func() int { return output.TerminalWidth(std.Err) }, in.size())
-		in.wrap, r.to = r.progress.Reader, r.progress
-	}
-	r.lines = &output.BadLines{To: r.to, Name: stdinName}
-	if len(in.targets) == 1 && in.targets[0].path != "-" {
-		r.lines.Name = in.targets[0].path
-	}
-	return r
-}
-
-func (r *checkReport) start() {
-	r.began = time.Now()
-	if r.progress != nil {
-		r.progress.Start()
-	}
-}
-
-func (r *checkReport) written(counts pipeline.Counts) {
-	r.out.flushed()
-	if r.progress != nil {
-		r.progress.Written(counts)
-	}
-}
-
-// end prints the summary. Addresses in the command line need none, but for lies, nor does
-// an input that could not be read: the error says why.
-func (r *checkReport) end(counts pipeline.Counts, lookedUp bool, lies func() error, failed error) {
-	if r.progress != nil {
-		r.progress.Stop()
-	}
-	r.lines.Close()
-	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp, Policy: r.flags.Policy != "", Readings: r.in.readings.list()}
+// summarize prints what a run found. Addresses in the command line need no summary, but for lies, nor
+// does an input that could not be read: the error says why. An encoding that may be another one is
+// reported also where no summary is wanted.
+func (f *outputFlags) summarize(to io.Writer, s *output.Summary, few bool) {
 	switch {
-	case counts.Records == 0 && failed != nil:
-		return
-	case r.flags.Quiet || r.flags.Summary == "none":
-		r.guesses(s.Readings)
-		return
-	}
-	if lies != nil {
-		s.Lies = lies()
-	}
-	switch {
-	case r.flags.Summary == "json":
-		_ = s.WriteJSON(r.to)
-	case r.few:
-		_ = s.WriteLies(r.to)
-	default:
-		_ = s.WriteText(r.to)
-	}
-}
-
-// guesses prints the encodings that may be others, also where no summary is wanted.
-func (r *checkReport) guesses(list []output.Reading) {
-	for n := range list {
-		if list[n].Guessed {
-			list[n].WriteText(r.to)
+	case f.Quiet || f.Summary == "none":
+		for n := range s.Readings {
+			if s.Readings[n].Guessed {
+				s.Readings[n].WriteText(to)
+			}
 		}
+	case f.Summary == "json":
+		_ = s.WriteJSON(to)
+	case few:
+		_ = s.WriteLies(to)
+	default:
+		_ = s.WriteText(to)
 	}
 }

@@ -70,11 +70,11 @@ func (f *ServerFlags) readKey() (string, error) {
 		if f.Key != "" && f.Key != os.Getenv("ADDRSPEC_KEY") {
 			return "", service.UsageError{Err: errors.New("both --key and --key-file are given; give one")}
 		}
-		line, err := readKeyLine(f.KeyFile)
+		text, err := service.ReadStart(f.KeyFile, maxKeyFile)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("--key-file: %w", err)
 		}
-		key, from = line, "--key-file"
+		key, from = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")), "--key-file"
 	}
 	switch {
 	case key == "":
@@ -88,62 +88,42 @@ func (f *ServerFlags) readKey() (string, error) {
 // maxKeyFile is the most that is read of a key file, in bytes.
 const maxKeyFile = 4 << 10
 
-func readKeyLine(path string) (string, error) {
-	text, err := service.ReadStart(path, maxKeyFile)
-	if err != nil {
-		return "", fmt.Errorf("--key-file: %w", err)
-	}
-	return strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")), nil
-}
-
-// A remote checks through a service.
-type remote struct {
-	client *client.Client
-	usage  client.Usage
-}
-
-// openRemote connects to the service of --server. It asks for the account's usage,
-// so that a wrong URL or key is reported before any address is read.
-func (f *ServerFlags) openRemote(ctx context.Context, warnings io.Writer) (*remote, error) {
-	c, err := f.Connect(true, warnings)
-	if err != nil {
-		return nil, err
-	}
-	usage, err := c.Usage(ctx)
-	if err != nil {
-		c.Close()
-		return nil, fmt.Errorf("--server: %w", err)
-	}
-	return &remote{c, usage}, nil
-}
-
-// setRemote makes the run check through the service, and sets Policy if the key has one by
-// default. What it costs is said if the number of addresses is known (not negative), or on a
-// terminal.
+// setRemote makes the run check through the service. It asks for the account's usage first, so that a
+// wrong URL or key is reported before any address is read. What the run costs is said if the number of
+// addresses is known (not negative), or on a terminal.
 func (c *Command) setRemote(ctx context.Context, run *pipeline.Run, addresses int64, messages io.Writer) (o openChecker, err error) {
 	checker := &client.Checker{Details: c.Details, Reasons: true}
 	engine, closeEngine := Lazily(ctx, &c.ModuleFlags)
-	if err := DecideBy(ctx, c.Policy, engine, checker); err != nil {
-		closeEngine()
-		return o, err
-	}
-	r, err := c.openRemote(ctx, messages)
+	o.close = closeEngine
+	defer func() {
+		if err != nil {
+			o.close()
+		}
+	}()
+	err = DecideBy(ctx, c.Policy, engine, checker)
 	if err != nil {
-		closeEngine()
 		return o, err
 	}
-	o.close = func() { r.client.Close(); closeEngine() }
+	checker.Client, err = c.Connect(true, messages)
+	if err != nil {
+		return o, err
+	}
+	o.close = func() { checker.Client.Close(); closeEngine() }
+	usage, err := checker.Client.Usage(ctx)
+	if err != nil {
+		return o, fmt.Errorf("--server: %w", err)
+	}
 	// A resumed run sends the Idempotency-Keys of this one, because it has the same batches: a run
 	// stops at a multiple of whole batches.
-	o.resume = append([]string{"--run-id", r.client.RunID()}, c.adopt(checker, r.usage.Policy)...)
-	if err := checkFailures(c.FailOn, c.Policy != ""); err != nil {
-		o.close()
+	o.resume = append([]string{"--run-id", checker.Client.RunID()}, c.adopt(checker, usage.Policy)...)
+	err = checkFailures(c.FailOn, c.Policy != "")
+	if err != nil {
 		return o, service.UsageError{Err: fmt.Errorf("%w; the key has none by default", err)}
 	}
 	if addresses >= 0 || prompt.IsTerminal(messages) {
-		r.announce(messages, addresses)
+		announce(messages, &usage, addresses)
 	}
-	checker.Client, checker.Plain, run.Checker = r.client, c.Policy == "", checker
+	checker.Plain, run.Checker = c.Policy == "", checker
 	run.Input, run.Workers = client.Batches(run.Input), client.Concurrency
 	return o, nil
 }
@@ -177,17 +157,17 @@ func (c *Command) adopt(checker *client.Checker, policy string) (resume []string
 
 // announce says what a check of so many addresses costs and what is left. The
 // number is negative if it is not known.
-func (r *remote) announce(to io.Writer, addresses int64) {
+func announce(to io.Writer, usage *client.Usage, addresses int64) {
 	cost := "One point for each different address of a batch"
 	if addresses >= 0 {
 		cost = words.Count(addresses, "point") + " at most"
 	}
-	left, limited := r.usage.Left()
+	left, limited := usage.Left()
 	if !limited {
 		fmt.Fprintf(to, "%s; the account has no limit.\n", cost)
 		return
 	}
-	fmt.Fprintf(to, "%s; %s left until %s.\n", cost, humanize.Comma(left), words.Date(r.usage.Points.Refill))
+	fmt.Fprintf(to, "%s; %s left until %s.\n", cost, humanize.Comma(left), words.Date(usage.Points.Refill))
 	if addresses > left {
 		fmt.Fprintln(to, "That may not be enough: the run ends when no points are left for a batch.")
 	}

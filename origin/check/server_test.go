@@ -16,8 +16,8 @@ import (
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
 	left := int64(1234)
-	r := &remote{}
-	r.usage.Points.Remaining, r.usage.Points.Refill = &left, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	usage := &client.Usage{}
+	usage.Points.Remaining, usage.Points.Refill = &left, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	for addresses, want := range map[int64]string{
 		-1:   "One point for each different address of a batch; 1,234 left until 1 Dec 2026.\n",
 		1:    "1 point at most; 1,234 left until 1 Dec 2026.\n",
@@ -26,12 +26,12 @@ func TestAnnounce(t *testing.T) {
 			"That may not be enough: the run ends when no points are left for a batch.\n",
 	} {
 		var out strings.Builder
-		r.announce(&out, addresses)
+		announce(&out, usage, addresses)
 		require.Equal(t, want, out.String())
 	}
-	r.usage.Points.Remaining = nil
+	usage.Points.Remaining = nil
 	var out strings.Builder
-	r.announce(&out, 5000)
+	announce(&out, usage, 5000)
 	require.Equal(t, "5,000 points at most; the account has no limit.\n", out.String())
 }
 
