@@ -136,11 +136,11 @@ func findColumn(sample [][]string) (int, error) {
 	other := slices.Index(votes[best+1:], most)
 	switch {
 	case most == 0:
-		return 0, fmt.Errorf("%w; name one by its number or name (--column), or give --from text if each line is an address; %s",
-			errNoColumn, describe(first(sample)))
+		return 0, fmt.Errorf("%w; name one by its number or name (--column), or give --from text if each line "+
+			"is an address; %s", errNoColumn, describe(first(sample)))
 	case other >= 0:
-		return best, fmt.Errorf("columns %d and %d both have addresses: name one by its number or name (--column), or give "+
-			"one address a line; %s", best+1, best+2+other, describe(first(sample)))
+		return best, fmt.Errorf("columns %d and %d both have addresses: name one by its number or name (--column), "+
+			"or give one address a line; %s", best+1, best+2+other, describe(first(sample)))
 	}
 	return best, nil
 }
@@ -155,7 +155,9 @@ func findHeader(sample [][]string, column int) (header, decided bool) {
 	case isName(cell):
 		return true, true
 	}
-	later := slices.ContainsFunc(sample[min(1, len(sample)):], func(cells []string) bool { return isAddress(at(cells, column)) })
+	later := slices.ContainsFunc(sample[min(1, len(sample)):], func(cells []string) bool {
+		return isAddress(at(cells, column))
+	})
 	return later || strings.Contains(plain(cell), "mail"), len(sample) > 1
 }
 
@@ -187,7 +189,8 @@ func chooseColumn(sample [][]string, chosen string) (column int, named bool, err
 	case 1:
 		return found[0], true, nil
 	}
-	return 0, false, fmt.Errorf("columns %d and %d are both called %q: give the number of one", found[0]+1, found[1]+1, chosen)
+	return 0, false, fmt.Errorf("columns %d and %d are both called %q: give the number of one",
+		found[0]+1, found[1]+1, chosen)
 }
 
 var errNoColumn = errors.New("no column has addresses")

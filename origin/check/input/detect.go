@@ -53,7 +53,13 @@ func (r *Reader) begin() error {
 			}
 			break
 		}
-		w.moreLines(tries >= sampleRows)
+		// Another line, or as much as is looked at if the first ones did not decide.
+		for before := len(w.rest()); w.err == nil && len(w.rest()) < bufferSize; {
+			w.more()
+			if tries < sampleRows && hasLineEnd(w.rest()[before:]) {
+				break
+			}
+		}
 	}
 	if err != nil {
 		return err
@@ -77,22 +83,13 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// moreLines reads on to the next line end, or as much as is looked at.
-func (w *window) moreLines(all bool) {
-	for before := len(w.rest()); w.err == nil && len(w.rest()) < bufferSize; {
-		w.more()
-		if !all && hasLineEnd(w.rest()[before:]) {
-			return
-		}
-	}
-}
-
 // errFirstRow is the error of CSV whose first row is not complete in what is looked
 // at.
-var errFirstRow = fmt.Errorf("the first row is longer than %d KiB, or a quotation mark in it is not closed", bufferSize>>10)
+var errFirstRow = fmt.Errorf("the first row is longer than %d KiB, or a quotation mark in it is not closed",
+	bufferSize>>10)
 
-var errTextColumn = errors.New("the input looks like text with an address a line, which has no columns: leave out --column, or give " +
-	"the format with --from csv or ndjson")
+var errTextColumn = errors.New("the input looks like text with an address a line, which has no columns: " +
+	"leave out --column, or give the format with --from csv or ndjson")
 
 // recognise returns the layout of an input that begins so. decided is false if more
 // rows may change it.
@@ -117,17 +114,22 @@ func (o *Options) recognise(beginning []byte, ended bool) (l layout, decided boo
 	}
 	ext := extension(o.Name)
 	best := o.guessComma(beginning, ended)
-	if !auto || ext == ".csv" || ext == ".tsv" || declaredComma(beginning) != 0 || o.looksLikeTable(best, beginning, ended) {
+	if !auto || ext == ".csv" || ext == ".tsv" || declaredComma(beginning) != 0 ||
+		o.looksLikeTable(best, beginning, ended) {
 		return o.table(best, beginning, ended)
 	}
 	l = layout{format: Text}
 	if o.Column != "" {
 		err = errTextColumn
 	}
-	// Another line may show that this one, without an address, is a header or before one.
-	hasAddress := slices.ContainsFunc(best.sample, func(cells []string) bool { return slices.ContainsFunc(cells, isAddress) })
-	open := len(best.sample) == 0 || bytes.HasPrefix(beginning, []byte("From ")) && !hasLineEnd(bytes.TrimSpace(beginning)) ||
-		!hasAddress && len(best.sample) <= maxPreamble || len(best.sample) == 1 && len(best.sample[0]) > 1
+	// Another line may show that this one, without an address, is a header or before one, or that a
+	// mailbox begins.
+	hasAddress := slices.ContainsFunc(best.sample, func(cells []string) bool {
+		return slices.ContainsFunc(cells, isAddress)
+	})
+	rows := len(best.sample)
+	open := rows == 0 || rows == 1 && len(best.sample[0]) > 1 || !hasAddress && rows <= maxPreamble ||
+		rows == 1 && bytes.HasPrefix(beginning, []byte("From "))
 	return l, !open, err
 }
 
@@ -154,19 +156,18 @@ func (o *Options) isJSON(beginning []byte) bool {
 	return false
 }
 
-// looksLikeTable reports whether text looks like CSV with a column of addresses.
+// looksLikeTable reports whether text looks like CSV with a column of addresses: by its separator, by
+// a known name, or since every line that has arrived whole is in quotation marks. An address has a
+// domain after them.
 func (o *Options) looksLikeTable(best guess, text []byte, ended bool) bool {
 	rows := best.sample[best.preamble:]
 	if best.regular > minRegular {
 		_, err := findColumn(rows)
 		return o.Column != "" || len(rows) > 1 || !errors.Is(err, errNoColumn)
 	}
-	return widest(rows) == 1 && (isName(rows[0][0]) || allQuoted(text, ended))
-}
-
-// allQuoted reports whether every line that has arrived whole is in quotation
-// marks: one column of CSV, since an address has a domain after them.
-func allQuoted(text []byte, ended bool) bool {
+	if widest(rows) != 1 || isName(rows[0][0]) {
+		return widest(rows) == 1
+	}
 	if end := bytes.LastIndexAny(text, "\r\n"); !ended && end >= 0 {
 		text = text[:end]
 	}
@@ -294,7 +295,8 @@ func declaredComma(beginning []byte) byte {
 		line = line[:end]
 	}
 	line = bytes.Trim(line, `"`)
-	if len(line) == len("sep=;") && strings.EqualFold(string(line[:4]), "sep=") && strings.IndexByte(commas, line[4]) >= 0 {
+	if len(line) == len("sep=;") && strings.EqualFold(string(line[:4]), "sep=") &&
+		strings.IndexByte(commas, line[4]) >= 0 {
 		return line[4]
 	}
 	return 0

@@ -68,7 +68,7 @@ func (r *Reader) openWorkbook() (io.Reader, error) {
 	r.book = book
 	why := fmt.Sprintf("its sheet %q", book.Name)
 	if len(book.Others) > 0 {
-		why += fmt.Sprintf(" (--sheet for another: %q)", book.Others[:min(len(book.Others), 10)])
+		why += fmt.Sprintf("; --sheet reads another one of %d, such as %q", 1+len(book.Others), book.Others[0])
 	}
 	r.encoding.Store(&Encoding{Name: "xlsx", Why: why, Mark: true})
 	return book, nil
@@ -87,7 +87,8 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, again func() (io.Rea
 			return nil, err
 		}
 		if marked != "" && marked != name {
-			return nil, fmt.Errorf("the encoding %s was given, but the input begins with the byte order mark of %s", name, marked)
+			return nil, fmt.Errorf("the encoding %s was given, but the input begins with the byte order mark of %s",
+				name, marked)
 		}
 		e.Name, e.Why = name, "it was given"
 	case marked != "":
@@ -157,13 +158,14 @@ func (a *arriving) decide(rest *bufio.Reader) io.Reader {
 		line = beforeCut(line)
 	}
 	if utf8.Valid(line) {
-		a.found.Store(&Encoding{Name: charset.UTF8, Why: fmt.Sprintf("line %d, the first that is not ASCII, is UTF-8", a.lines+1)})
+		why := fmt.Sprintf("line %d, the first that is not ASCII, is UTF-8", a.lines+1)
+		a.found.Store(&Encoding{Name: charset.UTF8, Why: why})
 		return rest
 	}
 	ahead, err := io.ReadAll(io.LimitReader(rest, maxAhead+1))
 	if len(ahead) > maxAhead {
-		return failing{fmt.Errorf("line %d is not UTF-8, and a pipe of more than %d MiB is not searched for its encoding: "+
-			"give the file by its name, or the encoding with --encoding", a.lines+1, maxAhead>>20)}
+		return failing{fmt.Errorf("line %d is not UTF-8, and a pipe of more than %d MiB is not searched for its "+
+			"encoding: give the file by its name, or the encoding with --encoding", a.lines+1, maxAhead>>20)}
 	}
 	name, why, undecided := charset.Detect(bytes.NewReader(ahead), a.lines+1)
 	if undecided != nil {

@@ -43,6 +43,8 @@ var choices = []string{"windows-1252", "windows-1250", "iso-8859-2", "windows-12
 const (
 	maxFits   = 8
 	maxSample = 4 // words of a fit
+
+	maxLetters = 24 // of such a word
 )
 
 // undecided returns the encodings that make most of the words look like words.
@@ -58,7 +60,10 @@ func undecided(words []string) *Undecided {
 			word := decode(name, raw)
 			r.score += likeness(word)
 			if len(r.Sample) < maxSample {
-				r.Sample = append(r.Sample, shorten(word))
+				if letters := []rune(word); len(letters) > maxLetters {
+					word = string(letters[:maxLetters]) + "…"
+				}
+				r.Sample = append(r.Sample, word)
 			}
 		}
 		same := slices.ContainsFunc(all, func(other ranked) bool { return slices.Equal(other.Sample, r.Sample) })
@@ -72,15 +77,6 @@ func undecided(words []string) *Undecided {
 		u.Fits = append(u.Fits, r.Fit)
 	}
 	return u
-}
-
-// shorten cuts a word for a line of samples.
-func shorten(word string) string {
-	const most = 24
-	if runes := []rune(word); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return word
 }
 
 var scriptsOfNames = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Hebrew, unicode.Arabic,
