@@ -28,9 +28,9 @@ const (
 func Name(label string) (string, error) {
 	e, err := htmlindex.Get(label)
 	if err != nil {
-		return "", fmt.Errorf("there is no encoding %q: use auto, utf-8, utf-16le, or another label of the WHATWG Encoding Standard "+
-			"(https://encoding.spec.whatwg.org/#names-and-labels), such as windows-1250, iso-8859-2, windows-1254, koi8-r, "+
-			"macintosh, shift_jis, euc-jp, gb18030, big5 or euc-kr", label)
+		return "", fmt.Errorf("there is no encoding %q: use auto or a label of the WHATWG Encoding Standard "+
+			"(https://encoding.spec.whatwg.org/#names-and-labels), such as utf-8, windows-1250, iso-8859-2, "+
+			"windows-1254, koi8-r, macintosh, shift_jis, euc-jp, gb18030, big5 or euc-kr", label)
 	}
 	name, err := htmlindex.Name(e)
 	if name == "replacement" || name == "x-user-defined" || err != nil {

@@ -55,8 +55,9 @@ type judge struct {
 }
 
 func newJudge(line int64) *judge {
-	return &judge{line: line, seen: map[string]struct{}{}, western: westernJudge{letters: map[rune]bool{}},
-		cyrillic: cyrillicJudge{letters: map[rune]bool{}}, mac: cyrillicJudge{letters: map[rune]bool{}}, asian: asianJudges()}
+	letters := func() map[rune]bool { return map[rune]bool{} }
+	return &judge{line: line, seen: map[string]struct{}{}, western: westernJudge{letters: letters()},
+		cyrillic: cyrillicJudge{letters: letters()}, mac: cyrillicJudge{letters: letters()}, asian: asianJudges()}
 }
 
 // separates reports whether a byte ends a word. No character of several bytes has it, in any

@@ -23,7 +23,8 @@ type Fit struct {
 // Error lists the encodings with their samples, one a line.
 func (u *Undecided) Error() string {
 	text := strings.Builder{}
-	text.WriteString("this is not UTF-8, and its encoding is not certain; give the one that reads these words rightly:")
+	text.WriteString("this is not UTF-8, and its encoding is not certain; " +
+		"give the one that reads these words rightly:")
 	width := 0
 	for _, fit := range u.Fits {
 		width = max(width, len(fit.Name))
@@ -36,8 +37,8 @@ func (u *Undecided) Error() string {
 }
 
 // choices are the encodings that an error offers, the usual ones first.
-var choices = []string{"windows-1252", "windows-1250", "iso-8859-2", "windows-1251", "windows-1254", "windows-1257", "shift_jis",
-	"gb18030", "big5", "euc-kr", "euc-jp", "koi8-u", "windows-1253", "windows-1255", "windows-1256", "windows-1258",
+var choices = []string{"windows-1252", "windows-1250", "iso-8859-2", "windows-1251", "windows-1254", "windows-1257",
+	"shift_jis", "gb18030", "big5", "euc-kr", "euc-jp", "koi8-u", "windows-1253", "windows-1255", "windows-1256", "windows-1258",
 	"windows-874", "macintosh", "x-mac-cyrillic", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8", "ibm866"}
 
 const (

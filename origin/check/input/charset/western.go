@@ -26,7 +26,8 @@ const anywhere = "éóäöüß"
 
 var western = [...]language{
 	{"àâæçèêëîïôœùûÿ", []string{"éèç"}}, // French
-	{"áíñúàçèï", nil},                   // Spanish
+	{"áíñúç", nil},                      // Spanish
+	{"àçèíïòú", nil},                    // Catalan
 	{"áâãàçêíôõú", nil},                 // Portuguese
 	{"àèìòù", nil},                      // Italian
 	{"ëïèê", nil},                       // Dutch, and German
