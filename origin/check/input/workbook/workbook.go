@@ -12,7 +12,6 @@
 package workbook
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -26,149 +25,129 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// maxNames is how many names of sheets an error lists.
-const maxNames = 20
-
 // A Sheet is the text of a sheet as CSV: UTF-8, with commas and line feeds.
 type Sheet struct {
 	Name   string
 	Others []string // the names of the other sheets
 
-	temporary string // the directory
-	file      *excelize.File
-	rows      *excelize.Rows
-	blank     int // rows without values before the next one
-	text      bytes.Buffer
-	csv       *csv.Writer
-	err       error
+	*os.File // with the text, a temporary one
 }
 
 // Open reads the sheet of a name, or of a number from 1 if no name is equal, hidden
-// ones included. Without one it reads the first visible sheet that has a value. The
-// file is not read any more when Open has returned.
-func Open(file *os.File, name string) (_ *Sheet, err error) {
-	s := &Sheet{}
-	s.csv = csv.NewWriter(&s.text)
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("the workbook: %w", err), s.Close())
-		}
-	}()
-	defer caught(&err)
-	s.temporary, err = os.MkdirTemp("", "addrspec-")
+// ones included. Without one it reads the first visible sheet that has a value. All
+// of it is read when Open has returned, so that an error comes before the first row.
+func Open(file *os.File, name string) (*Sheet, error) {
+	temporary, err := os.MkdirTemp("", "addrspec-")
 	if err != nil {
 		return nil, err
 	}
-	scanned, err := os.Create(filepath.Join(s.temporary, "scanned.xlsx"))
+	defer os.RemoveAll(temporary)
+	scanned, err := os.Create(filepath.Join(temporary, "scanned.xlsx"))
 	if err != nil {
 		return nil, err
 	}
 	err = errors.Join(scan(file, scanned), scanned.Close())
 	if err != nil {
-		return nil, fmt.Errorf("%w: save it anew with Excel, or as CSV", err)
+		return nil, damaged(err)
 	}
-	s.file, err = excelize.OpenFile(scanned.Name(), excelize.Options{
-		TmpDir:            s.temporary,
+	book, err := excelize.OpenFile(scanned.Name(), excelize.Options{
+		TmpDir:            temporary,
 		UnzipXMLSizeLimit: 1, // of sheets and shared strings: all are in temporary files
 		ShortDatePattern:  "yyyy-mm-dd",
 	})
 	if err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
-	err = s.choose(name)
+	defer book.Close()
+	text, err := os.CreateTemp("", "addrspec-*.csv")
 	if err != nil {
 		return nil, err
+	}
+	s := &Sheet{File: text}
+	err = s.choose(book, name)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// choose begins the sheet of a name, or the first one with a value.
-func (s *Sheet) choose(name string) error {
-	names := s.file.GetSheetList()
-	if name == "" {
-		for n := range names {
-			visible, err := s.file.GetSheetVisible(names[n])
-			if visible {
-				err = s.begin(names, n)
-			}
-			if err != nil || visible && s.err != io.EOF {
-				return err
-			}
-		}
-		return errors.New("no visible sheet has a value: name one of the hidden sheets, if there are any")
-	}
-	chosen := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-	if chosen < 0 {
-		number, _ := strconv.Atoi(name)
-		chosen = number - 1
-	}
-	if chosen < 0 || chosen >= len(names) {
-		listed := names[:min(len(names), maxNames)]
-		return fmt.Errorf("it has no sheet %q: name one of its %d: %q", name, len(names), listed)
-	}
-	return s.begin(names, chosen)
+func damaged(err error) error {
+	return fmt.Errorf("the workbook: %w: save it anew with Excel, or as CSV", err)
 }
 
-// begin reads a sheet to its first value.
-func (s *Sheet) begin(names []string, n int) (err error) {
-	s.Name, s.Others, s.blank = names[n], slices.Delete(slices.Clone(names), n, n+1), 0
-	s.rows, err = s.file.Rows(s.Name)
-	if err == nil {
-		s.err = s.next()
-	}
-	return err
-}
-
-// next takes the next row with a value, and the blank ones before it.
-func (s *Sheet) next() (err error) {
-	defer caught(&err)
-	for s.rows.Next() {
-		cells, err := s.rows.Columns()
-		if err != nil {
-			return err
+// choose writes the sheet of a name, or the first one with a value.
+func (s *Sheet) choose(book *excelize.File, name string) error {
+	names := book.GetSheetList()
+	if name != "" {
+		n := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+		if n < 0 {
+			number, _ := strconv.Atoi(name)
+			n = number - 1
 		}
-		if len(cells) == 0 {
-			s.blank++
-			continue
+		if n < 0 || n >= len(names) {
+			return fmt.Errorf("the workbook has no sheet %q: name one of its %d: %q", name, len(names), names)
 		}
-		s.text.WriteString(strings.Repeat("\n", s.blank))
-		s.blank = 0
-		err = s.csv.Write(cells)
-		s.csv.Flush()
+		_, err := s.write(book, names, n)
 		return err
 	}
-	err = errors.Join(s.rows.Error(), s.rows.Close())
-	if err == nil {
-		err = io.EOF
+	for n := range names {
+		visible, err := book.GetSheetVisible(names[n])
+		rows := 0
+		if visible {
+			rows, err = s.write(book, names, n)
+		}
+		if err != nil || rows > 0 {
+			return err
+		}
 	}
-	return err
+	return errors.New("no visible sheet of the workbook has a value: name a hidden one, if there is any")
 }
 
-// caught makes an error of a panic: number formats are programs of somebody else.
-func caught(err *error) {
-	if recover() != nil {
-		*err = errors.New("a format of the workbook cannot be read: save it as CSV")
+// write writes a sheet and returns how many of its rows have values.
+func (s *Sheet) write(book *excelize.File, names []string, n int) (rows int, err error) {
+	// Number formats are programs of somebody else.
+	defer func() {
+		if recover() != nil {
+			err = errors.New("a format of the workbook cannot be read: save it as CSV")
+		}
+	}()
+	s.Name, s.Others = names[n], slices.Delete(slices.Clone(names), n, n+1)
+	in, err := book.Rows(s.Name)
+	if err != nil {
+		return 0, damaged(err)
 	}
+	defer in.Close()
+	out, blank, size := csv.NewWriter(s), 0, 0
+	for in.Next() {
+		cells, err := in.Columns()
+		if err != nil {
+			return rows, damaged(err)
+		}
+		if len(cells) == 0 {
+			blank++
+			continue
+		}
+		for ; blank > 0; blank-- {
+			out.Write(nil) // an error comes again
+		}
+		rows++
+		err = out.Write(cells)
+		if err != nil {
+			return rows, err
+		}
+		for _, cell := range cells {
+			size += len(cell)
+		}
+		if size > maxUnpacked {
+			return rows, fmt.Errorf("sheet %q has more than %d bytes of text: divide it", s.Name, maxUnpacked)
+		}
+	}
+	out.Flush()
+	_, err = s.Seek(0, io.SeekStart)
+	return rows, errors.Join(in.Error(), out.Error(), err)
 }
 
-// Read reads the text of whole rows.
-func (s *Sheet) Read(p []byte) (int, error) {
-	if s.text.Len() == 0 && s.err == nil {
-		s.err = s.next()
-	}
-	if s.text.Len() == 0 {
-		return 0, s.err
-	}
-	return s.text.Read(p)
-}
-
-// Close removes the temporary files.
-func (s *Sheet) Close() (err error) {
-	if s.rows != nil {
-		err = s.rows.Close()
-	}
-	if s.file != nil {
-		err = errors.Join(err, s.file.Close())
-	}
-	return errors.Join(err, os.RemoveAll(s.temporary))
+// Close removes the text.
+func (s *Sheet) Close() error {
+	return errors.Join(s.File.Close(), os.Remove(s.File.Name()))
 }

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,30 +137,20 @@ func TestSheets(t *testing.T) {
 	}
 }
 
-// TestOnlyScannedPartsAreCopied also requires that sheets and strings are not in memory.
 func TestOnlyScannedPartsAreCopied(t *testing.T) {
-	s, err := Open(file(t, map[string]string{
+	var out bytes.Buffer
+	require.NoError(t, scan(file(t, map[string]string{
 		"xl/vbaProject.bin": "x", "xl/externalLinks/externalLink1.xml": "<",
 		"xl/worksheets/_rels/sheet1.xml.rels": "<",
 		"xl/media/a.png":                      "x", `xl\styles.xml`: `<styleSheet ` + mainSpace + `/>`,
-	}), "")
+	}), &out))
+	copied, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	require.NoError(t, err)
-	defer s.Close()
-	copied, err := zip.OpenReader(filepath.Join(s.temporary, "scanned.xlsx"))
-	require.NoError(t, err)
-	defer copied.Close()
-	names := []string{"xl/styles.xml"}
-	for name := range plain {
-		names = append(names, name)
-	}
 	var got []string
 	for _, part := range copied.File {
 		got = append(got, part.Name)
 	}
-	require.ElementsMatch(t, names, got)
-	unpacked, err := filepath.Glob(filepath.Join(s.temporary, "excelize-*"))
-	require.NoError(t, err)
-	require.Len(t, unpacked, 3) // the sheet, the strings and their texts
+	require.ElementsMatch(t, append(slices.Collect(maps.Keys(plain)), "xl/styles.xml"), got)
 }
 
 // TestRefused has what excelize reads as less, as something else, or without a bound.
@@ -174,37 +164,34 @@ func TestRefused(t *testing.T) {
 		want  string
 		parts parts
 	}{
-		{"cell ALM2 is beyond 1000 columns", row(`<c r="ALL2"><v>1</v></c><c><v>1</v></c>`)},
-		{"cell XFD2 is beyond 1000 columns", row(`<c r="XFD2" t="inlineStr"><is><t>x</t></is></c>`)},
+		{"row 2, column 1001: more than 1000 columns", row(`<c r="ALL2"><v>1</v></c><c><v>1</v></c>`)},
+		{"row 2, column 16384: more than 1000", row(`<c r="XFD2" t="inlineStr"><is><t>x</t></is></c>`)},
 		{"after row 2, column 0", row(`<c r="XFE2"/>`)},
 		{"after row 2, column 0", row(`<c r="A1"/>`)},
 		{"after row 2, column 2", row(`<c r="B2"/><c r="A2"/>`)},
-		{"cell B2 has a shared string that does not exist", row(`<c/><c t="s"><v>2</v></c>`)},
-		{"cell A2 has no number of a shared string", row(`<c t="s"><v>-1</v></c>`)},
+		{"row 2, column 2: there is no such shared string", row(`<c/><c t="s"><v>2</v></c>`)},
+		{"row 2, column 1: there is no such shared string", row(`<c t="s"><v>-1</v></c>`)},
 		{"invalid syntax", row(`<c s="bold"><v>1</v></c>`)},
-		{"a cell or tag is longer", row(`<c><is>` + strings.Repeat("<t>xxxxxxxx</t>", maxToken/10) + `</is></c>`)},
-		{"a cell or tag is longer", row(`<c r="` + strings.Repeat("A", 2*maxToken) + `"/>`)},
-		{"a cell or tag is longer", shared(`<si><t>` + strings.Repeat("x", 2*maxToken) + `</t></si>`)},
+		{"a cell or tag is longer", row(`<c><is>` + strings.Repeat("<t>xxxxxxxx</t>", maxPiece/10) + `</is></c>`)},
+		{"a cell or tag is longer", row(`<c r="` + strings.Repeat("A", 2*maxPiece) + `"/>`)},
+		{"a cell or tag is longer", shared(`<si><t>` + strings.Repeat("x", 2*maxPiece) + `</t></si>`)},
 		{"the row after row 2 has no higher number", parts{sheetName: rows(`<row r="2"/><row r="2"/>`)}},
-		{"the row after row 1048576 has", parts{sheetName: rows(`<row r="1048576"/><row/>`)}},
+		{"row number exceeds maximum limit", parts{sheetName: rows(`<row r="1048577"><c><v>1</v></c></row>`)}},
 		{"more than 64 elements", parts{sheetName: strings.Repeat("<a>", 65) + strings.Repeat("</a>", 65)}},
-		{`"xl/worksheets/sheet1.xml": line 1: EOF`, parts{sheetName: ""}},
-		{`"xl/styles.xml": line 1: XML syntax error`, parts{"xl/styles.xml": "<styleSheet>"}},
-		{"invalid character entity &a;", shared(`<si><t>&a;</t></si>`)},
-		{"a document type", parts{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst/>`}},
-		{"more than 10000 sheets and", styles(strings.Repeat(`<numFmt a=""/>`, maxEntries+1))},
-		{"or one of 4097 bytes", styles(`<numFmt formatCode="` + strings.Repeat("0", maxEntry+1) + `"/>`)},
-		{"more than 4194304 shared strings", shared(strings.Repeat("<si/>", maxCount+1))},
+		{`"xl/worksheets/sheet1.xml": EOF: save it anew with Excel`, parts{sheetName: ""}},
+		{`"xl/styles.xml": XML syntax error`, styles("<")},
+		{"invalid character entity &a;", parts{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst>&a;</sst>`}},
+		{"more than 4194304 shared strings", shared(strings.Repeat("<si/>", maxStrings+1))},
 		{"larger than 16777216 bytes", styles(strings.Repeat(" ", maxSmall))},
 		{"sheet List does not exist", link(`Target="../../../../etc/passwd"`)},
 		{"sheet List does not exist", link(`Target="file:///etc/passwd"`)},
 		{"sheet List does not exist", link(`Target="http://localhost/sheet1.xml" TargetMode="External"`)},
-		{"no visible sheet has a value", link(`Target="_rels/workbook.xml.rels"`)},
+		{"no visible sheet", link(`Target="_rels/workbook.xml.rels"`)},
 		{"expected element type <workbook>", parts{
 			"_rels/.rels": links(`Type="` + linkSpace + `/officeDocument" Target="_rels/.rels"`),
 		}},
-		{"no visible sheet has a value", parts{"xl/workbook.xml": `<workbook ` + mainSpace + `/>`}},
-		{"no visible sheet has a value", parts{sheetName: rows(`<row r="9"><c s="1"/></row>`)}},
+		{"no visible sheet", parts{"xl/workbook.xml": `<workbook ` + mainSpace + `/>`}},
+		{"no visible sheet", parts{sheetName: rows(`<row r="9"><c s="1"/></row>`)}},
 	} {
 		_, _, err := read(t, file(t, c.parts), "")
 		require.ErrorContains(t, err, c.want)
@@ -213,17 +200,6 @@ func TestRefused(t *testing.T) {
 
 // TestRefusedArchive has archives that lie or are too large.
 func TestRefusedArchive(t *testing.T) {
-	many, long := map[string]string{}, map[string]string{}
-	for n := range maxParts {
-		many[strconv.Itoa(n)] = ""
-	}
-	for n := range maxDirectory/60_000 + 1 {
-		long[strconv.Itoa(n)+strings.Repeat("x", 60_000)] = ""
-	}
-	_, _, err := read(t, file(t, many), "")
-	require.ErrorContains(t, err, "more than 10000 parts")
-	_, _, err = read(t, file(t, long), "")
-	require.ErrorContains(t, err, "the list of its parts is longer")
 	for want, sizes := range map[string][]uint64{
 		"larger than 1073741824 bytes": {maxUnpacked + 1},
 		"or all parts than 1073741824": {4, maxUnpacked},
@@ -247,10 +223,10 @@ func TestRefusedArchive(t *testing.T) {
 	}
 }
 
-// TestDamaged cuts a sheet everywhere, and changes bytes of a file.
+// TestDamaged cuts a sheet everywhere before the end of its rows, and changes bytes of a file.
 func TestDamaged(t *testing.T) {
 	sheet := plain[sheetName]
-	for n := range len(sheet) {
+	for n := range strings.Index(sheet, "</worksheet>") {
 		_, _, err := read(t, file(t, map[string]string{sheetName: sheet[:n]}), "")
 		require.Error(t, err)
 	}
@@ -267,9 +243,9 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestCaught makes excelize panic: it reads rows that are not there.
+// TestCaught makes excelize panic: there is no workbook.
 func TestCaught(t *testing.T) {
-	_, err := new(Sheet).Read(make([]byte, 1))
+	_, err := new(Sheet).write(nil, []string{"List"}, 0)
 	require.ErrorContains(t, err, "a format of the workbook cannot be read")
 }
 
@@ -283,7 +259,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`[$-409]mmmm\ d\,\ yyyy;@`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var code bytes.Buffer
-		require.NoError(t, xml.EscapeText(&code, text[:min(len(text), maxEntry/8)]))
+		require.NoError(t, xml.EscapeText(&code, text[:min(len(text), 512)]))
 		parts := map[string]string{sheetName: string(text)}
 		if !bytes.HasPrefix(text, []byte("<")) {
 			parts = map[string]string{
