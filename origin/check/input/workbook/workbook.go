@@ -65,8 +65,10 @@ func Open(file *os.File, name string) (*Sheet, error) {
 	}
 	s := &Sheet{File: text}
 	err = s.choose(book, name)
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
+	// excelize ignores a full disk: it loses shared strings.
+	space := os.WriteFile(filepath.Join(temporary, "space"), make([]byte, maxPiece), 0o600)
+	if err != nil || space != nil {
+		return nil, errors.Join(space, err, s.Close())
 	}
 	return s, nil
 }

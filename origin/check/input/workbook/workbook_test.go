@@ -23,15 +23,13 @@ const (
 	sheetName  = "xl/worksheets/sheet1.xml"
 	stringName = "xl/sharedStrings.xml"
 	linkName   = "xl/_rels/workbook.xml.rels"
+	styleName  = "xl/styles.xml"
 )
 
-// links are relationships of the names and targets, and of more attributes.
-func links(links ...string) string {
-	all := `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
-	for n, link := range links {
-		all += fmt.Sprintf(`<Relationship Id="r%d" %s/>`, n+1, link)
-	}
-	return all + `</Relationships>`
+// link is a relationship of a kind and a target.
+func link(kind, target string) string {
+	return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
+		`<Relationship Id="r1" Type="` + linkSpace + kind + `" Target="` + target + `"/></Relationships>`
 }
 
 // rows is a sheet.
@@ -39,12 +37,17 @@ func rows(rows string) string {
 	return `<worksheet ` + mainSpace + `><sheetData>` + rows + `</sheetData></worksheet>`
 }
 
+// styles are number formats. That of style 1 is to be filled in.
+const styles = `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="%s"/>` +
+	`<numFmt numFmtId="201" formatCode="000"/></numFmts><cellXfs><xf/><xf numFmtId="200"/>` +
+	`<xf numFmtId="201"/><xf numFmtId="14"/><xf numFmtId="10"/></cellXfs></styleSheet>`
+
 // plain is a workbook of two rows.
 var plain = map[string]string{
-	"_rels/.rels": links(`Type="` + linkSpace + `/officeDocument" Target="xl/workbook.xml"`),
+	"_rels/.rels": link("/officeDocument", "xl/workbook.xml"),
 	"xl/workbook.xml": `<workbook ` + mainSpace + ` xmlns:r="` + linkSpace + `"><sheets>` +
 		`<sheet name="List" sheetId="1" r:id="r1"/></sheets></workbook>`,
-	linkName: links(`Type="` + linkSpace + `/worksheet" Target="worksheets/sheet1.xml"`),
+	linkName: link("/worksheet", "worksheets/sheet1.xml"),
 	stringName: `<sst ` + mainSpace + `><si><t>email</t></si>` +
 		`<si><r><t>a@</t></r><r><t>b.example</t></r></si></sst>`,
 	sheetName: rows(`<row r="1"><c r="A1" t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>`),
@@ -87,9 +90,6 @@ func read(t testing.TB, in *os.File, sheet string) (*Sheet, string, error) {
 }
 
 func TestCells(t *testing.T) {
-	styles := `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="dd.mm.yyyy"/>` +
-		`<numFmt numFmtId="201" formatCode="000"/></numFmts><cellXfs><xf/><xf numFmtId="14"/>` +
-		`<xf numFmtId="200"/><xf numFmtId="10"/><xf numFmtId="201"/></cellXfs></styleSheet>`
 	for _, c := range []struct{ want, cells string }{
 		{"email,a@b.example\n", `<c t="s"><v>0</v></c><c t="s"><v> 1 </v></c>`},
 		{"x,,y\n", `<c t="inlineStr"><is><t>x</t></is></c><c r="C1" t="str"><f>A1</f><v>y</v></c>`},
@@ -97,11 +97,11 @@ func TestCells(t *testing.T) {
 		{"\n\n1\n\n2\n", `</row><row r="3"><c><v>1</v></c></row><row r="4"/><row><c><v>2</v></c></row><row><c/>`},
 		{"TRUE,FALSE,#N/A\n", `<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c>`},
 		{"1234567890123,0.3\n", `<c><v>1234567890123</v></c><c><v>0.30000000000000004</v></c>`},
-		{"2023-03-15,15.03.2023\n", `<c s="1"><v>45000</v></c><c s="2"><v>45000.5</v></c>`},
-		{"50.00%,007\n", `<c s="3"><v>0.5</v></c><c s="4"><v>7</v></c>`},
+		{"2023-03-15,15.03.2023\n", `<c s="3"><v>45000</v></c><c s="1"><v>45000.5</v></c>`},
+		{"50.00%,007\n", `<c s="4"><v>0.5</v></c><c s="2"><v>7</v></c>`},
 	} {
-		parts := map[string]string{sheetName: rows(`<row>` + c.cells + `</row>`), "xl/styles.xml": styles}
-		_, got, err := read(t, file(t, parts), "")
+		sheet, styles := rows(`<row>`+c.cells+`</row>`), fmt.Sprintf(styles, "dd.mm.yyyy")
+		_, got, err := read(t, file(t, map[string]string{sheetName: sheet, styleName: styles}), "")
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
@@ -157,8 +157,7 @@ func TestOnlyScannedPartsAreCopied(t *testing.T) {
 func TestRefused(t *testing.T) {
 	type parts = map[string]string
 	row := func(cells string) parts { return parts{sheetName: rows(`<row r="2">` + cells + `</row>`)} }
-	link := func(link string) parts { return parts{linkName: links(`Type="` + linkSpace + `/worksheet" ` + link)} }
-	styles := func(text string) parts { return parts{"xl/styles.xml": `<styleSheet>` + text + `</styleSheet>`} }
+	target := func(target string) parts { return parts{linkName: link("/worksheet", target)} }
 	shared := func(text string) parts { return parts{stringName: `<sst>` + text + `</sst>`} }
 	for _, c := range []struct {
 		want  string
@@ -179,17 +178,15 @@ func TestRefused(t *testing.T) {
 		{"row number exceeds maximum limit", parts{sheetName: rows(`<row r="1048577"><c><v>1</v></c></row>`)}},
 		{"more than 64 elements", parts{sheetName: strings.Repeat("<a>", 65) + strings.Repeat("</a>", 65)}},
 		{`"xl/worksheets/sheet1.xml": EOF: save it anew with Excel`, parts{sheetName: ""}},
-		{`"xl/styles.xml": XML syntax error`, styles("<")},
+		{`"xl/styles.xml": XML syntax error`, parts{styleName: "<styleSheet>"}},
 		{"invalid character entity &a;", parts{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst>&a;</sst>`}},
 		{"more than 4194304 shared strings", shared(strings.Repeat("<si/>", maxStrings+1))},
-		{"larger than 16777216 bytes", styles(strings.Repeat(" ", maxSmall))},
-		{"sheet List does not exist", link(`Target="../../../../etc/passwd"`)},
-		{"sheet List does not exist", link(`Target="file:///etc/passwd"`)},
-		{"sheet List does not exist", link(`Target="http://localhost/sheet1.xml" TargetMode="External"`)},
-		{"no visible sheet", link(`Target="_rels/workbook.xml.rels"`)},
-		{"expected element type <workbook>", parts{
-			"_rels/.rels": links(`Type="` + linkSpace + `/officeDocument" Target="_rels/.rels"`),
-		}},
+		{"larger than 16777216 bytes", parts{styleName: strings.Repeat(" ", maxSmall+1)}},
+		{"sheet List does not exist", target("../../../../etc/passwd")},
+		{"sheet List does not exist", target("file:///etc/passwd")},
+		{"sheet List does not exist", target(`http://localhost/sheet1.xml" TargetMode="External`)},
+		{"no visible sheet", target("_rels/workbook.xml.rels")},
+		{"expected element type <workbook>", parts{"_rels/.rels": link("/officeDocument", "_rels/.rels")}},
 		{"no visible sheet", parts{"xl/workbook.xml": `<workbook ` + mainSpace + `/>`}},
 		{"no visible sheet", parts{sheetName: rows(`<row r="9"><c s="1"/></row>`)}},
 	} {
@@ -249,34 +246,23 @@ func TestCaught(t *testing.T) {
 	require.ErrorContains(t, err, "a format of the workbook cannot be read")
 }
 
-// FuzzOpen: no file makes it panic or wait for ever. What is no zip file is a sheet, or
-// the code of a number format.
+// FuzzOpen: no sheet and no code of a number format makes it panic or wait for ever.
 func FuzzOpen(f *testing.F) {
-	whole, err := os.ReadFile(file(f, nil).Name())
-	require.NoError(f, err)
-	f.Add(whole)
-	f.Add([]byte(plain[sheetName]))
-	f.Add([]byte(`[$-409]mmmm\ d\,\ yyyy;@`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		var code bytes.Buffer
-		require.NoError(t, xml.EscapeText(&code, text[:min(len(text), 512)]))
-		parts := map[string]string{sheetName: string(text)}
-		if !bytes.HasPrefix(text, []byte("<")) {
+	f.Add(plain[sheetName])
+	f.Add(`[$-409]mmmm\ d\,\ yyyy;@`)
+	f.Fuzz(func(t *testing.T, text string) {
+		parts := map[string]string{sheetName: text}
+		if !strings.HasPrefix(text, "<") {
+			var code strings.Builder
+			require.NoError(t, xml.EscapeText(&code, []byte(text[:min(len(text), 512)])))
 			parts = map[string]string{
-				"xl/styles.xml": `<styleSheet ` + mainSpace + `><numFmts><numFmt numFmtId="200" formatCode="` +
-					code.String() + `"/></numFmts><cellXfs><xf/><xf numFmtId="200"/></cellXfs></styleSheet>`,
+				styleName: fmt.Sprintf(styles, code.String()),
 				sheetName: rows(`<row><c s="1"><v>45000.5</v></c><c s="1"><v>-1e300</v></c></row>`),
 			}
 		}
-		in := file(t, parts)
-		if bytes.HasPrefix(text, []byte("PK")) {
-			require.NoError(t, os.WriteFile(in.Name(), text[:min(len(text), 64<<10)], 0o600))
+		s, err := Open(file(t, parts), "")
+		if err == nil {
+			require.NoError(t, s.Close())
 		}
-		s, err := Open(in, "")
-		if err != nil {
-			return
-		}
-		defer s.Close()
-		_, _ = io.Copy(io.Discard, io.LimitReader(s, 4<<20))
 	})
 }
