@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -156,13 +157,25 @@ func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	return c.Command.Run(ctx, check.Streams{In: std.in, Out: std.out, Err: std.err})
 }
 
-// printJSON prints a value for people and programs.
+// printJSON prints a value for people and programs. What could control a terminal is escaped: it may
+// be a server's.
 func printJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	err := encoder.Encode(value)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, controls.ReplaceAllStringFunc(text.String(), func(sign string) string {
+		return fmt.Sprintf(`\u%04x`, []rune(sign)[0])
+	}))
+	return err
 }
+
+// controls matches what encoding/json leaves: C1 controls, and signs that change the direction of text.
+var controls = regexp.MustCompile(`[\x{7f}-\x{9f}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)
 
 // versionCmd prints the versions that determine results, to compare deployments.
 type versionCmd struct {

@@ -124,3 +124,11 @@ func TestDoctorPageNamesEveryPart(t *testing.T) {
 	}
 	require.Equal(t, checked, named)
 }
+
+// What a server sent cannot control the terminal, as JSON neither.
+func TestPrintJSONEscapesControls(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	require.NoError(t, printJSON(&out, []string{"a\u009b31m\u202ebé\n<\x1b😀"}))
+	require.Equal(t, "[\n  \"a\\u009b31m\\u202ebé\\n<\\u001b😀\"\n]\n", out.String())
+}

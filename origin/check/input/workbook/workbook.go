@@ -63,6 +63,7 @@ func Open(file *os.File, name string) (*Sheet, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = os.Remove(text.Name()) // so that a run that is killed leaves nothing; on Windows Close does it
 	s := &Sheet{File: text}
 	err = s.choose(book, name)
 	// excelize ignores a full disk: it loses shared strings.
@@ -151,5 +152,7 @@ func (s *Sheet) write(book *excelize.File, names []string, n int) (rows int, err
 
 // Close removes the text.
 func (s *Sheet) Close() error {
-	return errors.Join(s.File.Close(), os.Remove(s.File.Name()))
+	err := s.File.Close()
+	_ = os.Remove(s.File.Name())
+	return err
 }
