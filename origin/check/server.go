@@ -41,9 +41,9 @@ func (f *ServerFlags) validate(offline bool) error {
 	return nil
 }
 
-// Connect returns a client of the service of --server, for one run or for calls that
-// do not depend on each other. It warns if the key would be readable on the network.
-func (f *ServerFlags) Connect(oneRun bool, warnings io.Writer) (*client.Client, error) {
+// Connect returns a client of the service of --server. It warns if the key would be readable
+// on the network.
+func (f *ServerFlags) Connect(warnings io.Writer) (*client.Client, error) {
 	key, err := f.readKey()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (f *ServerFlags) Connect(oneRun bool, warnings io.Writer) (*client.Client, 
 	if f.RunID != "" && !runID.MatchString(f.RunID) {
 		return nil, service.UsageError{Err: errors.New("--run-id must have 16 to 64 letters and digits, such as those that a run printed")}
 	}
-	c, err := client.New(client.Config{URL: f.Server, Key: key, Agent: "addrspec/" + service.Release, RunID: f.RunID, OneRun: oneRun})
+	c, err := client.New(client.Config{URL: f.Server, Key: key, Agent: "addrspec/" + service.Release, RunID: f.RunID})
 	if err != nil {
 		return nil, service.UsageError{Err: fmt.Errorf("--server: %w", err)}
 	}
@@ -104,7 +104,7 @@ func (c *Command) setRemote(ctx context.Context, run *pipeline.Run, addresses in
 	if err != nil {
 		return o, err
 	}
-	checker.Client, err = c.Connect(true, messages)
+	checker.Client, err = c.Connect(messages)
 	if err != nil {
 		return o, err
 	}
@@ -115,7 +115,7 @@ func (c *Command) setRemote(ctx context.Context, run *pipeline.Run, addresses in
 	}
 	// A resumed run sends the Idempotency-Keys of this one, because it has the same batches: a run
 	// stops at a multiple of whole batches.
-	o.resume = append([]string{"--run-id", checker.Client.RunID()}, c.adopt(checker, usage.Policy)...)
+	o.resume = append([]string{"--run-id", checker.Client.RunID}, c.adopt(checker, usage.Policy)...)
 	err = checkFailures(c.FailOn, c.Policy != "")
 	if err != nil {
 		return o, service.UsageError{Err: fmt.Errorf("%w; the key has none by default", err)}
@@ -162,13 +162,13 @@ func announce(to io.Writer, usage *client.Usage, addresses int64) {
 	if addresses >= 0 {
 		cost = words.Count(addresses, "point") + " at most"
 	}
-	left, limited := usage.Left()
-	if !limited {
+	points := usage.Points
+	if points.Remaining == nil || points.Overage {
 		fmt.Fprintf(to, "%s; the account has no limit.\n", cost)
 		return
 	}
-	fmt.Fprintf(to, "%s; %s left until %s.\n", cost, humanize.Comma(left), words.Date(usage.Points.Refill))
-	if addresses > left {
+	fmt.Fprintf(to, "%s; %s left until %s.\n", cost, humanize.Comma(*points.Remaining), words.Date(points.Refill))
+	if addresses > *points.Remaining {
 		fmt.Fprintln(to, "That may not be enough: the run ends when no points are left for a batch.")
 	}
 }

@@ -102,21 +102,20 @@ func (c *mcpCmd) remote(ctx context.Context, warnings io.Writer) (o mcp.Options,
 	if c.Offline {
 		return o, nil, service.UsageError{Err: check.ErrServerOffline}
 	}
-	service, err := c.Connect(false, warnings)
+	service, err := c.Connect(warnings)
 	if err != nil {
 		return o, nil, err
 	}
 	engine, closeEngine := check.Lazily(ctx, &c.ModuleFlags)
 	done = func() { service.Close(); closeEngine() }
-	usual := client.Checker{Client: service}
+	var usual client.Checker
 	if err := check.DecideBy(ctx, c.Policy, engine, &usual); err != nil {
 		done()
 		return o, nil, err
 	}
 	o.Mode = mcp.Service
 	o.Checker = func(ctx context.Context, q mcp.Query) (pipeline.Checker, error) {
-		checker := usual
-		checker.Details = q.Details
+		checker := client.Checker{Client: service, Details: q.Details, Policy: usual.Policy, Decider: usual.Decider}
 		switch {
 		case q.PolicyName != "":
 			checker.Policy, checker.Decider = q.PolicyName, nil

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -29,11 +28,6 @@ func TestURL(t *testing.T) {
 		require.ErrorContains(t, err, "the URL of the service", text)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
-	for _, key := range []string{"", "two words", "ask_\r\nX: y", "ключ", strings.Repeat("a", 300)} {
-		_, err := New(Config{URL: "https://addrspec.example", Key: key})
-		require.ErrorContains(t, err, "API key", key)
-		require.True(t, key == "" || !strings.Contains(err.Error(), key))
-	}
 }
 
 // The key is sent to the configured service only.
@@ -46,7 +40,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		c, err := New(Config{URL: service.URL, Key: testKey})
 		require.NoError(t, err)
 		_, err = c.Usage(context.Background())
-		require.ErrorContains(t, err, "redirects to "+other.URL+", which")
+		require.ErrorContains(t, err, "redirects to "+other.URL+"/v1/usage?x, which")
 		service.Close()
 	}
 	require.Zero(t, elsewhere.Load())
@@ -79,7 +73,7 @@ func testErrorsContainNoAddress(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	_, err = c.exchange(ctx, &request{method: http.MethodGet, path: "/v1/email/canary@mail.example"})
+	_, err = c.exchange(ctx, "v1/email/canary@mail.example", nil)
 	require.ErrorContains(t, err, "refused")
 	require.NotContains(t, err.Error(), "canary")
 	require.NotContains(t, err.Error(), testKey)
@@ -99,7 +93,5 @@ func TestRequest(t *testing.T) {
 	require.NoError(t, err)
 	usage, err := c.Usage(context.Background())
 	require.NoError(t, err)
-	left, limited := usage.Left()
-	require.True(t, limited)
-	require.EqualValues(t, 2, left)
+	require.EqualValues(t, 2, *usage.Points.Remaining)
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +11,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
+
+// check checks addresses and returns their outcomes.
+func check(ctx context.Context, c *Client, emails []string) ([]pipeline.Outcome, error) {
+	return checkWith(ctx, &Checker{Client: c}, emails)
+}
+
+func checkWith(ctx context.Context, c *Checker, emails []string) ([]pipeline.Outcome, error) {
+	records, outcomes := make([]pipeline.Record, len(emails)), make([]pipeline.Outcome, len(emails))
+	for n, email := range emails {
+		records[n].Email = email
+	}
+	return outcomes, c.Check(ctx, records, outcomes)
+}
 
 const testKey = "ask_000000000000000000000000000000002CGNRW"
 
@@ -35,7 +51,7 @@ type seen struct {
 // newFake returns a client whose requests respond gets.
 func newFake(t testing.TB, respond func(seen) (*http.Response, error)) (*Client, *fake) {
 	f := &fake{respond: respond}
-	c, err := New(Config{URL: "https://addrspec.test/base/", Key: testKey, Agent: "addrspec/test", transport: f})
+	c, err := New(Config{URL: "https://addrspec.test/base/", Key: testKey, Agent: "addrspec/test", Transport: f})
 	require.NoError(t, err)
 	return c, f
 }

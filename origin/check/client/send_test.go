@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -47,7 +46,7 @@ func TestRetries(t *testing.T) {
 					}
 					return checked(s)
 				})
-				items, err := c.Batch(context.Background(), emails(3), Options{})
+				items, err := check(t.Context(), c, emails(3))
 				require.NoError(t, err)
 				require.Len(t, items, 3)
 				require.Len(t, f.requests, 3)
@@ -69,7 +68,7 @@ func TestRetryAfter(t *testing.T) {
 			}
 			return checked(s)
 		})
-		_, err := c.Batch(context.Background(), emails(1), Options{})
+		_, err := check(t.Context(), c, emails(1))
 		require.NoError(t, err)
 		require.InDelta(t, 7.125, time.Since(begin).Seconds(), 0.126, "as asked, and up to a quarter of a second more")
 	})
@@ -80,7 +79,7 @@ func TestLongRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		c, f := newFake(t, func(seen) (*http.Response, error) { return response(503, downBody, "Retry-After: 86400") })
-		_, err := c.Batch(context.Background(), emails(1), Options{})
+		_, err := check(t.Context(), c, emails(1))
 		require.ErrorContains(t, err, "24h0m0s")
 		require.Len(t, f.requests, 1)
 		require.Zero(t, time.Since(begin))
@@ -92,7 +91,7 @@ func TestRefusalsAreNotRetried(t *testing.T) {
 		c, f := newFake(t, func(seen) (*http.Response, error) {
 			return response(status, `{"success":false,"error":{"code":"SOME_CODE","message":"What is wrong."}}`, "Location: https://elsewhere.test/v1/emails")
 		})
-		_, err := c.Batch(context.Background(), emails(1), Options{})
+		_, err := check(t.Context(), c, emails(1))
 		require.Error(t, err)
 		require.Len(t, f.requests, 1, "status %d", status)
 		if status >= 400 {
@@ -103,25 +102,24 @@ func TestRefusalsAreNotRetried(t *testing.T) {
 	}
 }
 
-// Attempts end after two minutes, after 30, or with the context; a defect of the
-// service after three.
+// Attempts end after two minutes, or with the context.
 func TestGivesUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		respond  func() (*http.Response, error)
 		attempts int
 		within   time.Duration
 	}{
-		"unreachable": {func() (*http.Response, error) { return nil, errors.New("connection refused") }, maxAttempts, patience},
-		"503":         {func() (*http.Response, error) { return response(503, downBody, "Retry-After: 1") }, maxAttempts, patience},
-		"429":         {func() (*http.Response, error) { return response(429, busyBody, "Retry-After: 3") }, maxAttempts, patience},
-		"500":         {func() (*http.Response, error) { return response(500, "") }, maxDefects, 5 * time.Second},
+		"unreachable": {func() (*http.Response, error) { return nil, errors.New("connection refused") }, 120, patience},
+		"503":         {func() (*http.Response, error) { return response(503, downBody, "Retry-After: 1") }, 120, patience},
+		"429":         {func() (*http.Response, error) { return response(429, busyBody, "Retry-After: 3") }, 120, patience},
+		"500":         {func() (*http.Response, error) { return response(500, "") }, 30, patience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, f := newFake(t, func(seen) (*http.Response, error) { return c.respond() })
 				begin := time.Now()
-				_, err := client.Batch(context.Background(), emails(1), Options{})
-				require.ErrorContains(t, err, fmt.Sprintf("gave up after %d attempts", len(f.requests)))
+				_, err := check(t.Context(), client, emails(1))
+				require.ErrorContains(t, err, fmt.Sprintf("gave up after %d attempts, as the next would be ", len(f.requests)))
 				require.LessOrEqual(t, len(f.requests), c.attempts)
 				require.Greater(t, len(f.requests), 2)
 				require.LessOrEqual(t, time.Since(begin), c.within)
@@ -136,53 +134,31 @@ func TestCancelEndsAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(10*time.Second, cancel)
 		begin := time.Now()
-		_, err := c.Batch(ctx, emails(1), Options{})
+		_, err := check(ctx, c, emails(1))
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, 10*time.Second, time.Since(begin))
 	})
 }
 
-// Points used up end a batch, with what is left and when they refill.
-func TestOutOfPoints(t *testing.T) {
-	const body = `{"success":false,"error":{"code":"INSUFFICIENT_USAGE","message":"The batch needs 64 usage points and 12 are left this month.","required":64,"remaining":12}}`
+// The first error of a run is that of its later batches, which are not sent. No refusal for
+// points is tried again.
+func TestFirstErrorEndsTheRun(t *testing.T) {
 	c, f := newFake(t, func(s seen) (*http.Response, error) {
-		if strings.HasSuffix(s.path, "/v1/usage") {
-			return checked(s)
+		if s.number == 1 {
+			return response(402, `{"success":false,"error":{"code":"INSUFFICIENT_USAGE",
+				"message":"The batch needs 64 usage points and 12 are left this month.","required":64,"remaining":12}}`)
 		}
-		return response(402, body)
+		return checked(s)
 	})
-	_, err := c.Batch(context.Background(), emails(64), Options{})
-	require.EqualError(t, err, "too few usage points are left this month: 10, and the next batch needs 64; they refill on 1 Dec 2026, 00:00 UTC")
-	require.Len(t, f.requests, 2)
-
-	c, f = newFake(t, func(s seen) (*http.Response, error) {
-		return response(402, `{"success":false,"error":{"code":"INSUFFICIENT_USAGE","message":"No points are left.","required":1,"remaining":0}}`)
-	})
-	_, err = c.Batch(context.Background(), emails(1), Options{})
-	require.EqualError(t, err, "the month's usage points are used up; they refill with the next month (UTC)")
-	require.Len(t, f.requests, 2, "no refusal for points is tried again")
-}
-
-// The first error of a run is that of its later batches, which are not sent.
-func TestOneRun(t *testing.T) {
-	for _, oneRun := range []bool{false, true} {
-		c, f := newFake(t, func(s seen) (*http.Response, error) {
-			if s.number == 1 {
-				return response(401, `{"status":401,"error":"No.","code":"INVALID_API_KEY"}`)
-			}
-			return checked(s)
-		})
-		c.oneRun = oneRun
-		_, first := c.Batch(context.Background(), emails(1), Options{})
-		require.Error(t, first)
-		_, second := c.Batch(context.Background(), emails(1), Options{})
-		if oneRun {
-			require.Equal(t, first, second)
-			require.Len(t, f.requests, 1)
-		} else {
-			require.NoError(t, second)
-		}
+	checker := &Checker{Client: c}
+	for range 2 {
+		_, err := checkWith(t.Context(), checker, emails(64))
+		require.EqualError(t, err, "the service refused the request with status 402 INSUFFICIENT_USAGE: "+
+			"The batch needs 64 usage points and 12 are left this month.")
+		require.Len(t, f.requests, 1)
 	}
+	_, err := check(t.Context(), c, emails(1))
+	require.NoError(t, err, "another call is not concerned")
 }
 
 // Requests keep the account's rate once a response has it.
@@ -199,7 +175,7 @@ func TestPace(t *testing.T) {
 			return got, err
 		})
 		begin := time.Now()
-		_, err := c.Batch(context.Background(), emails(20*maxBatch), Options{})
+		_, err := check(t.Context(), c, emails(20*maxBatch))
 		require.NoError(t, err)
 		require.Len(t, f.requests, 20)
 		require.InDelta(t, 19/slower, time.Since(begin).Seconds(), 1.5, "and not much slower")
@@ -218,13 +194,13 @@ func TestErrorsAreSafeToPrint(t *testing.T) {
 	defer proxy.Close()
 	at, err := url.Parse(proxy.URL)
 	require.NoError(t, err)
-	c, err := New(Config{URL: "https://addrspec.test", Key: testKey, transport: &http.Transport{Proxy: http.ProxyURL(at)}})
+	c, err := New(Config{URL: "https://addrspec.test", Key: testKey, Transport: &http.Transport{Proxy: http.ProxyURL(at)}})
 	require.NoError(t, err)
-	got, err := c.exchange(t.Context(), &request{method: http.MethodGet, path: "/v1/usage"})
+	got, err := c.exchange(t.Context(), "v1/usage", nil)
 	require.ErrorContains(t, err, "\x1b[2Jno")
 	_, err = c.judge(got, err)
-	require.ErrorContains(t, err, "cannot reach the service at addrspec.test: [2Jno; check")
-	_, err = c.judge(reply{status: 302, header: http.Header{"Location": {"https://a%E2%80%AEb.example/"}}}, nil)
-	require.ErrorContains(t, err, "redirects to https://a b.example, which")
-	require.Equal(t, "'=cmd x", sentence("\x1b=cmd\nx"))
+	require.ErrorContains(t, err, "cannot reach the service at addrspec.test: \uFFFD[2Jno; check")
+	_, err = c.judge(reply{status: 302, header: http.Header{"Location": {"https://a\u202eb.example/"}}}, nil)
+	require.ErrorContains(t, err, "redirects to https://a\uFFFDb.example/, which")
+	require.Equal(t, "'=cmd\uFFFDx", sentence(" =cmd\nx"))
 }

@@ -2,217 +2,157 @@ package client
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
+	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// A badResponseError is a response that is not one of the service.
-type badResponseError struct{ What string }
+// The decoder refuses what readers could understand differently: members with the same name,
+// also in another case, and text that is not UTF-8.
+var anyCase = json.MatchCaseInsensitiveNames(true)
 
-// Error says what is wrong with the response.
-func (e *badResponseError) Error() string {
-	return e.What + "; check that the URL is that of an addrspec service, " +
-		"and that no proxy between changes its responses"
+// badResponse returns the error for a response that is not one of the service.
+func badResponse(what string) error {
+	return errors.New(what + "; check that the URL is that of an addrspec service, " +
+		"and that no proxy between changes its responses")
 }
 
-// readBatch verifies the response to a batch of these distinct emails and adds its
-// items to found. A response has one item for each address in the order sent; a
-// partial one, where work did not finish in time, has at least one.
-func readBatch(body []byte, emails []string, o Options, found map[string]Item) error {
+// readBatch verifies the response to a batch and returns its findings. It has one for each
+// address in the order sent; a partial one, where work did not finish in time, has at least one.
+func (c *Checker) readBatch(text []byte, emails []string) (map[string]*finding, error) {
 	var batch struct {
 		Success, Partial bool
 		Results          []struct {
 			Email, Status string
-			Result        json.RawMessage
+			Result        jsontext.Value
 			Error         struct{ Code, Message string }
 		}
 	}
-	if json.Unmarshal(body, &batch) != nil || !batch.Success {
-		return &badResponseError{"the response to the batch is not the JSON of one"}
+	if json.Unmarshal(text, &batch, anyCase) != nil || !batch.Success {
+		return nil, badResponse("the response to the batch is not the JSON of one")
 	}
-	count := len(batch.Results)
-	if count > len(emails) || count == 0 || count < len(emails) && !batch.Partial {
-		return &badResponseError{"the response to the batch has another number of results than addresses were sent"}
+	if count := len(batch.Results); count == 0 || count < len(emails) && !batch.Partial {
+		return nil, badResponse("the response to the batch has fewer results than addresses were sent")
 	}
-	items, at := make([]Item, count), 0
-	for n, r := range batch.Results {
-		for at < len(emails) && emails[at] != r.Email {
-			at++
+	found := make(map[string]*finding, len(emails))
+	for _, r := range batch.Results {
+		at := slices.Index(emails, r.Email)
+		if at < 0 {
+			return nil, badResponse("the response to the batch has a result for an address that was not sent, " +
+				"or in another order")
 		}
-		if at == len(emails) {
-			return &badResponseError{"the response to the batch has a result for an address that was not sent, " +
-				"or in another order"}
-		}
-		at++
+		emails = emails[at+1:]
 		switch {
 		case r.Status == "success":
-			line, err := readResult(r.Result, r.Email, o)
+			f, err := c.readResult(r.Result, r.Email)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			items[n].Result = line
+			found[r.Email] = f
 		case r.Status == "error" && isCode(r.Error.Code):
-			items[n] = Item{Code: r.Error.Code, Message: sentence(r.Error.Message)}
+			found[r.Email] = failure(r.Error.Code, sentence(r.Error.Message))
 		default:
-			return &badResponseError{"the response to the batch has a result that is neither a success nor an error"}
+			return nil, badResponse("the response to the batch has a result that is neither a success nor an error")
 		}
 	}
-	for n, r := range batch.Results {
-		found[r.Email] = items[n]
-	}
-	return nil
+	return found, nil
 }
 
-// verdictMember begins the last member of a result. The name with its quotes cannot occur
-// inside a string, where they would be escaped.
-const verdictMember = `,"verdict":`
+var nullable = []result.Field{result.Normalized, result.LocalPart, result.Domain, result.Role, result.TypoSuggestion}
 
-// A verdict is that of a policy as every host writes it.
-type verdict struct {
-	Action string  `json:"action"`
-	Reason *string `json:"reason"`
-	Rule   *string `json:"rule"`
-}
-
-var nullable = map[result.Field]bool{result.Normalized: true, result.LocalPart: true, result.Domain: true,
-	result.Role: true, result.TypoSuggestion: true}
-
-// readResult verifies a result and returns it on one line with the 16 fields in
-// their order, details if they were asked for, and the verdict if a policy decided. The
-// values keep their bytes, so the line is the same as that of any host. Other members are
-// left out: a later version of the service may have more.
-func readResult(object []byte, email string, o Options) ([]byte, error) {
-	values, err := result.Split(object)
+// readResult verifies a result. The JSON of its outcome is one line with the 16 fields in their
+// order, and details and verdict if they are wanted. The values keep their bytes, so the line is
+// the same as that of any host. Other members are left out: a later version of the service may
+// have more.
+func (c *Checker) readResult(object jsontext.Value, email string) (*finding, error) {
+	var r result.Result
 	var more struct {
-		Details json.RawMessage
-		Verdict verdict
+		Details jsontext.Value `json:"details"`
+		Verdict jsontext.Value `json:"verdict"`
 	}
-	if err != nil || json.Unmarshal(object, &more) != nil {
-		return nil, &badResponseError{"the result of an address is not one of the service"}
-	}
-	line := bytes.NewBuffer(make([]byte, 0, len(object)))
+	wrong := cmp.Or(object.Compact(), json.Unmarshal(object, &r), json.Unmarshal(object, &more))
+	values, err := result.Split(object)
+	var line []byte
 	for n, value := range values {
-		value = bytes.TrimSpace(value)
-		line.WriteByte("{,"[min(n, 1)])
-		line.WriteString(`"` + result.Names[n] + `":`)
-		if string(value) == "null" && !nullable[result.Field(n)] {
-			return nil, &badResponseError{"the result of an address lacks the member " + result.Names[n]}
+		if string(value) == "null" && !slices.Contains(nullable, result.Field(n)) {
+			return nil, badResponse("the result of an address lacks the member " + result.Names[n])
 		}
-		line.Write(value)
+		line = fmt.Appendf(line, ",%q:%s", result.Names[n], value)
 	}
-	if o.Details {
-		if len(more.Details) == 0 || string(more.Details) == "null" {
-			return nil, &badResponseError{"the result of an address lacks the member details"}
-		}
-		line.WriteString(`,"details":`)
-		_ = json.Compact(line, more.Details) // it was decoded, so it is valid JSON
-	}
+	line[0] = '{'
 	switch {
-	case more.Verdict.Action != "":
-		line.WriteString(verdictMember)
-		line.Write(encoded(more.Verdict))
-	case o.Policy != "": // an earlier version of the service leaves the request's policy out
-		return nil, &badResponseError{"the result of an address lacks the member verdict, " +
-			"though the request names a policy"}
+	case cmp.Or(wrong, err) != nil || r.Email != email:
+		return nil, badResponse("the result of an address is not one of the service, or of another address")
+	case c.asksDetails() && r.Details == nil:
+		return nil, badResponse("the result of an address lacks the member details")
+	case c.Policy != "" && r.Verdict.Action == "": // an earlier version of the service leaves the request's policy out
+		return nil, badResponse("the result of an address lacks the member verdict, though the request names a policy")
+	case !isSafe(bytes.Join(append(values[:], more.Details, more.Verdict), []byte(" ")), email):
+		return nil, badResponse("the result of an address has characters that no result has")
 	}
-	line.WriteByte('}')
-	// What is returned is parsed, since of members with the same name another may have been read.
-	r, err := result.Parse(line.Bytes())
+	if c.Details {
+		line = fmt.Appendf(line, `,"details":%s`, more.Details)
+	}
+	if c.Plain || c.Decider != nil {
+		r.Verdict = result.Verdict{}
+	}
+	if r.Verdict.Action != "" {
+		line = fmt.Appendf(line, `,"verdict":%s`, more.Verdict)
+	}
+	line = append(line, '}')
+	o := pipeline.Outcome{JSON: slices.Clip(line), Flags: r.Flags(), MX: pipeline.MXFalse, Verdict: r.Verdict}
 	switch {
-	case err != nil || r.Email != email:
-		return nil, &badResponseError{"the result of an address is not one of the service, or of another address"}
-	case !isSafe(line.Bytes(), email):
-		return nil, &badResponseError{"the result of an address has characters that no result has"}
+	case !r.Valid: // its domain is not looked up
+		o.MX = pipeline.MXUnknown
+	case r.MX:
+		o.MX = pipeline.MXTrue
 	}
-	return line.Bytes(), nil
+	if r.Details != nil && r.Details.Refusal != nil {
+		o.Refusal = *r.Details.Refusal
+	}
+	return &finding{o, &r}, nil
 }
 
-// encoded returns the JSON text of a string or a verdict, without escapes for HTML.
-func encoded(value any) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // neither fails
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}
-
-// isSafe reports whether no string of a result can control a terminal or be a formula, unless
-// the address itself has these characters.
-func isSafe(object []byte, email string) bool {
-	if !utf8.Valid(object) {
-		return false
-	}
+// isSafe reports whether no string of a result's values can control a terminal or be a formula,
+// unless the address itself has these characters.
+func isSafe(values []byte, email string) bool {
 	address := fold(email)
-	for decoder := json.NewDecoder(bytes.NewReader(object)); ; {
-		token, err := decoder.Token()
+	for decoder := jsontext.NewDecoder(bytes.NewReader(values)); ; {
+		token, err := decoder.ReadToken()
 		if err != nil {
-			return true // the end: the object was decoded before
+			return true // the end: the values were decoded before
 		}
-		text, _ := token.(string)
-		if isPlain(text) {
+		text := token.String()
+		// A single character, such as the hyphen of a misspelling, is no formula.
+		plain := output.Printable(text) == text && (utf8.RuneCountInString(text) < 2 || output.Formula(text) == text)
+		if token.Kind() != '"' || plain {
 			continue
 		}
 		// A normalized or canonical address has fewer characters, such as no quotes and dots. A
 		// suggested one has another domain.
-		text = fold(text)
-		at := strings.LastIndexByte(text, '@')
-		if !isWithin(text, address) && (at < 1 || !isWithin(text[:at], address) || !isDomain(text[at+1:])) {
-			return false
+		rest := address
+		for _, r := range withoutDomain.ReplaceAllString(fold(text), "$1") {
+			_, after, found := strings.Cut(rest, string(r))
+			if !found {
+				return false
+			}
+			rest = after
 		}
 	}
 }
 
-// isPlain reports whether a terminal and a spreadsheet show the text as it is. A single
-// character, such as the hyphen of a misspelling, is no formula.
-func isPlain(text string) bool {
-	notGraphic := func(r rune) bool { return !unicode.IsGraphic(r) }
-	return !strings.ContainsFunc(text, notGraphic) && (utf8.RuneCountInString(text) < 2 || output.Formula(text) == text)
-}
+var withoutDomain = regexp.MustCompile(`(?s)^(.+)@[\pL\pM\pN.-]+$`)
 
 func fold(text string) string { return strings.ToLower(norm.NFC.String(text)) }
-
-// isWithin reports whether the address has the characters of the text in their order.
-func isWithin(text, address string) bool {
-	for _, r := range text {
-		_, rest, found := strings.Cut(address, string(r))
-		if !found {
-			return false
-		}
-		address = rest
-	}
-	return true
-}
-
-// isDomain reports whether a domain can have the characters of the text.
-func isDomain(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '.' && r != '-'
-	})
-}
-
-var isCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`).MatchString
-
-// maxSentence is how much of a foreign text an error repeats, in runes.
-const maxSentence = 400
-
-// sentence makes a text of the service safe to print, and to open in a spreadsheet.
-func sentence(text string) string {
-	runes := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return ' '
-	}, text))
-	if len(runes) > maxSentence {
-		runes = append(runes[:maxSentence:maxSentence], '…')
-	}
-	return output.Formula(strings.TrimSpace(string(runes)))
-}

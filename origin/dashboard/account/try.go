@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/api"
-	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -99,7 +99,8 @@ func checkList(v *page.Visit, list []string, before pointsView) (*TryView, error
 		return nil, err
 	}
 	q.Header.Set("Content-Type", "application/json")
-	resp := client.Record(v.API, q)
+	resp := httptest.NewRecorder()
+	v.API.ServeHTTP(resp, q)
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, resp.Body.Bytes(), "", "  ") // fails if the body is no JSON, which is an error below
 	view := &TryView{Max: maxBatch, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
@@ -116,7 +117,7 @@ func checkList(v *page.Visit, list []string, before pointsView) (*TryView, error
 			Problem: refused.Code}}
 		view.Charged = "This cost nothing: an address that is not valid is free when it is checked alone."
 		return view, nil
-	case resp.Status != http.StatusOK:
+	case resp.Code != http.StatusOK:
 		return nil, problemOfResponse(resp, before.Refill)
 	case one:
 		batch.Points, batch.Results = 1, []apiItem{{Result: resp.Body.Bytes()}}
@@ -142,7 +143,7 @@ func checkList(v *page.Visit, list []string, before pointsView) (*TryView, error
 
 // problemOfResponse returns why the API refused a request, in a sentence for people. Of the API's three
 // shapes of errors, A has a sentence in "error", B an object, and C (429) neither.
-func problemOfResponse(w *client.Recorder, refill time.Time) *page.Problem {
+func problemOfResponse(w *httptest.ResponseRecorder, refill time.Time) *page.Problem {
 	var given struct {
 		Error json.RawMessage
 		Code  string
@@ -156,24 +157,24 @@ func problemOfResponse(w *client.Recorder, refill time.Time) *page.Problem {
 		_ = json.Unmarshal(given.Error, &detail.Message)
 	}
 	seconds, _ := strconv.Atoi(w.Header().Get("Retry-After"))
-	p := &page.Problem{Status: w.Status, Code: detail.Code, Sentence: detail.Message, Input: true,
+	p := &page.Problem{Status: w.Code, Code: detail.Code, Sentence: detail.Message, Input: true,
 		Wait: time.Duration(seconds) * time.Second}
 	switch {
-	case w.Status == http.StatusPaymentRequired:
+	case w.Code == http.StatusPaymentRequired:
 		p.Sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. "+
 			"Check fewer addresses, or wait.",
 			words.Count(detail.Required, "point"), humanize.Comma(detail.Remaining), words.Date(refill))
-	case w.Status == http.StatusTooManyRequests && p.Wait == 0:
+	case w.Code == http.StatusTooManyRequests && p.Wait == 0:
 		p.Code = "INSUFFICIENT_USAGE"
 		p.Sentence = "The points of this month are used up. They refill on " + words.Date(refill) + "."
-	case w.Status == http.StatusTooManyRequests:
+	case w.Code == http.StatusTooManyRequests:
 		p.Code = "RATE_LIMITED"
 		p.Sentence = "The account sends as many requests as it may at the moment. Try again in " +
 			words.Wait(p.Wait) + ". Nothing was charged."
-	case w.Status == http.StatusServiceUnavailable:
+	case w.Code == http.StatusServiceUnavailable:
 		p.Sentence += " Try again in " + words.Wait(p.Wait) + "."
 	case p.Sentence == "":
-		p.Sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.Status)
+		p.Sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.Code)
 	}
 	return p
 }
