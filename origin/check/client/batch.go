@@ -30,7 +30,7 @@ type Checker struct {
 
 const (
 	maxBatch = 64     // addresses in a batch
-	maxText  = 16_000 // bytes of an address in JSON, so that a batch never has the 1 MiB of the longest request
+	maxText  = 16_000 // bytes of an address in JSON; 64 of these are less than the longest request, 1 MiB
 )
 
 // A finding is what is known of an address.
@@ -45,9 +45,12 @@ func failure(code, message string) *finding {
 
 // What is known of addresses that the service did not check. They cost nothing.
 var (
-	notUTF8    = failure("INVALID_EMAIL_FORMAT", "the address is not UTF-8, so it cannot be sent to the service; it is not valid")
-	tooLong    = failure("INVALID_EMAIL_FORMAT", "the address is too long to be sent to the service; it is not valid")
-	unfinished = failure("REQUEST_CANCELLED", "the batch ran out of time before this address; it was not charged, try it again")
+	notUTF8 = failure("INVALID_EMAIL_FORMAT",
+		"the address is not UTF-8, so it cannot be sent to the service; it is not valid")
+	tooLong = failure("INVALID_EMAIL_FORMAT",
+		"the address is too long to be sent to the service; it is not valid")
+	unfinished = failure("REQUEST_CANCELLED",
+		"the batch ran out of time before this address; it was not charged, try it again")
 )
 
 // Check sends the addresses of the records with POST /v1/emails and sets their outcomes. Equal

@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	patience        = 2 * time.Minute  // from the first attempt to the last; a restart of the service takes some seconds
+	patience        = 2 * time.Minute  // from the first attempt to the last; a restart takes some seconds
 	startPatience   = 10 * time.Second // of the request with which a run begins
 	firstBackoff    = 250 * time.Millisecond
 	maxBackoff      = 10 * time.Second

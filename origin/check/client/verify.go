@@ -64,7 +64,8 @@ func (c *Checker) readBatch(text []byte, emails []string) (map[string]*finding, 
 		case r.Status == "error" && isCode(r.Error.Code):
 			found[r.Email] = failure(r.Error.Code, sentence(r.Error.Message))
 		default:
-			return nil, badResponse("the response to the batch has a result that is neither a success nor an error")
+			return nil, badResponse("the response to the batch has a result that is neither " +
+				"a success nor an error")
 		}
 	}
 	return found, nil
@@ -97,8 +98,9 @@ func (c *Checker) readResult(object jsontext.Value, email string) (*finding, err
 		return nil, badResponse("the result of an address is not one of the service, or of another address")
 	case c.asksDetails() && r.Details == nil:
 		return nil, badResponse("the result of an address lacks the member details")
-	case c.Policy != "" && r.Verdict.Action == "": // an earlier version of the service leaves the request's policy out
-		return nil, badResponse("the result of an address lacks the member verdict, though the request names a policy")
+	case c.Policy != "" && r.Verdict.Action == "": // an earlier version of the service ignores the policy
+		return nil, badResponse("the result of an address lacks the member verdict, " +
+			"though the request names a policy")
 	case !isSafe(bytes.Join(append(values[:], more.Details, more.Verdict), []byte(" ")), email):
 		return nil, badResponse("the result of an address has characters that no result has")
 	}
