@@ -71,7 +71,8 @@ func (c *Checker) readBatch(text []byte, emails []string) (map[string]*finding, 
 	return found, nil
 }
 
-var nullable = []result.Field{result.Normalized, result.LocalPart, result.Domain, result.Role, result.TypoSuggestion}
+var nullable = []result.Field{result.Normalized, result.LocalPart, result.Domain, result.Role,
+	result.TypoSuggestion}
 
 // readResult verifies a result. The JSON of its outcome is one line with the 16 fields in their
 // order, and details and verdict if they are wanted. The values keep their bytes, so the line is
