@@ -93,7 +93,7 @@ func TestMCPThroughAService(t *testing.T) {
 	three := map[string]any{"emails": []string{"c@mail.example", "d@mail.example", "e@mail.example"}}
 	_, text, isError = call(t, through, "check_emails", three)
 	require.True(t, isError)
-	require.Contains(t, text, "The batch needs 3 usage points and 1 are left this month.")
+	require.Contains(t, text, "The batch needs 3 usage points and 1 are left this month; they refill on 1 ")
 	t.Setenv("ADDRSPEC_KEY", book.NewSecret())
 	other, _ := connectMCP(t, "--server", "http://"+s.hostPort)
 	_, text, isError = call(t, other, "check_email", email)

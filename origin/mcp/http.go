@@ -5,13 +5,13 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
+	"github.com/addrspec/addrspec/origin/outgoing"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -72,17 +72,16 @@ func (h *HTTP) Respond(r *http.Request, key string, message []byte, blocked stri
 	r.Header = r.Header.Clone()
 	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK requires both, and opens no stream
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
-	w := httptest.NewRecorder()
-	h.handler.ServeHTTP(w, r)
-	if w.Code < 300 || w.Header().Get("Content-Type") == "application/json" {
-		return w.Code, w.Body.Bytes()
+	response, body := outgoing.Record(h.handler, r)
+	if response.StatusCode < 300 || response.Header.Get("Content-Type") == "application/json" {
+		return response.StatusCode, body
 	}
 	var id jsonrpc.ID
 	if call != nil {
 		id = call.ID
 	}
-	why := string(bytes.TrimSpace(w.Body.Bytes())) // the SDK refuses some requests in plain text
-	return w.Code, encode(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why})
+	why := string(bytes.TrimSpace(body)) // the SDK refuses some requests in plain text
+	return response.StatusCode, encode(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why})
 }
 
 // A caller is who sends a message.
@@ -105,9 +104,7 @@ func (c *caller) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header[name] = values
 		}
 	}
-	w := httptest.NewRecorder()
-	c.api.ServeHTTP(w, r)
-	return w.Result(), nil
+	return outgoing.Handler{Handler: c.api}.RoundTrip(r)
 }
 
 // guard ends a call with its POST, which the SDK does for the newest protocol only, and keeps

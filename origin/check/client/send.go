@@ -112,6 +112,9 @@ func (c *Client) exchange(ctx context.Context, path string, body []byte) (reply,
 	return reply{response.StatusCode, response.Header, text}, err
 }
 
+// maxRefill is the longest time in seconds until points refill: a month, and more than that.
+const maxRefill = 100 * 24 * 60 * 60
+
 // slower is the part of the account's rate that is used, since requests do not
 // arrive exactly as far apart as they were sent.
 const slower = 0.97
@@ -163,7 +166,14 @@ func (c *Client) judge(r reply, err error) (again bool, _ error) {
 	// The service or a proxy is overloaded, stopping or starting, or the first attempt of a
 	// batch is still in progress (409). 402 is not among them: points refill once a month.
 	again = r.status == http.StatusConflict || r.status == http.StatusTooManyRequests || r.status >= 500
-	return again, problemOf(r.status, r.body)
+	problem := problemOf(r.status, r.body)
+	_, points, _ := strings.Cut(r.header.Get("RateLimit"), `"points";r=`)
+	seconds, known := quantity(points, ";t=")
+	if r.status == http.StatusPaymentRequired && known {
+		refill := time.Now().Add(time.Duration(min(seconds, maxRefill)) * time.Second)
+		problem.Message = strings.TrimSuffix(problem.Message, ".") + "; they refill on " + words.Date(refill.UTC()) + "."
+	}
+	return again, problem
 }
 
 // A Problem is one that the service reported.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/outgoing"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -99,10 +99,9 @@ func checkList(v *page.Visit, list []string, before pointsView) (*TryView, error
 		return nil, err
 	}
 	q.Header.Set("Content-Type", "application/json")
-	resp := httptest.NewRecorder()
-	v.API.ServeHTTP(resp, q)
+	resp, body := outgoing.Record(v.API, q)
 	var indented bytes.Buffer
-	_ = json.Indent(&indented, resp.Body.Bytes(), "", "  ") // fails if the body is no JSON, which is an error below
+	_ = json.Indent(&indented, body, "", "  ") // fails if the body is no JSON, which is an error below
 	view := &TryView{Max: maxBatch, Curl: `curl -H "X-API-Key: $KEY" ` + curl, JSON: indented.String()}
 
 	var refused struct{ Error, Code string }
@@ -111,18 +110,18 @@ func checkList(v *page.Visit, list []string, before pointsView) (*TryView, error
 		Results []apiItem `json:"results"`
 	}
 	switch one := len(list) == 1; {
-	case one && json.Unmarshal(resp.Body.Bytes(), &refused) == nil && refused.Code == "INVALID_EMAIL_FORMAT":
+	case one && json.Unmarshal(body, &refused) == nil && refused.Code == "INVALID_EMAIL_FORMAT":
 		tone, verdict := new(result.Result).Opinion()
 		view.Checked = []checkedView{{Email: list[0], Tone: tone, Verdict: verdict, Reason: refused.Error,
 			Problem: refused.Code}}
 		view.Charged = "This cost nothing: an address that is not valid is free when it is checked alone."
 		return view, nil
-	case resp.Code != http.StatusOK:
-		return nil, problemOfResponse(resp, before.Refill)
+	case resp.StatusCode != http.StatusOK:
+		return nil, problemOfResponse(resp, body, before.Refill)
 	case one:
-		batch.Points, batch.Results = 1, []apiItem{{Result: resp.Body.Bytes()}}
+		batch.Points, batch.Results = 1, []apiItem{{Result: body}}
 	default:
-		err = json.Unmarshal(resp.Body.Bytes(), &batch)
+		err = json.Unmarshal(body, &batch)
 	}
 	for _, item := range batch.Results {
 		checked, wrong := viewOf(v, item)
@@ -143,7 +142,7 @@ func checkList(v *page.Visit, list []string, before pointsView) (*TryView, error
 
 // problemOfResponse returns why the API refused a request, in a sentence for people. Of the API's three
 // shapes of errors, A has a sentence in "error", B an object, and C (429) neither.
-func problemOfResponse(w *httptest.ResponseRecorder, refill time.Time) *page.Problem {
+func problemOfResponse(w *http.Response, body []byte, refill time.Time) *page.Problem {
 	var given struct {
 		Error json.RawMessage
 		Code  string
@@ -152,29 +151,29 @@ func problemOfResponse(w *httptest.ResponseRecorder, refill time.Time) *page.Pro
 		Code, Message       string
 		Required, Remaining int64
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &given); err == nil && json.Unmarshal(given.Error, &detail) != nil {
+	if err := json.Unmarshal(body, &given); err == nil && json.Unmarshal(given.Error, &detail) != nil {
 		detail.Code = given.Code
 		_ = json.Unmarshal(given.Error, &detail.Message)
 	}
-	seconds, _ := strconv.Atoi(w.Header().Get("Retry-After"))
-	p := &page.Problem{Status: w.Code, Code: detail.Code, Sentence: detail.Message, Input: true,
+	seconds, _ := strconv.Atoi(w.Header.Get("Retry-After"))
+	p := &page.Problem{Status: w.StatusCode, Code: detail.Code, Sentence: detail.Message, Input: true,
 		Wait: time.Duration(seconds) * time.Second}
 	switch {
-	case w.Code == http.StatusPaymentRequired:
+	case w.StatusCode == http.StatusPaymentRequired:
 		p.Sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. "+
 			"Check fewer addresses, or wait.",
 			words.Count(detail.Required, "point"), humanize.Comma(detail.Remaining), words.Date(refill))
-	case w.Code == http.StatusTooManyRequests && p.Wait == 0:
+	case w.StatusCode == http.StatusTooManyRequests && p.Wait == 0:
 		p.Code = "INSUFFICIENT_USAGE"
 		p.Sentence = "The points of this month are used up. They refill on " + words.Date(refill) + "."
-	case w.Code == http.StatusTooManyRequests:
+	case w.StatusCode == http.StatusTooManyRequests:
 		p.Code = "RATE_LIMITED"
 		p.Sentence = "The account sends as many requests as it may at the moment. Try again in " +
 			words.Wait(p.Wait) + ". Nothing was charged."
-	case w.Code == http.StatusServiceUnavailable:
+	case w.StatusCode == http.StatusServiceUnavailable:
 		p.Sentence += " Try again in " + words.Wait(p.Wait) + "."
 	case p.Sentence == "":
-		p.Sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.Code)
+		p.Sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", w.StatusCode)
 	}
 	return p
 }
