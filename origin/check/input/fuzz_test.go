@@ -114,9 +114,9 @@ func FuzzValues(f *testing.F) {
 }
 
 func takeValues(in []byte) (got []string, err error) {
-	v, w := values{}, &window{in: iotest.HalfReader(bytes.NewReader(in))}
+	o, w := objects{spans: true}, &window{in: iotest.HalfReader(bytes.NewReader(in))}
 	for {
-		value, _, err := v.next(w)
+		value, _, err := o.element(w)
 		switch {
 		case err == nil:
 			got = append(got, string(value))

@@ -1,16 +1,9 @@
 // Package input reads lists of addresses of any length, in constant memory.
 //
-// A [Reader] passes the bytes through these steps, each as soon as something
-// arrives:
-//
-//   - compression: gzip is read, other formats and binary files are refused
-//     (encoding.go);
-//   - encoding: UTF-8 and UTF-16, with or without a byte order mark, and
-//     Windows-1252 (there too). A line in another encoding than those before it is
-//     bad;
-//   - format: text, CSV or TSV, NDJSON or a JSON array, from the beginning of the
-//     input (detect.go, columns.go);
-//   - records: lines (text.go), rows (rows.go) or JSON values (objects.go).
+// A [Reader] passes the bytes through these steps, each as soon as something arrives:
+// compression and encoding (encoding.go); the format, from the beginning of the input
+// (detect.go, columns.go); records, which are lines (text.go), rows (rows.go) or JSON
+// values (objects.go).
 //
 // The format is decided as soon as a line has arrived, with all that has arrived by
 // then, at most 64 KiB. Only a line with a separator, and with neither an address
@@ -21,8 +14,6 @@
 //
 //   - LF, CRLF and CR end a line or a row. A blank line is a record without an
 //     address, but for those before the header of CSV and between values of JSON.
-//   - A row whose cell for the address is blank is a record without an address, and
-//     so is an object whose value for it is blank or null.
 //   - In a cell, line ends remain as they came. White space around a cell belongs to
 //     the cell and not to its address; in text it belongs to the address.
 //   - Rows are as wide as the header, or as the widest row that was looked at.
@@ -30,24 +21,18 @@
 //     more is bad: a separator in one of its cells may have moved the address.
 //   - A quotation mark that is not closed makes one bad row. Reading goes on in the
 //     next line.
-//   - A JSON value is an object with the key, or a string that is the address. A key
-//     in another case counts if none is equal, and the last of equal keys counts. A
-//     whole input may be one array, or objects that span lines, as jq writes them.
 //   - A bad line, row or value is a record with an error. A damaged compression, an
-//     array that is not closed and an error of the input itself end the reading,
-//     after all records before.
-//
-// JSON is parsed by github.com/go-json-experiment/json/jsontext, which refuses what
-// encoding/json replaces silently: bytes that are not UTF-8 and lone surrogates. It
-// is the module of the standard library's next JSON package. The reasons for our
-// own CSV reader are in rows.go.
+//     array that is not JSON and an error of the input itself end the reading, after
+//     all records before.
 package input
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -62,10 +47,6 @@ const (
 	maxRow = 1 << 20
 	// maxCells is the most cells of a row.
 	maxCells = 1000
-
-	// maxRead is how many bytes of records one Read returns at most, apart from its
-	// last record.
-	maxRead = 1 << 20
 )
 
 // The formats.
@@ -106,8 +87,9 @@ type Reader struct {
 	options Options
 	window  window
 	layout  layout
-	records parser // nil until the format is known
-	count   int64
+	records parser    // nil until the format is known
+	count   int64     // of the records that were read
+	reached int64     // the line of the last one
 	err     error     // of begin, for every Read
 	book    io.Closer // nil if the input is no workbook
 
@@ -122,13 +104,10 @@ type Encoding struct {
 	Mark    bool   // a byte order mark begins it, or it is no UTF-8: so may an output for the same programs
 }
 
-// A parser takes records from the window.
+// A parser takes records from the window. The error is errMore if the window holds no
+// whole one. At the end of the input the rest is a record.
 type parser interface {
-	// next returns the next record. The error is errMore if the window holds no
-	// whole one. At the end of the input the rest is a record.
 	next(*window) (pipeline.Record, error)
-	// line is the number of the line that was reached.
-	line() int64
 }
 
 // errMore asks for more input.
@@ -148,57 +127,34 @@ func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	if r.err != nil {
 		return dst, r.err
 	}
-	before, size := len(dst), 0
-	for len(dst) == before || len(dst) < cap(dst) && size < maxRead {
-		record, err := r.next(len(dst) == before)
+	before := len(dst)
+	for len(dst) == before || len(dst) < cap(dst) {
+		record, err := r.records.next(&r.window)
+		if err == errMore && r.window.err == nil {
+			if len(dst) > before {
+				return dst, nil
+			}
+			r.window.more()
+			continue
+		}
 		if err == errMore {
-			return dst, nil
+			err = r.window.err
 		}
-		if err != nil {
-			return dst, r.located(err)
+		switch {
+		case err == nil:
+		case err == io.EOF || r.count == 0:
+			return dst, err
+		default:
+			return dst, fmt.Errorf("after record %d, in line %d: %w", r.count, r.reached, err)
 		}
-		size += sizeOf(&record)
+		r.count++
+		r.reached = record.Line
+		if r.options.Several {
+			record.File = r.options.Name
+		}
 		dst = append(dst, record)
 	}
 	return dst, nil
-}
-
-// next returns the next record, and waits for it if it may.
-func (r *Reader) next(wait bool) (pipeline.Record, error) {
-	for {
-		record, err := r.records.next(&r.window)
-		switch {
-		case err == nil:
-			r.count++
-			if r.options.Several {
-				record.File = r.options.Name
-			}
-			return record, nil
-		case err != errMore:
-			return record, err
-		case r.window.err != nil:
-			return record, r.window.err
-		case !wait:
-			return record, errMore
-		}
-		r.window.more()
-	}
-}
-
-// located adds to an error where the input could not be read any further.
-func (r *Reader) located(err error) error {
-	if err == io.EOF || r.count == 0 {
-		return err
-	}
-	return fmt.Errorf("after record %d, in line %d: %w", r.count, r.records.line(), err)
-}
-
-func sizeOf(r *pipeline.Record) int {
-	size := len(r.Email) + len(r.Object)
-	for _, cell := range r.Cells {
-		size += len(cell)
-	}
-	return size
 }
 
 // Encoding is the encoding as far as the input was read. It may be called while
@@ -209,9 +165,6 @@ func (r *Reader) Encoding() Encoding {
 	}
 	return Encoding{}
 }
-
-// Format is the format that was recognised or chosen: Text, CSV, TSV or NDJSON.
-func (r *Reader) Format() string { return r.layout.format }
 
 // Comma is the separator of CSV, else 0.
 func (r *Reader) Comma() byte { return r.layout.comma }
@@ -230,14 +183,6 @@ func (r *Reader) Close() error {
 	return r.book.Close()
 }
 
-// Column is the index of the column of CSV that has the addresses, else -1.
-func (r *Reader) Column() int {
-	if r.layout.comma == 0 {
-		return -1
-	}
-	return r.layout.column
-}
-
 // Width is the number of cells that every row of CSV has, else 0.
 func (r *Reader) Width() int { return r.layout.width }
 
@@ -252,13 +197,36 @@ type window struct {
 	buf   []byte // the bytes that have arrived
 	start int    // of the unused ones
 	err   error  // of in, after these bytes
+	lines int64  // that were used: LF, CRLF and CR end one
+	cr    bool   // a CR was used last, so that an LF which follows is part of it
+	long  bool   // the beginning of the present line was dropped
 }
 
 // rest returns the unused bytes. They are valid until the next call of more.
-func (w *window) rest() []byte { return w.buf[w.start:] }
+func (w *window) rest() []byte {
+	if w.cr && w.start < len(w.buf) {
+		w.cr = false
+		if w.buf[w.start] == '\n' {
+			w.start++
+		}
+	}
+	return w.buf[w.start:]
+}
 
 // use drops the first n unused bytes.
-func (w *window) use(n int) { w.start += n }
+func (w *window) use(n int) {
+	used := w.rest()[:n]
+	w.start += n
+	w.lines += lineEnds(used)
+	w.cr = bytes.HasSuffix(used, []byte("\r"))
+}
+
+// lineEnds counts LF, CRLF and CR.
+func lineEnds(text []byte) int64 {
+	return lineFeeds(text) + int64(bytes.Count(text, []byte("\r"))-bytes.Count(text, []byte("\r\n")))
+}
+
+func lineFeeds(text []byte) int64 { return int64(bytes.Count(text, []byte("\n"))) }
 
 // ended reports whether the unused bytes are the last ones of an input that could
 // be read whole.
@@ -266,37 +234,72 @@ func (w *window) ended() bool { return w.err == io.EOF }
 
 // more reads at least one byte, unless err is set.
 func (w *window) more() {
-	if w.start > 0 {
-		w.buf = append(w.buf[:0], w.rest()...)
-		w.start = 0
-	}
+	w.buf = append(w.buf[:0], w.rest()...)
+	w.start = 0
 	if len(w.buf) == cap(w.buf) {
-		w.buf = append(make([]byte, 0, max(bufferSize, 2*cap(w.buf))), w.buf...)
+		w.buf = slices.Grow(w.buf, bufferSize)
 	}
-	for range 100 {
-		n, err := w.in.Read(w.buf[len(w.buf):cap(w.buf)])
-		w.buf, w.err = w.buf[:len(w.buf)+n], err
-		if n > 0 || err != nil {
-			return
-		}
+	var n int
+	n, w.err = io.ReadAtLeast(w.in, w.buf[len(w.buf):cap(w.buf)], 1)
+	w.buf = w.buf[:len(w.buf)+n]
+}
+
+// errLong is the error of a line beyond the limit.
+var errLong = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+
+// line takes the next line, without its end. It is valid until the window reads on.
+// A line that is too long is dropped as it comes.
+func (w *window) line() ([]byte, error) {
+	rest := w.rest()
+	end := bytes.IndexAny(rest, "\r\n")
+	open := end < 0
+	if open {
+		end = len(rest)
 	}
-	w.err = io.ErrNoProgress
+	w.long = w.long || end > maxLine
+	switch {
+	case open && w.long && !w.ended():
+		w.use(end)
+		return nil, errMore
+	case open && !w.long && (!w.ended() || end == 0):
+		return nil, errMore
+	}
+	w.use(min(end+1, len(rest)))
+	if w.long {
+		w.long = false
+		return nil, errLong
+	}
+	return rest[:end], nil
+}
+
+// Read gives a decoder what has arrived, and returns errMore where it would wait.
+func (w *window) Read(p []byte) (int, error) {
+	rest := w.rest()
+	switch {
+	case len(rest) == 0 && w.ended():
+		return 0, io.EOF
+	case len(rest) == 0:
+		return 0, errMore
+	}
+	n := copy(p, rest)
+	w.use(n)
+	return n, nil
 }
 
 // arguments are addresses that are in memory.
-type arguments struct{ rest []string }
+type arguments []string
 
 // FromArguments returns an input of the given addresses.
-func FromArguments(emails []string) pipeline.Input { return &arguments{emails} }
+func FromArguments(emails []string) pipeline.Input { return (*arguments)(&emails) }
 
 // Read appends the next addresses to dst.
 func (a *arguments) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
-	n := min(max(1, cap(dst)-len(dst)), len(a.rest))
-	for _, email := range a.rest[:n] {
+	n := min(max(1, cap(dst)-len(dst)), len(*a))
+	for _, email := range (*a)[:n] {
 		dst = append(dst, pipeline.Record{Email: email})
 	}
-	a.rest = a.rest[n:]
-	if len(a.rest) == 0 {
+	*a = (*a)[n:]
+	if len(*a) == 0 {
 		return dst, io.EOF
 	}
 	return dst, nil

@@ -112,24 +112,6 @@ func TestLongestLine(t *testing.T) {
 	require.ErrorContains(t, err, "a JSON value is longer than 8 MiB")
 }
 
-// TestReadReturnsLittleAtATime: a chunk of records is at most a mebibyte and one
-// record, however long they are.
-func TestReadReturnsLittleAtATime(t *testing.T) {
-	line := strings.Repeat("x", 100<<10) + "\n"
-	in := strings.Repeat("x", 4<<20) + "\n" + strings.Repeat(line, 100) // the first line makes the window large
-	r := New(strings.NewReader(in), Options{})
-	most, total := 0, 0
-	for {
-		records, err := r.Read(make([]pipeline.Record, 0, 256))
-		most, total = max(most, len(records)), total+len(records)
-		if err == io.EOF {
-			break
-		}
-	}
-	require.Equal(t, 101, total)
-	require.Equal(t, 11, most)
-}
-
 func TestReadReturnsARecordWithoutRoom(t *testing.T) {
 	records, err := New(strings.NewReader("a\nb\n"), Options{}).Read(nil)
 	require.NoError(t, err)

@@ -19,8 +19,6 @@ type table struct {
 	decoded string // the encoding, "" of UTF-8
 }
 
-func (t *table) line() int64 { return t.rows.lines }
-
 // next returns the record of the next row. Blank rows at the beginning are dropped, others before
 // the header are the preamble.
 func (t *table) next(w *window) (r pipeline.Record, err error) {
@@ -90,6 +88,11 @@ type row struct {
 	cells []string
 }
 
+// isBlank reports whether no cell has more than white space.
+func isBlank(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+}
+
 // rows takes rows of CSV (RFC 4180) from a window. Line breaks inside a cell remain
 // as they are. As the dashboard's reader does, it goes beyond the RFC: LF, CRLF and
 // CR end a row; rows may have different numbers of cells; a cell that goes on after
@@ -101,216 +104,92 @@ type row struct {
 // to LF; it does not know CR; and its LazyQuotes lets "john smith"@example.org
 // continue up to the next quotation mark before a comma, in another row.
 // FuzzRowsLikeStandardLibrary compares both.
-type rows struct {
-	comma byte
-	lines int64 // that were used
-	afterCR
-	scan     rowScan
-	dropping int64    // the line in which a row began that is dropped as it comes, else 0
-	room     []string // for the cells of further rows
-}
-
-// isBlank reports whether no cell has more than white space.
-func isBlank(cells []string) bool {
-	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
-}
+type rows struct{ comma byte }
 
 // take returns the next row. With a row that is bad it returns why. What it returns
 // does not depend on how much has arrived.
-func (r *rows) take(w *window) (row, error) {
-	r.skipLF(w)
-	if r.dropping > 0 {
-		return r.drop(w)
-	}
-	rest := w.rest()
-	if r.scan.at == 0 && len(rest) > 0 && strings.HasPrefix(markUTF8, string(rest[:min(len(rest), len(markUTF8))])) {
-		switch { // files may have been joined
-		case len(rest) >= len(markUTF8):
-			w.use(len(markUTF8))
-			rest = w.rest()
-		case !w.ended():
-			return row{}, errMore
+func (r rows) take(w *window) (row, error) {
+	found := row{line: w.lines + 1}
+	if !w.long {
+		rest := w.rest()
+		text := bytes.TrimPrefix(rest, []byte(markUTF8)) // files may have been joined
+		cells, end, err := r.scan(text[:min(len(text), maxRow+1)], w.ended())
+		if err == errMore {
+			return row{}, err
 		}
+		end += len(rest) - len(text)
+		if err != errLongRow {
+			w.use(min(end+1, len(rest)))
+			found.cells = cells
+			return found, err
+		}
+		w.use(end)
+		w.long = true
 	}
-	end, whole := r.scan.to(rest[:min(len(rest), maxRow+1)], r.comma)
-	switch {
-	case r.scan.torn || end > maxRow && r.scan.brk > 0:
-		return r.reopen(w)
-	case end > maxRow:
-		r.startDrop(w, end)
-		return r.drop(w)
-	case whole || w.ended() && end > 0:
-		return r.complete(w, end)
+	_, err := w.line()
+	if err == errLong {
+		err = errLongRow
 	}
-	return row{}, errMore
+	return found, err
 }
 
-// complete returns the row that ends at end.
-func (r *rows) complete(w *window, end int) (row, error) {
-	if r.scan.state == quoted {
-		return r.reopen(w)
-	}
-	r.scan.endCell(end)
-	found := row{r.lines + 1, nil}
-	if r.scan.many {
-		r.finish(w, end)
-		return found, errManyCells
-	}
-	found.cells = r.cells(w.rest()[:end])
-	r.finish(w, end)
-	return found, nil
-}
-
-// reopen drops the present row up to the end of the line in which a quotation mark
-// opened that was not closed, so that the lines after it are read. This takes
-// linear time: when those lines were scanned as quoted text, quotation marks
-// occurred in pairs, and a pair does not leave a cell open.
-func (r *rows) reopen(w *window) (row, error) {
-	found := row{r.lines + 1, nil}
-	end := r.scan.brk
-	if end == 0 {
-		end = len(w.rest())
-	}
-	r.finish(w, end)
-	return found, errOpenQuote
-}
-
-// startDrop drops the first end bytes of the present row, whose rest follows.
-func (r *rows) startDrop(w *window, end int) {
-	r.dropping = r.lines + 1
-	r.lines += lineEnds(w.rest()[:end])
-	w.use(end)
-	r.scan = rowScan{spans: r.scan.spans[:0]}
-}
-
-// drop drops the rest of a line that is too long.
-func (r *rows) drop(w *window) (row, error) {
-	rest := w.rest()
-	end := bytes.IndexAny(rest, "\r\n")
-	if end < 0 && !w.ended() {
-		w.use(len(rest))
-		return row{}, errMore
-	}
-	if end < 0 {
-		end = len(rest)
-	}
-	found := row{r.dropping, nil}
-	r.dropping = 0
-	r.finish(w, end)
-	return found, errLongRow
-}
-
-// finish uses the present row, which ends at end.
-func (r *rows) finish(w *window, end int) {
-	if r.scan.multi {
-		r.lines += lineEnds(w.rest()[:end])
-	}
-	r.lines++
-	r.use(w, end)
-	r.scan = rowScan{spans: r.scan.spans[:0]}
-}
-
-// lineEnds counts LF, CRLF and CR.
-func lineEnds(text []byte) int64 {
-	return int64(bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n")))
-}
-
-// cells returns the cells of the scanned row. They share one string.
-func (r *rows) cells(raw []byte) []string {
-	if n := len(r.scan.spans); cap(r.room)-len(r.room) < n {
-		r.room = make([]string, 0, max(n, 1024))
-	}
-	first, text := len(r.room), string(raw)
-	for _, s := range r.scan.spans {
-		cell := text[s.start:s.end]
-		if s.quoted {
+// scan returns the cells of the row that begins text, and the line end after it. Of a
+// bad row it returns where to read on: with a quotation mark that is not closed, that
+// is the next line. It does not scan the lines after it again and again: when they were
+// scanned as quoted text, quotation marks occurred in pairs, and a pair does not leave
+// a cell open.
+func (r rows) scan(text []byte, ended bool) (cells []string, end int, err error) {
+	for start := 0; ; start = end + 1 {
+		quoted, closed := quotedPart(text[start:])
+		end = start + quoted
+		next := bytes.IndexAny(text[end:], string(r.comma)+"\r\n")
+		if next < 0 {
+			next = len(text) - end
+		}
+		end += next
+		torn := next > 0 || end > maxRow || !closed && ended // most likely, a quotation mark is missing
+		lineEnd := bytes.IndexAny(text[start:start+quoted], "\r\n")
+		switch {
+		case lineEnd >= 0 && torn:
+			return nil, start + lineEnd, errOpenQuote
+		case end > maxRow:
+			return nil, end, errLongRow
+		case !closed && ended:
+			return nil, end, errOpenQuote
+		case end == len(text) && (!ended || end == 0):
+			return nil, 0, errMore
+		}
+		cell := string(text[start:end])
+		if quoted > 0 && next == 0 {
 			cell = strings.ReplaceAll(cell[1:len(cell)-1], `""`, `"`)
 		}
-		r.room = append(r.room, cell)
+		if len(cells) <= maxCells {
+			cells = append(cells, cell)
+		}
+		if end < len(text) && text[end] == r.comma {
+			continue
+		}
+		if len(cells) > maxCells {
+			return nil, end, errManyCells
+		}
+		return cells, end, nil
 	}
-	return r.room[first:len(r.room):len(r.room)]
 }
 
-// A rowScan is how far a row was scanned. All offsets are from its beginning.
-type rowScan struct {
-	at    int // the next byte
-	state cellState
-	start int // of the present cell
-	spans []span
-	many  bool // there are more cells than the limit
-	multi bool // a cell has a line end
-	brk   int  // the first line end in the present cell, or 0
-	torn  bool // the present cell goes on after its closing quotation mark, in another line
-}
-
-// A span is where a cell is. A quoted one has its quotation marks.
-type span struct {
-	start, end int
-	quoted     bool
-}
-
-// cellState is where in a cell the scan is.
-type cellState uint8
-
-const (
-	atStart cellState = iota
-	bare              // in a cell that is taken literally
-	quoted
-	closed // after a quotation mark that closes the cell, or is the first of two
-)
-
-// to scans on to the line end after the row, or to the end of rest. It stops at a
-// torn cell: most likely a quotation mark is missing, and the one that ended the
-// cell was to begin another.
-func (s *rowScan) to(rest []byte, comma byte) (end int, whole bool) {
-	for ; s.at < len(rest) && !s.torn; s.at++ {
-		c := rest[s.at]
-		lineEnd := c == '\n' || c == '\r'
-		switch {
-		case lineEnd && s.state != quoted:
-			return s.at, true
-		case s.state == bare && c != comma, s.state == quoted && c != '"' && !lineEnd: // most bytes; step does the same
-		default:
-			s.step(c, comma)
+// quotedPart returns the length of the quoted part that begins a cell, with its
+// quotation marks, and whether it is closed.
+func quotedPart(cell []byte) (length int, closed bool) {
+	if !bytes.HasPrefix(cell, []byte(`"`)) {
+		return 0, true
+	}
+	for length = 1; ; length++ {
+		next := bytes.IndexByte(cell[length:], '"')
+		if next < 0 {
+			return len(cell), false
+		}
+		length += next + 1
+		if length == len(cell) || cell[length] != '"' {
+			return length, true
 		}
 	}
-	return s.at, false
-}
-
-// step scans a byte within the row.
-func (s *rowScan) step(c, comma byte) {
-	switch {
-	case s.state == quoted:
-		s.stepQuoted(c)
-	case c == comma:
-		s.endCell(s.at)
-	case c == '"' && s.state != bare:
-		s.state = quoted // it opens the cell, or the one before it was doubled
-	case s.state == closed && s.brk > 0:
-		s.torn = true
-	default:
-		s.state = bare
-	}
-}
-
-func (s *rowScan) stepQuoted(c byte) {
-	switch c {
-	case '"':
-		s.state = closed
-	case '\n', '\r':
-		s.multi = true
-		if s.brk == 0 {
-			s.brk = s.at
-		}
-	}
-}
-
-// endCell ends the present cell at end.
-func (s *rowScan) endCell(end int) {
-	if len(s.spans) < maxCells {
-		s.spans = append(s.spans, span{s.start, end, s.state == closed})
-	} else {
-		s.many = true
-	}
-	s.start, s.state, s.brk = end+1, atStart, 0
 }
