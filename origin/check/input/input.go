@@ -251,11 +251,14 @@ var errLong = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 // A line that is too long is dropped as it comes.
 func (w *window) line() ([]byte, error) {
 	rest := w.rest()
-	end := bytes.IndexAny(rest, "\r\n")
-	open := end < 0
-	if open {
-		end = len(rest)
+	end := len(rest)
+	for _, c := range []byte("\n\r") {
+		found := bytes.IndexByte(rest[:end], c)
+		if found >= 0 {
+			end = found
+		}
 	}
+	open := end == len(rest)
 	w.long = w.long || end > maxLine
 	switch {
 	case open && w.long && !w.ended():

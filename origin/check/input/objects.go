@@ -62,7 +62,8 @@ func (o *objects) next(w *window) (r pipeline.Record, err error) {
 
 // The errors of values that may span lines, after which nothing can be read.
 var (
-	errLongValue = fmt.Errorf("a JSON value is longer than %d MiB; give one object a line, as with jq -c '.[]' FILE", maxLine>>20)
+	errLongValue = fmt.Errorf("a JSON value is longer than %d MiB; give one object a line, as with jq -c '.[]' FILE",
+		maxLine>>20)
 	errOpenJSON  = errors.New("the JSON array or object is not closed: the input may have been cut off")
 	errAfterJSON = errors.New("text follows the JSON array; give one object a line, as with jq -c '.[]' FILE")
 )
@@ -148,7 +149,8 @@ func (o *objects) member(members map[string]any) (found any, err error) {
 	if is {
 		return found, nil
 	}
-	return nil, fmt.Errorf("the object has no key %q; name one of its own with --column: %s", o.key, strings.Join(others, ", "))
+	return nil, fmt.Errorf("the object has no key %q; name one of its own with --column: %s",
+		o.key, strings.Join(others, ", "))
 }
 
 // explain says why a value cannot be read, without repeating any of it.

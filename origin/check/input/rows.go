@@ -65,9 +65,11 @@ func (t *table) fill(r *pipeline.Record) error {
 	}
 	switch {
 	case len(r.Cells) > width:
-		return fmt.Errorf("the row has %d columns instead of %d: a cell with a separator in it needs quotation marks", len(r.Cells), width)
+		return fmt.Errorf("the row has %d columns instead of %d: a cell with a separator in it needs quotation marks",
+			len(r.Cells), width)
 	case len(r.Cells) <= t.layout.column && !isBlank(r.Cells):
-		return fmt.Errorf("the row ends after column %d, and the address is in column %d", len(r.Cells), t.layout.column+1)
+		return fmt.Errorf("the row ends after column %d, and the address is in column %d",
+			len(r.Cells), t.layout.column+1)
 	case len(r.Cells) < width:
 		r.Cells = append(r.Cells, make([]string, width-len(r.Cells))...)
 	}
@@ -77,7 +79,8 @@ func (t *table) fill(r *pipeline.Record) error {
 
 // The errors of a row.
 var (
-	errOpenQuote = errors.New("a quotation mark opens a cell in this row and is not closed; the lines after this one are read on their own")
+	errOpenQuote = errors.New("a quotation mark opens a cell in this row and is not closed; " +
+		"the lines after this one are read on their own")
 	errLongRow   = fmt.Errorf("the row is longer than %d MiB; is this a list of addresses?", maxRow>>20)
 	errManyCells = fmt.Errorf("the row has more than %d columns; is the separator right?", maxCells)
 )

@@ -32,8 +32,8 @@ func (t *text) next(w *window) (r pipeline.Record, err error) {
 }
 
 // errNotUTF8 is the error of a line in another encoding than the input before it.
-var errNotUTF8 = errors.New("the line is not UTF-8, as others of the input are; if all of it is in another encoding, give that " +
-	"with --encoding, else save it as UTF-8")
+var errNotUTF8 = errors.New("the line is not UTF-8, as others of the input are; " +
+	"if all of it is in another encoding, give that with --encoding, else save it as UTF-8")
 
 // valid returns errNotUTF8 if one of the texts is not UTF-8. Such a text is replaced,
 // since what is written is UTF-8.
@@ -54,8 +54,8 @@ func whole(texts []string, decoded string) error {
 	}
 	for _, text := range texts {
 		if strings.Contains(text, "\uFFFD") {
-			return fmt.Errorf("the line has bytes that are no character in %s; if all of it is in another encoding, give that with --encoding",
-				decoded)
+			return fmt.Errorf("the line has bytes that are no character in %s; "+
+				"if all of it is in another encoding, give that with --encoding", decoded)
 		}
 	}
 	return nil
