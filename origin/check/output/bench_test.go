@@ -47,17 +47,3 @@ func benchRecords(count int) (records []pipeline.Record) {
 	}
 	return records
 }
-
-// The formats of long lists take little or no memory for a record.
-func TestAppendHardlyAllocates(t *testing.T) {
-	records := benchRecords(10)
-	outcomes := make([]pipeline.Outcome, len(records))
-	require.NoError(t, newChecker(t, 0).Check(t.Context(), records, outcomes))
-	for f, most := range map[pipeline.Format]float64{&NDJSON{}: 0, &CSV{Layout: layout{',', []string{"id", "name", "email"}, 3}}: 6} {
-		dst, err := f.Head(make([]byte, 0, 4096))
-		require.NoError(t, err)
-		for n := range records {
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { f.Append(dst[:0], &records[n], &outcomes[n]) }), most)
-		}
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -30,16 +29,14 @@ const byteOrderMark = "\uFEFF"
 // A bad row keeps its cells. Those beyond the width of the table follow the result,
 // so that the columns of the result remain in their place.
 type CSV struct {
-	Layout   Layout // nil if records have no cells
-	Details  bool   // add the columns of the evidence
-	Policy   bool   // add the columns of the verdict
-	Keep     bool   // add the columns line and input for records without cells
-	Safe     bool   // escape cells for spreadsheets
-	BOM      bool   // begin with a byte order mark
-	NoHeader bool   // as for a run that is resumed
+	Layout  Layout // nil if records have no cells
+	Details bool   // add the columns of the evidence
+	Policy  bool   // add the columns of the verdict
+	Keep    bool   // add the columns line and input for records without cells
+	Safe    bool   // escape cells for spreadsheets
+	BOM     bool   // begin with a byte order mark
 
-	input   int       // how many columns it has
-	writers sync.Pool // of *csvWriter, since several goroutines append
+	input int // how many columns it has
 }
 
 // resultColumns are the columns that follow those of the input: the fields of a result
@@ -64,33 +61,14 @@ func (f *CSV) Head(dst []byte) ([]byte, error) {
 		names = append(names, "line", "input")
 	}
 	f.input = len(input)
-	f.writers.New = func() any {
-		w := &csvWriter{row: make([]string, len(input)+len(names)), safe: f.Safe}
-		w.Writer = csv.NewWriter(&w.text)
-		if isCSV(f.Layout) {
-			w.Comma = rune(f.Layout.Comma())
-		}
-		return w
-	}
-	if f.NoHeader {
-		return dst, nil
-	}
 	if f.BOM {
 		dst = append(dst, byteOrderMark...)
 	}
-	rows := [][]string{append(input, distinct(names, input)...)}
+	var before [][]string
 	if f.Layout != nil {
-		rows = append(slices.Clone(f.Layout.Preamble()), rows...)
+		before = f.Layout.Preamble()
 	}
-	w := f.writers.Get().(*csvWriter)
-	for _, row := range rows {
-		var err error
-		dst, err = w.append(dst, slices.Clone(row))
-		if err != nil {
-			return dst, err
-		}
-	}
-	return dst, nil
+	return f.write(dst, append(slices.Clip(before), append(input, distinct(names, input)...)))
 }
 
 // Append appends the row of one record.
@@ -99,100 +77,97 @@ func (f *CSV) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byt
 	if !isCSV(f.Layout) {
 		cells = []string{r.Email}
 	}
-	w := f.writers.Get().(*csvWriter)
-	defer f.writers.Put(w)
-	clear(w.row)
-	width := copy(w.row[:f.input], cells)
-	columns := w.row[f.input:]
+	row := make([]string, f.input)
+	more := cells[copy(row, cells):]
+	found, details := make([]string, len(resultColumns)), make([]string, len(detailColumns))
 	if p := problemOf(r, o); p.Code != "" {
-		copy(columns[len(resultColumns)-2:], []string{p.Code, p.Message})
-	} else if err := f.result(columns, o); err != nil {
-		return dst, err
+		copy(found[len(found)-2:], []string{p.Code, p.Message})
+	} else {
+		values, err := result.Split(o.JSON)
+		if err != nil {
+			return dst, err
+		}
+		for n, value := range values[result.Valid:] {
+			found[n] = result.Text(value)
+		}
+		if why := o.Refusal; why.Code != "" {
+			copy(found[len(found)-4:], []string{why.Code, strconv.Itoa(why.Offset), "", why.Sentence})
+		}
+		if f.Details {
+			details, err = detailCells(o)
+			if err != nil {
+				return dst, err
+			}
+		}
 	}
-	columns = columns[len(resultColumns):]
+	row = append(row, found...)
 	if f.Details {
-		columns = columns[len(detailColumns):]
+		row = append(row, details...)
 	}
 	if f.Policy { // empty without a result
-		n := copy(columns, []string{o.Verdict.Action, o.Verdict.Reason, o.Verdict.Rule})
-		columns = columns[n:]
+		row = append(row, o.Verdict.Action, o.Verdict.Reason, o.Verdict.Rule)
 	}
-	if len(columns) > 0 { // line and input
+	if f.Keep && !isCSV(f.Layout) {
+		line := ""
 		if r.Line > 0 { // else it is an argument
-			columns[0] = strconv.FormatInt(r.Line, 10)
+			line = strconv.FormatInt(r.Line, 10)
 		}
-		columns[1] = string(inputOf(r, nil))
+		row = append(row, line, string(inputOf(r, nil)))
 	}
-	return w.append(dst, append(slices.Clip(w.row), cells[width:]...))
+	return f.write(dst, [][]string{append(row, more...)})
 }
 
-// result sets the columns of a result.
-func (f *CSV) result(columns []string, o *pipeline.Outcome) error {
-	values, err := result.Split(o.JSON)
+// detailCells returns the cells of the detail columns.
+func detailCells(o *pipeline.Outcome) ([]string, error) {
+	parsed, err := result.Parse(o.JSON)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for n, value := range values[result.Valid:] {
-		switch string(value) { // most values need no copy
-		case "true":
-			columns[n] = "true"
-		case "false":
-			columns[n] = "false"
-		default:
-			columns[n] = result.Text(value)
-		}
+	d := cmp.Or(parsed.Details, new(result.Details))
+	role, provider := cmp.Or(d.Role, new(result.RoleEvidence)), cmp.Or(d.Provider, new(result.ProviderEvidence))
+	exchange, record := cmp.Or(d.Exchange, new(result.Exchange)), ""
+	if exchange.AddressRecord != nil {
+		record = strconv.FormatBool(*exchange.AddressRecord)
 	}
-	refusal := o.Refusal
-	if f.Details {
-		parsed, err := result.Parse(o.JSON)
-		if err != nil {
-			return err
-		}
-		refusal = refusalOf(&parsed, o)
-		d := cmp.Or(parsed.Details, new(result.Details))
-		role, provider := cmp.Or(d.Role, new(result.RoleEvidence)), cmp.Or(d.Provider, new(result.ProviderEvidence))
-		exchange, record := cmp.Or(d.Exchange, new(result.Exchange)), ""
-		if exchange.AddressRecord != nil {
-			record = strconv.FormatBool(*exchange.AddressRecord)
-		}
-		copy(columns[len(resultColumns):], []string{refusal.Section, d.Canonical, d.CanonicalRule, role.Word, role.Match,
-			provider.Entry, provider.Class, strings.Join(provider.Sources, " "), strings.Join(d.Form, " "),
-			exchange.Class, exchange.Provider, exchange.Entry, exchange.Host, record})
-	}
-	if refusal.Code != "" {
-		copy(columns[len(resultColumns)-4:], []string{refusal.Code, strconv.Itoa(refusal.Offset), "", refusal.Sentence})
-	}
-	return nil
+	return []string{o.Refusal.Section, d.Canonical, d.CanonicalRule, role.Word, role.Match,
+		provider.Entry, provider.Class, strings.Join(provider.Sources, " "), strings.Join(d.Form, " "),
+		exchange.Class, exchange.Provider, exchange.Entry, exchange.Host, record}, nil
 }
 
-// A csvWriter writes rows to its text. It is used again, as is its row.
-type csvWriter struct {
-	*csv.Writer
-	text bytes.Buffer
-	row  []string
-	safe bool
-}
-
-// append appends a row, whose cells it may escape.
-func (w *csvWriter) append(dst []byte, row []string) ([]byte, error) {
-	if w.safe {
-		for n, cell := range row {
-			row[n] = Formula(cell)
+// write appends rows.
+func (f *CSV) write(dst []byte, rows [][]string) ([]byte, error) {
+	if f.Safe {
+		for n, row := range rows {
+			rows[n] = slices.Clone(row) // it may be the input's
+			for i, cell := range row {
+				rows[n][i] = Formula(cell)
+			}
 		}
 	}
-	w.text.Reset()
-	err := w.Write(row)
-	w.Flush()
-	return append(dst, w.text.Bytes()...), err
+	text := bytes.NewBuffer(dst)
+	w := csv.NewWriter(text)
+	if isCSV(f.Layout) {
+		w.Comma = rune(f.Layout.Comma())
+	}
+	err := w.WriteAll(rows)
+	return text.Bytes(), err
 }
 
-// refusalOf returns why an address is not valid. A service gives it with the
-// details, the module in any case.
-func refusalOf(r *result.Result, o *pipeline.Outcome) result.Refusal {
-	if o.Refusal.Code == "" && r.Details != nil && r.Details.Refusal != nil {
-		return *r.Details.Refusal
+// Formula inserts a single quote before a character that begins a formula, so that
+// a spreadsheet does not evaluate the text (OWASP, "CSV Injection"; ASVS 5.0
+// 1.2.10). With some system settings a semicolon or a tab starts a cell too.
+func Formula(text string) string {
+	var safe strings.Builder
+	done, starts := 0, true
+	for n, r := range text {
+		if starts && strings.ContainsRune("=+-@\t\r\n\x00＝＋－＠", r) {
+			safe.WriteString(text[done:n] + "'")
+			done, starts = n, false
+			continue
+		}
+		starts = strings.ContainsRune(";,\t\r\n", r)
 	}
-	return o.Refusal
+	return safe.String() + text[done:]
 }
 
 // inputColumns returns the names of the input's columns.

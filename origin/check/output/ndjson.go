@@ -2,10 +2,11 @@ package output
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
-	"strings"
-	"unicode/utf8"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
@@ -35,42 +36,44 @@ func (f *NDJSON) Head(dst []byte) ([]byte, error) {
 
 // Append appends the line of one record.
 func (f *NDJSON) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
-	var err error
-	whole := dst
-	switch p := problemOf(r, o); {
-	case r.Err != nil:
-		whole = appendJSON(whole, map[string]any{"error": p})
-	case p.Code != "":
-		whole = appendJSON(append(whole, `{"email":`...), r.Email)
-		whole = append(appendJSON(append(whole, `,"error":`...), p), '}')
-	default: // a service may have sent it with line breaks
-		whole, err = appendCompact(whole, o.JSON)
+	line := o.JSON
+	if p := problemOf(r, o); p.Code != "" {
+		object := struct {
+			Email *string `json:"email,omitzero"`
+			Error problem `json:"error"`
+		}{&r.Email, p}
+		if r.Err != nil {
+			object.Email = nil
+		}
+		var err error
+		line, err = json.Marshal(object, jsontext.AllowInvalidUTF8(true)) // which becomes U+FFFD
 		if err != nil {
 			return dst, err
 		}
 	}
+	dst = append(dst, line...)
 	if f.Keep || r.Err != nil {
-		whole = bytes.TrimSuffix(whole, []byte("}"))
+		dst = bytes.TrimSuffix(dst, []byte("}"))
 		if r.File != "" {
-			whole = appendJSON(append(whole, `,"file":`...), r.File)
+			dst, _ = jsontext.AppendQuote(append(dst, `,"file":`...), r.File)
 		}
 		if r.Line > 0 {
-			whole = appendJSON(append(whole, `,"line":`...), r.Line)
+			dst = strconv.AppendInt(append(dst, `,"line":`...), r.Line, 10)
 		}
 		if input := inputOf(r, f.keys); f.Keep && input != nil {
-			whole = append(append(whole, `,"input":`...), input...)
+			dst = append(append(dst, `,"input":`...), input...)
 		}
-		whole = append(whole, '}')
+		dst = append(dst, '}')
 	}
-	return append(whole, '\n'), nil
+	return append(dst, '\n'), nil
 }
 
 // inputOf returns the input of a record as JSON in one line, or nil if it has no
 // more than an address. A row's cells have the keys.
 func inputOf(r *pipeline.Record, names []string) []byte {
 	if r.Cells == nil {
-		object, err := appendCompact(nil, r.Object)
-		if err != nil || !json.Valid(object) {
+		object := jsontext.Value(slices.Clone(r.Object))
+		if object.Compact() != nil { // no JSON, or nothing
 			return nil
 		}
 		return object
@@ -83,35 +86,8 @@ func inputOf(r *pipeline.Record, names []string) []byte {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendJSON(append(appendJSON(dst, names[n]), ':'), cell)
+		dst, _ = jsontext.AppendQuote(dst, names[n]) // its error is of what becomes U+FFFD
+		dst, _ = jsontext.AppendQuote(append(dst, ':'), cell)
 	}
 	return append(dst, '}')
-}
-
-// appendCompact appends JSON in one line, unchanged if it is one.
-func appendCompact(dst, object []byte) ([]byte, error) {
-	if bytes.IndexByte(object, '\n') < 0 && bytes.IndexByte(object, '\r') < 0 {
-		return append(dst, object...), nil
-	}
-	line := bytes.NewBuffer(dst)
-	err := json.Compact(line, object)
-	return line.Bytes(), err
-}
-
-// appendJSON appends a value that always has a JSON form.
-func appendJSON(dst []byte, value any) []byte {
-	if text, ok := value.(string); ok {
-		escape := func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r >= utf8.RuneSelf }
-		if !strings.ContainsFunc(text, escape) { // as most texts
-			return append(append(append(dst, '"'), text...), '"')
-		}
-		value = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	line := bytes.NewBuffer(dst)
-	encoder := json.NewEncoder(line)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic(err) // a value without a JSON form: a defect
-	}
-	return bytes.TrimSuffix(line.Bytes(), []byte("\n"))
 }

@@ -31,7 +31,7 @@ func TestNDJSONKeep(t *testing.T) {
 	}{
 		"text":     {nil, pipeline.Record{Line: 3, Email: "a"}, `{"email":"a","line":3}`},
 		"argument": {nil, pipeline.Record{Email: "a"}, `{"email":"a"}`},
-		"object":   {layout{}, pipeline.Record{Line: 3, Object: []byte(`{"id": 7, "email":"a"}`)}, `{"email":"a","line":3,"input":{"id": 7, "email":"a"}}`},
+		"object":   {layout{}, pipeline.Record{Line: 3, Object: []byte(`{"id": 7, "email":"a"}`)}, `{"email":"a","line":3,"input":{"id":7,"email":"a"}}`},
 		"lines":    {layout{}, pipeline.Record{Line: 3, Object: []byte("{\"id\":\r\n7}")}, `{"email":"a","line":3,"input":{"id":7}}`},
 		"CSV": {layout{',', []string{"id", "id", ""}, 3}, pipeline.Record{Line: 3, Cells: []string{"1", "2", "<3>", "4"}},
 			`{"email":"a","line":3,"input":{"id":"1","id_2":"2","column_3":"<3>","column_4":"4"}}`},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rivo/uniseg"
+
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
 )
@@ -27,10 +29,9 @@ const (
 // Characters that could control the terminal are replaced. With Color the table has
 // escape sequences of its own.
 type Table struct {
-	Width    int // of the terminal; 0 if the output is none
-	Color    bool
-	Details  bool // show the evidence below the reason
-	NoHeader bool
+	Width   int // of the terminal; 0 if the output is none
+	Color   bool
+	Details bool // show the evidence below the reason
 
 	address, verdict, reason int // widths
 }
@@ -41,130 +42,88 @@ func (f *Table) Head(dst []byte) ([]byte, error) {
 	f.verdict = min(verdictWidth, 3*width/10)
 	f.address = min(maxAddress, (width-f.verdict)/2)
 	f.reason = width - f.verdict - f.address
-	if f.NoHeader {
-		return dst, nil
-	}
-	var names [3]column
-	for n, name := range []string{"ADDRESS", "VERDICT", "REASON"} {
-		names[n] = column{lines: []string{name}, style: bold}
-	}
-	return f.appendRow(dst, names), nil
-}
-
-// A column is what a row has in one column.
-type column struct {
-	lines  []string
-	style  style
-	styled int // the only line that has the style, from 1; 0 for all
+	return f.appendRow(dst, bold, []string{"ADDRESS"}, []string{"VERDICT"}, []string{"REASON"}), nil
 }
 
 // Append appends the lines of one record.
 func (f *Table) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byte, error) {
-	found, err := opinionOf(r, o, f.Details)
+	tone, verdict, reasons, err := opinionOf(r, o, f.Details)
 	if err != nil {
 		return dst, err
 	}
-	var address, reason column
-	switch {
-	case r.Err == nil && r.Email != "":
-		lines, caret := addressLines(r.Email, found.offset, f.address)
-		address = column{lines: lines}
-		if caret >= 0 {
-			address.style, address.styled = red, caret+1
-		}
-	case r.Line > 0:
-		address.lines = wrap("("+Printable(strings.TrimSpace(fmt.Sprintf("%s line %d", r.File, r.Line)))+")", f.address)
-	default:
-		address.lines = []string{"(empty)"}
+	var address, reason []string
+	if r.Err == nil && r.Email != "" {
+		address = addressLines(r.Email, &o.Refusal, f.address)
+	} else {
+		where := strings.TrimSpace(fmt.Sprintf("%s line %d", r.File, r.Line))
+		address = wrap(Printable("("+where+")"), f.address)
 	}
-	for _, text := range found.reasons {
-		reason.lines = append(reason.lines, wrap(Printable(text), f.reason)...)
+	for _, text := range reasons {
+		reason = append(reason, wrap(Printable(text), f.reason)...)
 	}
-	verdict := column{lines: wrap(found.verdict, f.verdict), style: tones[found.tone]}
-	return f.appendRow(dst, [3]column{address, verdict, reason}), nil
+	return f.appendRow(dst, tones[tone], address, wrap(verdict, f.verdict), reason), nil
 }
 
-// appendRow appends three columns side by side.
-func (f *Table) appendRow(dst []byte, columns [3]column) []byte {
-	for n := range max(len(columns[0].lines), len(columns[1].lines), len(columns[2].lines)) {
-		pending := 0 // spaces before the next text
-		for i, width := range [3]int{f.address + gap, f.verdict + gap, f.reason} {
-			text, c := "", columns[i]
-			if n < len(c.lines) {
-				text = c.lines[n]
+// appendRow appends three columns side by side. The second has the style.
+func (f *Table) appendRow(dst []byte, style string, columns ...[]string) []byte {
+	widths := []int{f.address + gap, f.verdict + gap, f.reason}
+	for n := range max(len(columns[0]), len(columns[1]), len(columns[2])) {
+		line := ""
+		for i, lines := range columns {
+			text := ""
+			if n < len(lines) {
+				text = lines[n]
 			}
-			free := max(width-textWidth(text), 0)
-			if text != "" {
-				dst = append(dst, strings.Repeat(" ", pending)...)
-				pending = 0
-				if f.Color && c.style != "" && (c.styled == 0 || c.styled == n+1) {
-					text = string(c.style) + text + reset
-				}
+			free := max(widths[i]-uniseg.StringWidth(text), 0)
+			if f.Color && i == 1 && text != "" && style != "" {
+				text = style + text + reset
 			}
-			dst, pending = append(dst, text...), pending+free
+			line += text + strings.Repeat(" ", free)
 		}
-		dst = append(dst, '\n')
+		dst = append(dst, strings.TrimRight(line, " ")+"\n"...)
 	}
 	return dst
 }
 
-// An opinion is the verdict on a record and what it is based on.
-type opinion struct {
-	tone, verdict string
-	reasons       []string // paragraphs
-	offset        int      // of the offending byte, or noOffset
-}
-
-// opinionOf judges a record. With details, a refusal has its section of the standard too.
-func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (opinion, error) {
-	v := opinion{tone: result.ToneWarn, offset: noOffset}
+// opinionOf judges a record; reasons are paragraphs. With details, a refusal has its
+// section of the standard too.
+func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (tone, verdict string, reasons []string, err error) {
 	switch p := problemOf(r, o); {
-	case p.Code == noAddress && r.Err != nil:
-		v.verdict = "No address"
-		return v, nil
+	case p.Code == noAddress:
+		return result.ToneWarn, "No address", nil, nil
+	case r.Err != nil:
+		return result.ToneWarn, "Cannot be read", []string{p.Message}, nil
 	case p.Code != "":
-		v.verdict, v.reasons = result.Unchecked, []string{p.Message}
-		if r.Err != nil {
-			v.verdict = "Cannot be read"
-		}
-		return v, nil
+		return result.ToneWarn, result.Unchecked, []string{p.Message}, nil
 	}
 	parsed, err := result.Parse(o.JSON)
 	if err != nil {
-		return v, err
+		return "", "", nil, err
 	}
-	tone, own := parsed.Opinion()
-	v.tone, v.verdict = tone, own
+	tone, verdict = parsed.Opinion()
 	// The verdict of a policy takes the place of ours, which becomes a reason if something is wrong.
 	if decided, ok := verdictTones[o.Verdict.Action]; ok { // else there is none, or that of a later service
-		v.tone, v.verdict = decided, o.Verdict.Action
-		if because := o.Verdict.Because(); because != "" {
-			v.reasons = append(v.reasons, because)
-		}
+		reasons = append(reasons, o.Verdict.Because())
 		if tone != result.ToneGood {
-			v.reasons = append(v.reasons, own)
+			reasons = append(reasons, verdict)
 		}
+		tone, verdict = decided, o.Verdict.Action
 	}
 	for _, f := range parsed.Facts() {
 		switch {
 		case f.Field == "typo" && parsed.Typo: // it can be copied
-			v.reasons = append(v.reasons, "Did you mean "+parsed.LocalPart+"@"+parsed.SuggestedDomain()+"?")
+			reasons = append(reasons, "Did you mean "+parsed.LocalPart+"@"+parsed.SuggestedDomain()+"?")
 		case f.Notable:
-			v.reasons = append(v.reasons, f.Sentence)
+			reasons = append(reasons, f.Sentence)
 		}
 	}
-	if parsed.Valid {
-		return v, nil
+	if !parsed.Valid {
+		reasons = append(reasons, result.Sentence(o.Refusal.Sentence))
+		if details && o.Refusal.Section != "" {
+			reasons = append(reasons, o.Refusal.Section+", "+o.Refusal.Code)
+		}
 	}
-	refusal := refusalOf(&parsed, o)
-	v.reasons = append(v.reasons, result.Sentence(refusal.Sentence))
-	if refusal.Code != "" {
-		v.offset = refusal.Offset
-	}
-	if details && refusal.Section != "" {
-		v.reasons = append(v.reasons, refusal.Section+", "+refusal.Code)
-	}
-	return v, nil
+	return tone, verdict, reasons, nil
 }
 
 // verdictTones are the tones of a policy's actions.

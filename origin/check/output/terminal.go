@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/rivo/uniseg"
 	"golang.org/x/term"
@@ -12,21 +12,12 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// Whether to color a table.
-const (
-	ColorAuto   = "auto" // on a terminal, unless NO_COLOR is set or TERM is dumb
-	ColorAlways = "always"
-	ColorNever  = "never"
-)
-
-// Colored reports whether to color what is written to out. NO_COLOR counts if it
-// is not empty (no-color.org), and a flag is stronger than it.
+// Colored reports whether to color what is written to out: auto (on a terminal, unless
+// NO_COLOR is set or TERM is dumb), always or never. NO_COLOR counts if it is not empty
+// (no-color.org), and a flag is stronger than it.
 func Colored(mode string, out io.Writer) bool {
-	switch mode {
-	case ColorAlways:
-		return true
-	case ColorNever:
-		return false
+	if mode != "auto" {
+		return mode == "always"
 	}
 	return IsTerminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
@@ -46,69 +37,55 @@ func TerminalWidth(out io.Writer) int {
 	return width
 }
 
-// A style is a sequence "select graphic rendition" (ECMA-48 section 8.3.117), or "".
-type style string
-
+// Sequences "select graphic rendition" (ECMA-48 section 8.3.117).
 const (
-	bold   style = "\x1b[1m"
-	red    style = "\x1b[31m"
-	green  style = "\x1b[32m"
-	yellow style = "\x1b[33m"
-	reset        = "\x1b[0m"
+	bold  = "\x1b[1m"
+	reset = "\x1b[0m"
 )
 
 // tones are the styles of verdicts.
-var tones = map[string]style{result.ToneGood: green, result.ToneWarn: yellow, result.ToneBad: red}
+var tones = map[string]string{result.ToneGood: "\x1b[32m", result.ToneWarn: "\x1b[33m", result.ToneBad: "\x1b[31m"}
+
+// Printable replaces characters that could control a terminal or break a line:
+// control characters such as ESC, and invisible ones that change the direction
+// of writing.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
 
 // maxShown is how many bytes of an address a table shows: a valid one has at most
 // 254 (RFC 5321 section 4.5.3.1.3).
 const maxShown = 320
 
-// noOffset is the offset of an address without an offending byte.
-const noOffset = -1
-
-// addressLines breaks an address into lines of at most width columns. Below the
-// line with the byte at offset follows one with a caret; its index is returned, or
-// -1. Dots are where it leaves out something of a very long address.
-func addressLines(email string, offset, width int) (lines []string, caret int) {
-	at := min(max(offset, 0), len(email))
-	start := max(0, min(at-maxShown/2, len(email)-maxShown))
-	end := min(len(email), start+maxShown)
-	for start > 0 && start < at && !utf8.RuneStart(email[start]) {
-		start++
-	}
-	for end < len(email) && end > at && !utf8.RuneStart(email[end]) {
-		end--
-	}
-	before, rest := Printable(email[start:at]), Printable(email[at:end])
-	if start > 0 {
-		before = "…" + before
-	}
-	if end < len(email) {
+// addressLines breaks an address into lines of at most width columns. Below the line
+// with the byte that a refusal names follows one with a caret. Dots are in place of the rest
+// of a very long address.
+func addressLines(email string, why *result.Refusal, width int) (lines []string) {
+	shown := email[:min(len(email), maxShown)]
+	at := min(max(why.Offset, 0), len(shown)) // from the line's begin
+	rest, before := Printable(shown[at:]), Printable(shown[:at])
+	if len(email) > maxShown {
 		rest += "…"
 	}
-	rest, at, caret = before+rest, len(before), -1 // at counts from the line's begin
+	rest, at = before+rest, len(before)
+	marked := why.Code == ""
 	for len(lines) == 0 || rest != "" {
 		var line string
 		line, rest = take(rest, width)
 		lines = append(lines, line)
-		if offset >= 0 && caret < 0 && (at < len(line) || at == len(line) && rest == "") {
-			column := 0
-			for g := uniseg.NewGraphemes(line); g.Next(); {
-				if _, to := g.Positions(); to <= at {
-					column += g.Width()
-				}
-			}
-			caret = len(lines)
-			lines = append(lines, strings.Repeat(" ", column)+"^")
+		if !marked && (at < len(line) || rest == "") {
+			lines = append(lines, strings.Repeat(" ", uniseg.StringWidth(line[:at]))+"^")
+			marked = true
 		}
 		at -= len(line)
 	}
-	return lines, caret
+	return lines
 }
-
-// textWidth is how many columns text takes.
-func textWidth(text string) int { return uniseg.StringWidth(text) }
 
 // take cuts text after the grapheme clusters that fit into width columns, at least one.
 func take(text string, width int) (head, rest string) {
@@ -125,11 +102,11 @@ func take(text string, width int) (head, rest string) {
 
 // wrap breaks text into lines of at most width columns, between words if it can.
 func wrap(text string, width int) (lines []string) {
-	line, used := "", 0
+	line := ""
 	for _, word := range strings.Fields(text) {
-		w := textWidth(word)
-		if line != "" && used+1+w <= width {
-			line, used = line+" "+word, used+1+w
+		joined := strings.TrimLeft(line+" "+word, " ")
+		if uniseg.StringWidth(joined) <= width {
+			line = joined
 			continue
 		}
 		if line != "" {
@@ -140,7 +117,9 @@ func wrap(text string, width int) (lines []string) {
 			lines = append(lines, line)
 			line, word = take(word, width)
 		}
-		used = textWidth(line)
 	}
-	return append(lines, line)
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/rivo/uniseg"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 
 // tableOnTerminal writes a table of hostile text to standard output.
 func tableOnTerminal() {
-	table := &Table{Width: TerminalWidth(os.Stdout), Color: Colored(ColorAuto, os.Stdout)}
+	table := &Table{Width: TerminalWidth(os.Stdout), Color: Colored("auto", os.Stdout)}
 	head, _ := table.Head(nil)
 	os.Stdout.Write(head)
 	for _, text := range []string{"slow.example", "\x1b[2J\x1b]0;title\x07", "日本語" + strings.Repeat("字", 50), "\u202eabc"} {
@@ -82,7 +83,7 @@ func TestTableOnTerminal(t *testing.T) {
 	require.NotContains(t, got, "\x07")
 	require.NotContains(t, got, "\u202e")
 	for line := range strings.SplitSeq(sgr.ReplaceAllString(got, ""), "\n") {
-		require.LessOrEqual(t, textWidth(line), 60, line)
+		require.LessOrEqual(t, uniseg.StringWidth(line), 60, line)
 	}
 	require.NotEqual(t, got, colored(80), "the width is the terminal's")
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
