@@ -258,12 +258,12 @@ type copyProgress struct {
 func showProgress(on io.Writer, what string) *copyProgress {
 	p := new(copyProgress)
 	if prompt.IsTerminal(on) {
-		p.line = output.NewLine(on, func() string {
+		p.line = &output.Line{To: on, Text: func() string {
 			if all := p.all.Load(); all > 0 {
 				return fmt.Sprintf("%s: %d %%", what, p.done.Load()*100/all)
 			}
 			return what + ": " + humanize.Bytes(uint64(p.done.Load()))
-		})
+		}}
 		p.line.Start()
 	}
 	return p

@@ -13,9 +13,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// byteOrderMark makes Excel read a file as UTF-8.
-const byteOrderMark = "\uFEFF"
-
 // CSV writes a row a record: the columns of the input with their cells as they
 // came, then the result. The separator is that of the input; rows end with LF.
 //
@@ -62,7 +59,7 @@ func (f *CSV) Head(dst []byte) ([]byte, error) {
 	}
 	f.input = len(input)
 	if f.BOM {
-		dst = append(dst, byteOrderMark...)
+		dst = append(dst, "\uFEFF"...) // by which Excel reads UTF-8
 	}
 	var before [][]string
 	if f.Layout != nil {
@@ -189,11 +186,11 @@ func columnName(index int) string { return "column_" + strconv.Itoa(index+1) }
 // the input, if one of them is not: the same for all, so that a reader finds them.
 // The n-th check of the same file has the n-th prefix.
 func distinct(names, input []string) []string {
-	taken := make(map[string]bool, len(input))
-	for _, name := range input {
-		taken[strings.ToLower(strings.TrimSpace(name))] = true
+	isTaken := func(name string) bool {
+		return slices.ContainsFunc(input, func(column string) bool {
+			return strings.EqualFold(strings.TrimSpace(column), name)
+		})
 	}
-	isTaken := func(name string) bool { return taken[name] }
 	unique := slices.Clone(names)
 	for n := 1; slices.ContainsFunc(unique, isTaken); n++ {
 		prefix := "addrspec_"

@@ -3,10 +3,8 @@
 // bar and the [BadLines] that could not be read.
 //
 // Widths of text on a terminal are measured by github.com/rivo/uniseg (MIT, no
-// dependencies): it finds grapheme clusters, which must not be cut, and their
-// widths in one step. The progress bar is our own: it estimates the share that is
-// done from two counts, bytes read and records written, and the libraries draw from
-// one.
+// dependencies), which finds grapheme clusters too. The progress bar is our own: it
+// estimates the share that is done from two counts, and the libraries draw from one.
 package output
 
 import (
@@ -53,8 +51,8 @@ type Layout interface {
 	Comma() byte      // the separator of CSV, 0 of other formats
 	Header() []string // the names of the columns of CSV, nil without a header
 	Width() int       // how many columns CSV has
-
-	Preamble() [][]string // the rows of CSV before the header, which are no records
+	// Preamble returns the rows of CSV before the header, which are no records.
+	Preamble() [][]string
 }
 
 // isCSV reports whether records have cells. A nil layout is that of arguments.
@@ -87,27 +85,6 @@ func (r *Reading) WriteText(to io.Writer) {
 	fmt.Fprintln(to, Printable(fmt.Sprintf("%s was read as %s: %s%s.", r.Name, r.Encoding, r.Why, advice)))
 }
 
-// A figure is one line of the summary.
-type figure struct {
-	name  string
-	count int64
-}
-
-// figures are shown always, also if they are 0.
-func (s *Summary) figures() []figure {
-	c := &s.Counts
-	list := []figure{{"valid", c.Valid}, {"  typo", c.Typo}, {"  disposable", c.Disposable}, {"  role", c.Role},
-		{"  gibberish", c.Gibberish}}
-	if s.LookedUp {
-		list = append(list, figure{"  no MX record", c.NoMX})
-	}
-	list = append(list, figure{"invalid", c.Invalid}, figure{"errors", c.Errors})
-	if s.Policy {
-		list = append(list, figure{"allow", c.Allow}, figure{"review", c.Review}, figure{"block", c.Block})
-	}
-	return list
-}
-
 // addresses returns how many records had an address, and how many a second.
 func (s *Summary) addresses() (count int64, rate float64) {
 	count = s.Counts.Records - s.Counts.Bad - s.Counts.NoAddress
@@ -120,22 +97,21 @@ func (s *Summary) addresses() (count int64, rate float64) {
 // WriteText writes the summary for people. A table of zeros would say less than that
 // there was nothing to check.
 func (s *Summary) WriteText(to io.Writer) error {
-	if s.Counts.Records == 0 {
-		_, err := fmt.Fprintln(to, "Nothing was checked: the input is empty, or has only a header.")
-		return err
-	}
 	var text bytes.Buffer
 	count, rate := s.addresses()
-	if count == 0 {
+	switch {
+	case s.Counts.Records == 0:
+		text.WriteString("Nothing was checked: the input is empty, or has only a header.\n")
+	case count == 0:
 		text.WriteString("Nothing was checked.\n")
-	} else {
-		fmt.Fprintf(&text, "%s checked in %s, %s per second\n", words.Count(count, "address"), duration(s.Elapsed),
-			humanize.Comma(int64(rate)))
-		columns := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
-		for _, f := range s.figures() {
-			fmt.Fprintf(columns, "%-14s\t%s\t%s\t\n", f.name, humanize.Comma(f.count), share(f.count, count))
+	default:
+		unit := time.Millisecond
+		if s.Elapsed > 10*time.Second {
+			unit = time.Second
 		}
-		columns.Flush()
+		fmt.Fprintf(&text, "%s checked in %s, %s per second\n", words.Count(count, "address"),
+			s.Elapsed.Round(unit), humanize.Comma(int64(rate)))
+		s.writeTable(&text, count)
 	}
 	if none := s.Counts.NoAddress; none > 0 {
 		fmt.Fprintf(&text, "%s without an address.\n", words.Count(none, "record"))
@@ -158,6 +134,32 @@ func (s *Summary) WriteText(to io.Writer) error {
 	return errors.Join(err, s.WriteLies(to))
 }
 
+// writeTable writes what was found, with its share of the addresses. What is 0 is shown too.
+func (s *Summary) writeTable(to io.Writer, addresses int64) {
+	columns := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(name string, count int64) {
+		share := fmt.Sprintf("%.1f %%", 100*float64(count)/float64(addresses))
+		fmt.Fprintf(columns, "%-14s\t%s\t%s\t\n", name, humanize.Comma(count), share)
+	}
+	c := &s.Counts
+	row("valid", c.Valid)
+	row("  typo", c.Typo)
+	row("  disposable", c.Disposable)
+	row("  role", c.Role)
+	row("  gibberish", c.Gibberish)
+	if s.LookedUp {
+		row("  no MX record", c.NoMX)
+	}
+	row("invalid", c.Invalid)
+	row("errors", c.Errors)
+	if s.Policy {
+		row("allow", c.Allow)
+		row("review", c.Review)
+		row("block", c.Block)
+	}
+	columns.Flush()
+}
+
 // WriteLies writes a warning if a resolver lies.
 func (s *Summary) WriteLies(to io.Writer) (err error) {
 	if s.Lies != nil {
@@ -170,72 +172,30 @@ func (s *Summary) WriteLies(to io.Writer) (err error) {
 // MX records were not looked up, and warning if no resolver lies.
 func (s *Summary) WriteJSON(to io.Writer) error {
 	c := &s.Counts
-	object := struct {
-		Addresses  int64   `json:"addresses"`
-		Valid      int64   `json:"valid"`
-		Typo       int64   `json:"typo"`
-		Disposable int64   `json:"disposable"`
-		Role       int64   `json:"role"`
-		Gibberish  int64   `json:"gibberish"`
-		Public     int64   `json:"public"`
-		Relay      int64   `json:"relay"`
-		NoMX       *int64  `json:"no_mx"`
-		Invalid    int64   `json:"invalid"`
-		Errors     int64   `json:"errors"`
-		NoAddress  int64   `json:"no_address"`
-		Bad        int64   `json:"bad_records"`
-		Seconds    float64 `json:"seconds"`
-		Rate       float64 `json:"addresses_per_second"`
-		Warning    any     `json:"warning"`
-
-		Inputs []Reading `json:"inputs,omitempty"`
-
-		// With a policy:
-		Allow   *int64   `json:"allow,omitempty"`
-		Review  *int64   `json:"review,omitempty"`
-		Block   *int64   `json:"block,omitempty"`
-		Skipped []string `json:"skipped_reasons,omitzero"` // since nothing was looked up
-	}{Valid: c.Valid, Typo: c.Typo, Disposable: c.Disposable, Role: c.Role, Gibberish: c.Gibberish, Public: c.Public,
-		Relay: c.Relay, Invalid: c.Invalid, Errors: c.Errors, NoAddress: c.NoAddress, Bad: c.Bad,
-		Seconds: s.Elapsed.Seconds(), Inputs: s.Readings}
-	object.Addresses, object.Rate = s.addresses()
+	count, rate := s.addresses()
+	object := map[string]any{
+		"addresses": count, "seconds": s.Elapsed.Seconds(), "addresses_per_second": rate,
+		"valid": c.Valid, "typo": c.Typo, "disposable": c.Disposable, "role": c.Role, "gibberish": c.Gibberish,
+		"public": c.Public, "relay": c.Relay, "no_mx": nil, "invalid": c.Invalid, "errors": c.Errors,
+		"no_address": c.NoAddress, "bad_records": c.Bad, "warning": nil,
+	}
 	if s.Lies != nil {
-		object.Warning = s.Lies.Error()
+		object["warning"] = s.Lies.Error()
+	}
+	if len(s.Readings) > 0 {
+		object["inputs"] = s.Readings
 	}
 	if s.LookedUp {
-		object.NoMX = &c.NoMX
+		object["no_mx"] = c.NoMX
 	}
 	if s.Policy {
-		object.Allow, object.Review, object.Block, object.Skipped = &c.Allow, &c.Review, &c.Block, []string{}
+		object["allow"], object["review"], object["block"] = c.Allow, c.Review, c.Block
+		object["skipped_reasons"] = []string{}
 		if !s.LookedUp {
-			object.Skipped = []string{"no_mx", "no_mail"}
+			object["skipped_reasons"] = []string{"no_mx", "no_mail"}
 		}
 	}
 	return json.NewEncoder(to).Encode(object)
-}
-
-// share returns a part in percent. One that rounds to nothing or to all is not
-// shown as such.
-func share(part, whole int64) string {
-	percent := 100 * float64(part) / float64(whole)
-	switch {
-	case part > 0 && percent < 0.1:
-		return "< 0.1 %"
-	case part < whole && percent > 99.9:
-		return "> 99.9 %"
-	}
-	return fmt.Sprintf("%.1f %%", percent)
-}
-
-// duration rounds to three or four digits.
-func duration(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
 }
 
 // maxBadLines is how many bad records are reported one by one, so that a million of

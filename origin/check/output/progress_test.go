@@ -35,7 +35,7 @@ func TestProgressLine(t *testing.T) {
 	require.Equal(t, " 25 % 500 done, 100 per second, 15s left", p.line(42, 5*time.Second))
 	require.Equal(t, "500 done, 10", p.line(12, 5*time.Second))
 	require.Empty(t, p.line(-1, time.Second))
-	require.Contains(t, p.line(100, 24000*time.Hour), ", more than 99h0m0s left")
+	require.NotContains(t, p.line(100, 24000*time.Hour), "left", "so long an estimate says nothing")
 }
 
 func TestProgressOfAPipe(t *testing.T) {

@@ -20,6 +20,18 @@ const (
 	gap          = 2
 )
 
+// Sequences "select graphic rendition" (ECMA-48 section 8.3.117).
+const (
+	bold  = "\x1b[1m"
+	reset = "\x1b[0m"
+)
+
+// tones are the styles of our verdicts, and of a policy's.
+var tones = map[string]string{
+	result.ToneGood: "\x1b[32m", result.ToneWarn: "\x1b[33m", result.ToneBad: "\x1b[31m",
+	result.Allow: "\x1b[32m", result.Review: "\x1b[33m", result.Block: "\x1b[31m",
+}
+
 // Table is for people: address, verdict and reason or suggestion, in three columns
 // that fit the terminal. With a policy the verdict is its action, and the first of the
 // reasons are its reason and rule. Long cells are wrapped. Below the offending character of an
@@ -102,12 +114,12 @@ func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (tone, ver
 	}
 	tone, verdict = parsed.Opinion()
 	// The verdict of a policy takes the place of ours, which becomes a reason if something is wrong.
-	if decided, ok := verdictTones[o.Verdict.Action]; ok { // else there is none, or that of a later service
+	if decided := o.Verdict.Action; tones[decided] != "" { // else there is none, or that of a later service
 		reasons = append(reasons, o.Verdict.Because())
 		if tone != result.ToneGood {
 			reasons = append(reasons, verdict)
 		}
-		tone, verdict = decided, o.Verdict.Action
+		tone, verdict = decided, decided
 	}
 	for _, f := range parsed.Facts() {
 		switch {
@@ -126,6 +138,68 @@ func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (tone, ver
 	return tone, verdict, reasons, nil
 }
 
-// verdictTones are the tones of a policy's actions.
-var verdictTones = map[string]string{result.Allow: result.ToneGood, result.Review: result.ToneWarn,
-	result.Block: result.ToneBad}
+// maxShown is how many bytes of an address a table shows: a valid one has at most
+// 254 (RFC 5321 section 4.5.3.1.3).
+const maxShown = 320
+
+// addressLines breaks an address into lines of at most width columns. Below the line
+// with the byte that a refusal names follows one with a caret. Dots are in place of the rest
+// of a very long address.
+func addressLines(email string, why *result.Refusal, width int) (lines []string) {
+	shown := email[:min(len(email), maxShown)]
+	at := min(max(why.Offset, 0), len(shown)) // from the line's begin
+	rest, before := Printable(shown[at:]), Printable(shown[:at])
+	if len(email) > maxShown {
+		rest += "…"
+	}
+	rest, at = before+rest, len(before)
+	marked := why.Code == ""
+	for len(lines) == 0 || rest != "" {
+		var line string
+		line, rest = take(rest, width)
+		lines = append(lines, line)
+		if !marked && (at < len(line) || rest == "") {
+			lines = append(lines, strings.Repeat(" ", uniseg.StringWidth(line[:at]))+"^")
+			marked = true
+		}
+		at -= len(line)
+	}
+	return lines
+}
+
+// take cuts text after the grapheme clusters that fit into width columns, at least one.
+func take(text string, width int) (head, rest string) {
+	columns := 0
+	g := uniseg.NewGraphemes(text)
+	for g.Next() {
+		columns += g.Width()
+		if at, _ := g.Positions(); at > 0 && columns > width {
+			return text[:at], text[at:]
+		}
+	}
+	return text, ""
+}
+
+// wrap breaks text into lines of at most width columns, between words if it can.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		joined := strings.TrimLeft(line+" "+word, " ")
+		if uniseg.StringWidth(joined) <= width {
+			line = joined
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		line, word = take(word, width)
+		for word != "" {
+			lines = append(lines, line)
+			line, word = take(word, width)
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,15 +1,19 @@
 package output
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 	"unicode"
 
-	"github.com/rivo/uniseg"
+	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
-	"github.com/addrspec/addrspec/wasm/result"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // Colored reports whether to color what is written to out: auto (on a terminal, unless
@@ -37,15 +41,6 @@ func TerminalWidth(out io.Writer) int {
 	return width
 }
 
-// Sequences "select graphic rendition" (ECMA-48 section 8.3.117).
-const (
-	bold  = "\x1b[1m"
-	reset = "\x1b[0m"
-)
-
-// tones are the styles of verdicts.
-var tones = map[string]string{result.ToneGood: "\x1b[32m", result.ToneWarn: "\x1b[33m", result.ToneBad: "\x1b[31m"}
-
 // Printable replaces characters that could control a terminal or break a line:
 // control characters such as ESC, and invisible ones that change the direction
 // of writing.
@@ -58,68 +53,132 @@ func Printable(text string) string {
 	}, text)
 }
 
-// maxShown is how many bytes of an address a table shows: a valid one has at most
-// 254 (RFC 5321 section 4.5.3.1.3).
-const maxShown = 320
+const (
+	redrawEvery = 100 * time.Millisecond
+	maxBar      = 30           // columns
+	maxLeft     = 99 * 60 * 60 // seconds; longer estimates are not shown
+)
 
-// addressLines breaks an address into lines of at most width columns. Below the line
-// with the byte that a refusal names follows one with a caret. Dots are in place of the rest
-// of a very long address.
-func addressLines(email string, why *result.Refusal, width int) (lines []string) {
-	shown := email[:min(len(email), maxShown)]
-	at := min(max(why.Offset, 0), len(shown)) // from the line's begin
-	rest, before := Printable(shown[at:]), Printable(shown[:at])
-	if len(email) > maxShown {
-		rest += "…"
-	}
-	rest, at = before+rest, len(before)
-	marked := why.Code == ""
-	for len(lines) == 0 || rest != "" {
-		var line string
-		line, rest = take(rest, width)
-		lines = append(lines, line)
-		if !marked && (at < len(line) || rest == "") {
-			lines = append(lines, strings.Repeat(" ", uniseg.StringWidth(line[:at]))+"^")
-			marked = true
-		}
-		at -= len(line)
-	}
-	return lines
+// clearLine goes to the start of the line and erases it (ECMA-48 section 8.3.41).
+const clearLine = "\r\x1b[K"
+
+// A Line is one line of a terminal that is drawn ten times a second.
+type Line struct {
+	To   io.Writer
+	Text func() string // which may change
+
+	mu    sync.Mutex  // for what follows
+	timer *time.Timer // nil unless the line is being drawn
+	drawn bool
 }
 
-// take cuts text after the grapheme clusters that fit into width columns, at least one.
-func take(text string, width int) (head, rest string) {
-	columns := 0
-	g := uniseg.NewGraphemes(text)
-	for g.Next() {
-		columns += g.Width()
-		if at, _ := g.Positions(); at > 0 && columns > width {
-			return text[:at], text[at:]
+// Start begins to draw.
+func (l *Line) Start() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer = time.AfterFunc(redrawEvery, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.timer != nil {
+			io.WriteString(l.To, clearLine+l.Text())
+			l.drawn = true
+			l.timer.Reset(redrawEvery)
 		}
-	}
-	return text, ""
+	})
 }
 
-// wrap breaks text into lines of at most width columns, between words if it can.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		joined := strings.TrimLeft(line+" "+word, " ")
-		if uniseg.StringWidth(joined) <= width {
-			line = joined
-			continue
+// Stop erases the line and draws no more.
+func (l *Line) Stop() {
+	l.mu.Lock()
+	l.timer.Stop()
+	l.timer = nil
+	l.mu.Unlock()
+	l.Write(nil)
+}
+
+// Write writes a message to the same terminal in place of the line, which is drawn
+// again below it.
+func (l *Line) Write(message []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn {
+		io.WriteString(l.To, clearLine)
+		l.drawn = false
+	}
+	return l.To.Write(message)
+}
+
+// Progress shows how far a run is on a line of a terminal.
+//
+// The run reads ahead, so the share of the input that was read is not the share
+// that is done. The total is estimated from the records in the bytes that were
+// read, and is exact once all are read.
+type Progress struct {
+	*Line
+
+	size                    int64        // of the input in bytes, 0 if unknown
+	bytes, records, written atomic.Int64 // the first two of what was read
+}
+
+// NewProgress returns the progress of a run that begins and whose input has size bytes,
+// 0 if that is not known. It draws on to, a terminal whose width may change.
+func NewProgress(to io.Writer, width func() int, size int64) *Progress {
+	p, began := &Progress{size: size}, time.Now()
+	// The last column stays free: some terminals wrap when it is written.
+	p.Line = &Line{To: to, Text: func() string { return p.line(width()-1, time.Since(began)) }}
+	return p
+}
+
+// Reader counts what is read of an input as it is stored, compressed or not.
+func (p *Progress) Reader(in io.Reader) io.Reader { return io.TeeReader(in, counter{&p.bytes}) }
+
+// Input counts the records that are read.
+func (p *Progress) Input(in pipeline.Input) pipeline.Input { return &countingInput{in, &p.records} }
+
+type counter struct{ *atomic.Int64 }
+
+// Write counts bytes.
+func (c counter) Write(b []byte) (int, error) {
+	c.Add(int64(len(b)))
+	return len(b), nil
+}
+
+type countingInput struct {
+	pipeline.Input
+	records *atomic.Int64
+}
+
+// Read reads and counts.
+func (i *countingInput) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
+	before := len(dst)
+	dst, err := i.Input.Read(dst)
+	i.records.Add(int64(len(dst) - before))
+	return dst, err
+}
+
+// Written takes the counts of the records that are done.
+func (p *Progress) Written(c pipeline.Counts) { p.written.Store(c.Records) }
+
+// line returns the line as it fits into width columns.
+func (p *Progress) line(width int, elapsed time.Duration) string {
+	done, records, bytes := p.written.Load(), p.records.Load(), p.bytes.Load()
+	rate := float64(done) / max(elapsed.Seconds(), 0.001)
+	text := fmt.Sprintf("%s done, %s per second", humanize.Comma(done), humanize.Comma(int64(rate)))
+	if p.size > 0 && records > 0 && bytes > 0 {
+		total := int64(float64(records) / min(float64(bytes)/float64(p.size), 1))
+		share := float64(done) / float64(max(total, done))
+		left := float64(max(total-done, 0)) / rate // infinite or no number at the begin
+		if left < maxLeft {
+			text += ", " + (time.Duration(left) * time.Second).String() + " left"
 		}
-		if line != "" {
-			lines = append(lines, line)
+		percent := fmt.Sprintf("%3d %% ", int(100*share))
+		room := width - len(text) - len(percent)
+		if cells := min(room-len("[] "), maxBar); cells >= 5 {
+			percent += fmt.Sprintf("[%-*s] ", cells, strings.Repeat("=", int(share*float64(cells))))
 		}
-		line, word = take(word, width)
-		for word != "" {
-			lines = append(lines, line)
-			line, word = take(word, width)
+		if room >= 0 {
+			text = percent + text
 		}
 	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
+	return text[:max(0, min(len(text), width))]
 }
