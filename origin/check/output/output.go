@@ -48,11 +48,10 @@ func problemOf(r *pipeline.Record, o *pipeline.Outcome) problem {
 // A Layout is what is known of an input after its first record was read. A reader
 // of package input is one.
 type Layout interface {
-	Comma() byte      // the separator of CSV, 0 of other formats
-	Header() []string // the names of the columns of CSV, nil without a header
-	Width() int       // how many columns CSV has
-	// Preamble returns the rows of CSV before the header, which are no records.
-	Preamble() [][]string
+	Comma() byte          // the separator of CSV, 0 of other formats
+	Header() []string     // the names of the columns of CSV, nil without a header
+	Width() int           // how many columns CSV has
+	Preamble() [][]string // the rows of CSV before the header, which are no records
 }
 
 // isCSV reports whether records have cells. A nil layout is that of arguments.

@@ -45,7 +45,7 @@ type Table struct {
 	Color   bool
 	Details bool // show the evidence below the reason
 
-	address, verdict, reason int // widths
+	address, verdict, reason int // widths, without the gaps
 }
 
 // Head divides the width among the columns, and appends their names.
@@ -99,7 +99,8 @@ func (f *Table) appendRow(dst []byte, style string, columns ...[]string) []byte 
 
 // opinionOf judges a record; reasons are paragraphs. With details, a refusal has its
 // section of the standard too.
-func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (tone, verdict string, reasons []string, err error) {
+func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (
+	tone, verdict string, reasons []string, err error) {
 	switch p := problemOf(r, o); {
 	case p.Code == noAddress:
 		return result.ToneWarn, "No address", nil, nil

@@ -34,10 +34,10 @@ func IsTerminal(stream any) bool {
 
 // TerminalWidth returns the number of columns of a terminal, or 0 if out is none.
 func TerminalWidth(out io.Writer) int {
-	if !IsTerminal(out) {
-		return 0
+	width := 0
+	if IsTerminal(out) {
+		width, _, _ = term.GetSize(int(out.(interface{ Fd() uintptr }).Fd())) // 0 on an error
 	}
-	width, _, _ := term.GetSize(int(out.(interface{ Fd() uintptr }).Fd())) // 0 on an error
 	return width
 }
 
@@ -57,10 +57,8 @@ const (
 	redrawEvery = 100 * time.Millisecond
 	maxBar      = 30           // columns
 	maxLeft     = 99 * 60 * 60 // seconds; longer estimates are not shown
+	clearLine   = "\r\x1b[K"   // goes to the line's start and erases it (ECMA-48 section 8.3.41)
 )
-
-// clearLine goes to the start of the line and erases it (ECMA-48 section 8.3.41).
-const clearLine = "\r\x1b[K"
 
 // A Line is one line of a terminal that is drawn ten times a second.
 type Line struct {
