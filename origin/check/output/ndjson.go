@@ -39,9 +39,12 @@ func (f *NDJSON) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]
 	line := o.JSON
 	if p := problemOf(r, o); p.Code != "" {
 		object := struct {
-			Email string  `json:"email,omitzero"`
+			Email *string `json:"email,omitzero"`
 			Error problem `json:"error"`
-		}{r.Email, p}
+		}{&r.Email, p}
+		if r.Err != nil { // what may be garbled is no address
+			object.Email = nil
+		}
 		var err error
 		line, err = json.Marshal(object, jsontext.AllowInvalidUTF8(true)) // which becomes U+FFFD
 		if err != nil {

@@ -16,7 +16,7 @@ func TestNDJSONCopiesTheResult(t *testing.T) {
 }
 
 func TestNDJSONErrors(t *testing.T) {
-	records := append(addresses("<\xff>@slow.example"), pipeline.Record{File: "a&b", Line: 7, Err: errNoObject})
+	records := append(addresses("<\xff>@slow.example"), pipeline.Record{File: "a&b", Line: 7, Email: "garbled", Err: errNoObject})
 	require.Equal(t, `{"email":"<`+"\uFFFD"+`>@slow.example","error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain slow.example"}}
 {"error":{"code":"BAD_LINE","message":"not a JSON object"},"file":"a&b","line":7}
 `, encodeAll(t, &NDJSON{}, records, []pipeline.Outcome{timeout, {}}))
