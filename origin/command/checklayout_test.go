@@ -54,7 +54,9 @@ func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
 		flags = append(flags, "--summary", "json", "--fail-on", "block", list)
 		local, summary, code := runCheck(t, nil, append(flags, "--policy", policy, "--offline=false", "--dns", dns)...)
 		require.Equal(t, exitVerdict, code, summary)
-		const counts = `"allow":1,"review":5,"block":4`
+		const counts = `"allow":1,`
+		const counts = `"review":5,`
+		const counts = `"block":4,`
 		require.Contains(t, summary, counts)
 		for name, c := range map[string]struct {
 			key  string

@@ -96,14 +96,15 @@ func (s *Summary) addresses() (count int64, rate float64) {
 // WriteText writes the summary for people. A table of zeros would say less than that
 // there was nothing to check.
 func (s *Summary) WriteText(to io.Writer) error {
+	if s.Counts.Records == 0 {
+		_, err := fmt.Fprintln(to, "Nothing was checked: the input is empty, or has only a header.")
+		return err
+	}
 	var text bytes.Buffer
 	count, rate := s.addresses()
-	switch {
-	case s.Counts.Records == 0:
-		text.WriteString("Nothing was checked: the input is empty, or has only a header.\n")
-	case count == 0:
+	if count == 0 {
 		text.WriteString("Nothing was checked.\n")
-	default:
+	} else {
 		unit := time.Millisecond
 		if s.Elapsed > 10*time.Second {
 			unit = time.Second
