@@ -142,16 +142,19 @@ func (r rows) take(w *window) (row, error) {
 // scanned as quoted text, quotation marks occurred in pairs, and a pair does not leave
 // a cell open.
 func (r rows) scan(text []byte, ended bool) (cells []string, end int, err error) {
+	cells = make([]string, 0, 8)
 	for start := 0; ; start = end + 1 {
 		quoted, closed := quotedPart(text[start:])
 		end = start + quoted
-		next := bytes.IndexAny(text[end:], string(r.comma)+"\r\n")
-		if next < 0 {
-			next = len(text) - end
+		next := 0 // bytes after the quoted part
+		for end < len(text) && text[end] != r.comma && text[end] != '\n' && text[end] != '\r' {
+			end, next = end+1, next+1
 		}
-		end += next
 		torn := next > 0 || end > maxRow || !closed && ended // most likely, a quotation mark is missing
-		lineEnd := bytes.IndexAny(text[start:start+quoted], "\r\n")
+		lineEnd := -1
+		if quoted > 0 {
+			lineEnd = bytes.IndexAny(text[start:start+quoted], "\r\n")
+		}
 		switch {
 		case lineEnd >= 0 && torn:
 			return nil, start + lineEnd, errOpenQuote

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/wasm/result"
@@ -33,7 +34,14 @@ type CSV struct {
 	Safe    bool   // escape cells for spreadsheets
 	BOM     bool   // begin with a byte order mark
 
-	input int // how many columns it has
+	input   int       // how many columns it has
+	writers sync.Pool // of *rowWriter, since several goroutines append
+}
+
+// A rowWriter writes rows into a buffer.
+type rowWriter struct {
+	*csv.Writer
+	text bytes.Buffer
 }
 
 // resultColumns are the columns that follow those of the input: the fields of a result
@@ -74,11 +82,12 @@ func (f *CSV) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byt
 	if !isCSV(f.Layout) {
 		cells = []string{r.Email}
 	}
-	row := make([]string, f.input)
-	more := cells[copy(row, cells):]
-	found, details := make([]string, len(resultColumns)), make([]string, len(detailColumns))
+	row := make([]string, f.input+len(resultColumns), f.input+len(resultColumns)+len(detailColumns)+8)
+	more, found := cells[copy(row[:f.input], cells):], row[f.input:]
+	var details []string
 	if p := problemOf(r, o); p.Code != "" {
 		copy(found[len(found)-2:], []string{p.Code, p.Message})
+		details = make([]string, len(detailColumns))
 	} else {
 		values, err := result.Split(o.JSON)
 		if err != nil {
@@ -97,7 +106,6 @@ func (f *CSV) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byt
 			}
 		}
 	}
-	row = append(row, found...)
 	if f.Details {
 		row = append(row, details...)
 	}
@@ -141,23 +149,32 @@ func (f *CSV) write(dst []byte, rows [][]string) ([]byte, error) {
 			}
 		}
 	}
-	text := bytes.NewBuffer(dst)
-	w := csv.NewWriter(text)
-	if isCSV(f.Layout) {
-		w.Comma = rune(f.Layout.Comma())
+	w, _ := f.writers.Get().(*rowWriter)
+	if w == nil {
+		w = &rowWriter{}
+		w.Writer = csv.NewWriter(&w.text)
+		if isCSV(f.Layout) {
+			w.Comma = rune(f.Layout.Comma())
+		}
 	}
+	defer f.writers.Put(w)
+	w.text.Reset()
 	err := w.WriteAll(rows)
-	return text.Bytes(), err
+	return append(dst, w.text.Bytes()...), err
 }
 
 // Formula inserts a single quote before a character that begins a formula, so that
 // a spreadsheet does not evaluate the text (OWASP, "CSV Injection"; ASVS 5.0
 // 1.2.10). With some system settings a semicolon or a tab starts a cell too.
 func Formula(text string) string {
+	const begins = "=+-@\t\r\n\x00＝＋－＠"
+	if !strings.ContainsAny(text, begins) {
+		return text
+	}
 	var safe strings.Builder
 	done, starts := 0, true
 	for n, r := range text {
-		if starts && strings.ContainsRune("=+-@\t\r\n\x00＝＋－＠", r) {
+		if starts && strings.ContainsRune(begins, r) {
 			safe.WriteString(text[done:n] + "'")
 			done, starts = n, false
 			continue

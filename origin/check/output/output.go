@@ -138,7 +138,14 @@ func (s *Summary) WriteText(to io.Writer) error {
 func (s *Summary) writeTable(to io.Writer, addresses int64) {
 	columns := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(name string, count int64) {
-		share := fmt.Sprintf("%.1f %%", 100*float64(count)/float64(addresses))
+		percent := 100 * float64(count) / float64(addresses)
+		share := fmt.Sprintf("%.1f %%", percent)
+		switch { // what rounds to nothing or to all is not shown as such
+		case count > 0 && percent < 0.1:
+			share = "< 0.1 %"
+		case count < addresses && percent > 99.9:
+			share = "> 99.9 %"
+		}
 		fmt.Fprintf(columns, "%-14s\t%s\t%s\t\n", name, humanize.Comma(count), share)
 	}
 	c := &s.Counts
