@@ -48,16 +48,17 @@ type judge struct {
 	kept           []string
 	sample         []byte
 
-	western  westernJudge
-	cyrillic cyrillicJudge
-	mac      cyrillicJudge // the same list, read as Mac Cyrillic
-	asian    []*asianJudge
+	western, cyrillic, mac letterJudge // Mac Cyrillic has the small letters of Windows-1251
+	asian                  []*asianJudge
 }
 
 func newJudge(line int64) *judge {
-	letters := func() map[rune]bool { return map[rune]bool{} }
-	return &judge{line: line, seen: map[string]struct{}{}, western: westernJudge{letters: letters()},
-		cyrillic: cyrillicJudge{letters: letters()}, mac: cyrillicJudge{letters: letters()}, asian: asianJudges()}
+	of := func(name, common string, languages []language, odd func(part string) bool) letterJudge {
+		return letterJudge{name: name, common: common, languages: languages, odd: odd, letters: map[rune]bool{}}
+	}
+	return &judge{line: line, seen: map[string]struct{}{}, western: of("windows-1252", anywhere, western, oddWestern),
+		cyrillic: of(cyrillic, "", alphabets, oddCyrillic), mac: of("x-mac-cyrillic", "", alphabets, oddCyrillic),
+		asian: asianJudges()}
 }
 
 // separates reports whether a byte ends a word. No character of several bytes has it, in any
@@ -112,9 +113,9 @@ func (j *judge) add(word []byte) {
 	if len(j.sample)+len(raw) < maxBytes {
 		j.sample = append(append(j.sample, raw...), ' ')
 	}
-	j.western.add(parts(decode("windows-1252", raw)))
-	j.cyrillic.add(parts(decode("windows-1251", raw)))
-	j.mac.add(parts(decode("x-mac-cyrillic", raw)))
+	j.western.add(raw)
+	j.cyrillic.add(raw)
+	j.mac.add(raw)
 	for _, a := range j.asian {
 		a.add(raw)
 	}

@@ -9,43 +9,59 @@ import (
 	"unicode/utf8"
 )
 
-// alphabets are those of Windows-1251 in small letters.
-var alphabets = [...]string{
-	"абвгдеёжзийклмнопрстуфхцчшщъыьэюя", // Russian, and Bulgarian
-	"абвгґдеєжзиіїйклмнопрстуфхцчшщьюя", // Ukrainian
-	"абвгдеёжзійклмнопрстуўфхцчшыьэюя",  // Belarusian
-	"абвгдђежзијклљмнњопрстћуфхцчџш",    // Serbian
-	"абвгдѓежзѕијклљмнњопрстќуфхцчџш",   // Macedonian
+// A language is the letters of one that is written in an encoding of one byte a letter.
+type language struct {
+	letters string
+	needs   []string // of each the list must have a letter
 }
 
-// A cyrillicJudge finds out whether words fit Windows-1251.
-type cyrillicJudge struct {
-	letters  map[rune]bool
-	unlikely bool
+// alphabets are those of Windows-1251 in small letters, with the apostrophe of Ukrainian.
+var alphabets = []language{
+	{"абвгдеёжзийклмнопрстуфхцчшщъыьэюя", nil},  // Russian, and Bulgarian
+	{"абвгґдеєжзиіїйклмнопрстуфхцчшщьюя’", nil}, // Ukrainian
+	{"абвгдеёжзійклмнопрстуўфхцчшыьэюя", nil},   // Belarusian
+	{"абвгдђежзијклљмнњопрстћуфхцчџш", nil},     // Serbian
+	{"абвгдѓежзѕијклљмнњопрстќуфхцчџш", nil},    // Macedonian
 }
 
 // cyrillicWord matches a word in the case of one: KOI8 has the small letters at the place of the
-// capitals. The apostrophe is that of Ukrainian.
+// capitals.
 var cyrillicWord = regexp.MustCompile(`^(\p{Lu}?(\p{Ll}|\p{Ll}’[яюєї])*|\p{Lu}+)$`)
 
-func (j *cyrillicJudge) add(parts []string) {
-	for _, part := range parts {
-		ascii := strings.IndexFunc(part, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
-		if ascii {
-			continue
+func oddCyrillic(part string) bool {
+	latin := strings.ContainsFunc(part, func(r rune) bool { return r < utf8.RuneSelf })
+	return latin || !cyrillicWord.MatchString(part)
+}
+
+// A letterJudge finds out whether words fit an encoding of one byte a letter: each is like a word, and
+// all are of one language.
+type letterJudge struct {
+	name      string
+	languages []language
+	common    string // letters of all of them
+	odd       func(part string) bool
+
+	unlikely bool
+	letters  map[rune]bool // small ones that are not ASCII
+}
+
+func (j *letterJudge) add(raw string) {
+	for _, part := range parts(decode(j.name, raw)) {
+		ascii := true
+		for _, r := range catalan.ReplaceAllString(strings.ToLower(part), "") {
+			if r >= utf8.RuneSelf {
+				j.letters[r], ascii = true, false
+			}
 		}
-		j.unlikely = j.unlikely || !cyrillicWord.MatchString(part)
-		for _, r := range strings.ToLower(strings.ReplaceAll(part, "’", "")) {
-			j.letters[r] = true
-		}
+		j.unlikely = j.unlikely || !ascii && j.odd(part)
 	}
 }
 
-// fits reports whether all words are of one alphabet.
-func (j *cyrillicJudge) fits() bool {
+func (j *letterJudge) fits() bool {
 	list := string(slices.Collect(maps.Keys(j.letters)))
-	return !j.unlikely && list != "" && slices.ContainsFunc(alphabets[:], func(alphabet string) bool {
-		return strings.Trim(list, alphabet) == ""
+	return !j.unlikely && slices.ContainsFunc(j.languages, func(l language) bool {
+		return strings.Trim(list, l.letters+j.common) == "" &&
+			!slices.ContainsFunc(l.needs, func(some string) bool { return !strings.ContainsAny(list, some) })
 	})
 }
 

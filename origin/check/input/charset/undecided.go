@@ -38,8 +38,8 @@ func (u *Undecided) Error() string {
 
 // choices are the encodings that an error offers, the usual ones first.
 var choices = []string{"windows-1252", "windows-1250", "iso-8859-2", "windows-1251", "windows-1254", "windows-1257",
-	"shift_jis", "gb18030", "big5", "euc-kr", "euc-jp", "koi8-u", "windows-1253", "windows-1255", "windows-1256", "windows-1258",
-	"windows-874", "macintosh", "x-mac-cyrillic", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8", "ibm866"}
+	"shift_jis", "gb18030", "big5", "euc-kr", "euc-jp", "koi8-u", "windows-1253", "windows-1255", "windows-1256",
+	"windows-1258", "windows-874", "macintosh", "x-mac-cyrillic", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8", "ibm866"}
 
 const (
 	maxFits   = 8
@@ -80,8 +80,8 @@ func undecided(words []string) *Undecided {
 	return u
 }
 
-var scriptsOfNames = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Hebrew, unicode.Arabic,
-	unicode.Thai, unicode.Han, unicode.Hangul, unicode.Katakana, unicode.Hiragana}
+var scriptsOfNames = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Hebrew,
+	unicode.Arabic, unicode.Thai, unicode.Han, unicode.Hangul, unicode.Katakana, unicode.Hiragana}
 
 // likeness is how much a decoded word is like a word: letters of one script, no signs.
 func likeness(word string) int {

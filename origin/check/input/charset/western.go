@@ -1,7 +1,6 @@
 package charset
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,16 +14,11 @@ import (
 // has the letters of one language. The rules are from what lists in 30 languages become when they
 // are read as Windows-1252 (charset_test.go).
 
-// A language is the letters of one that is written in Windows-1252, besides those of any.
-type language struct {
-	letters string
-	needs   []string // of each the list must have a letter
-}
+// anywhere are the letters that all encodings of Latin letters with them have at the same place, and
+// signs of usual.
+const anywhere = "éóäöüß’ºª"
 
-// anywhere are the letters that all encodings of Latin letters with them have at the same place.
-const anywhere = "éóäöüß"
-
-var western = [...]language{
+var western = []language{
 	{"àâæçèêëîïôœùûÿ", []string{"éèç"}}, // French
 	{"áíñúç", nil},                      // Spanish
 	{"àçèíïòú", nil},                    // Catalan
@@ -63,46 +57,18 @@ var usual = regexp.MustCompile(`^([DLO]|Mc|Dell|Dall)’\p{Lu}\p{Ll}*$|^\d+[ºª
 // another encoding.
 var catalan = regexp.MustCompile(`(ès|à)$`)
 
-// A westernJudge finds out whether words fit Windows-1252.
-type westernJudge struct {
-	letters  map[rune]bool
-	unlikely bool
-}
-
-// add judges the decoded parts of a word.
-func (j *westernJudge) add(parts []string) {
-	for _, part := range parts {
-		if usual.MatchString(part) {
-			continue
-		}
-		small := catalan.ReplaceAllString(strings.ToLower(part), "")
-		j.unlikely = j.unlikely || capitalInside(part) || never.MatchString(small) ||
-			slices.ContainsFunc(runs.FindAllString(small, -1), func(run string) bool { return !pairs.MatchString(run) })
-		for _, r := range small {
-			if r >= utf8.RuneSelf {
-				j.letters[r] = true
-			}
-		}
-	}
-}
-
-// fits reports whether all words are of one language.
-func (j *westernJudge) fits() bool {
-	if j.unlikely {
-		return false
-	}
-	list := string(slices.Collect(maps.Keys(j.letters)))
-	return slices.ContainsFunc(western[:], func(l language) bool {
-		return strings.Trim(list, l.letters+anywhere) == "" &&
-			!slices.ContainsFunc(l.needs, func(some string) bool { return !strings.ContainsAny(list, some) })
-	})
+// oddWestern reports whether a part of a word is in none of these languages.
+func oddWestern(part string) bool {
+	small := strings.ToLower(part)
+	return !usual.MatchString(part) && (capitalInside(part) || never.MatchString(small) ||
+		slices.ContainsFunc(runs.FindAllString(small, -1), func(run string) bool { return !pairs.MatchString(run) }))
 }
 
 // capitalInside reports whether a capital letter that is not ASCII follows a small one.
 func capitalInside(word string) bool {
 	var before rune
 	for _, r := range word {
-		if r >= 0x80 && unicode.IsUpper(r) && unicode.IsLower(before) {
+		if r >= utf8.RuneSelf && unicode.IsUpper(r) && unicode.IsLower(before) {
 			return true
 		}
 		before = r
