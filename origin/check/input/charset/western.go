@@ -9,7 +9,7 @@ import (
 )
 
 // Windows-1252 has every byte, so a list in any other encoding of one byte a letter can be read as
-// it, wrongly. No statistics of letters tell names in it from those in Windows-1250, -1254 or
+// it, wrongly. No statistics of letters part names in it from those in Windows-1250, -1254 or
 // -1257: they share most bytes. What helps is where a letter can be in a word, and that a list
 // has the letters of one language. The rules are from what lists in 30 languages become when they
 // are read as Windows-1252 (charset_test.go).
