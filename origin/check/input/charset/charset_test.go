@@ -131,8 +131,10 @@ func TestDetect(t *testing.T) {
 			require.Equal(t, []string{c.name, c.why}, []string{got, why})
 		})
 	}
+	_, _, err := Detect(strings.NewReader("Ol\x92via\nM\xfcller\n"), 1) // Mac Roman's í
+	require.ErrorAs(t, err, new(*Undecided))
 	broken := errors.New("disk on fire")
-	_, _, err := Detect(iotest.ErrReader(broken), 1)
+	_, _, err = Detect(iotest.ErrReader(broken), 1)
 	require.ErrorIs(t, err, broken)
 	_, _, err = Detect(strings.NewReader("x\n"+strings.Repeat("\xff", maxWord+1)), 1)
 	require.EqualError(t, err, "line 2 is not text: more than 64 KiB without a space or a sign")

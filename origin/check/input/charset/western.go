@@ -14,9 +14,11 @@ import (
 // has the letters of one language. The rules are from what lists in 30 languages become when they
 // are read as Windows-1252 (charset_test.go).
 
-// anywhere are the letters that all encodings of Latin letters with them have at the same place, and
-// signs of usual.
-const anywhere = "éóäöüß’ºª"
+const (
+	signs = "’ºª" // that are in some words; see usual
+	// anywhere are the letters that all encodings of Latin letters with them have at the same place.
+	anywhere = "éóäöüß" + signs
+)
 
 var western = []language{
 	{"àâæçèêëîïôœùûÿ", []string{"éèç"}}, // French
@@ -60,8 +62,8 @@ var catalan = regexp.MustCompile(`(ès|à)$`)
 // oddWestern reports whether a part of a word is in none of these languages.
 func oddWestern(part string) bool {
 	small := strings.ToLower(part)
-	return !usual.MatchString(part) && (capitalInside(part) || never.MatchString(small) ||
-		slices.ContainsFunc(runs.FindAllString(small, -1), func(run string) bool { return !pairs.MatchString(run) }))
+	return !usual.MatchString(part) && (strings.ContainsAny(part, signs) || capitalInside(part) ||
+		never.MatchString(small) || slices.ContainsFunc(runs.FindAllString(small, -1), func(run string) bool { return !pairs.MatchString(run) }))
 }
 
 // capitalInside reports whether a capital letter that is not ASCII follows a small one.
