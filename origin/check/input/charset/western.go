@@ -62,8 +62,9 @@ var catalan = regexp.MustCompile(`(ès|à)$`)
 // oddWestern reports whether a part of a word is in none of these languages.
 func oddWestern(part string) bool {
 	small := strings.ToLower(part)
-	return !usual.MatchString(part) && (strings.ContainsAny(part, signs) || capitalInside(part) ||
-		never.MatchString(small) || slices.ContainsFunc(runs.FindAllString(small, -1), func(run string) bool { return !pairs.MatchString(run) }))
+	foreign := slices.ContainsFunc(runs.FindAllString(small, -1), func(run string) bool { return !pairs.MatchString(run) })
+	odd := foreign || never.MatchString(small) || capitalInside(part) || strings.ContainsAny(part, signs)
+	return odd && !usual.MatchString(part)
 }
 
 // capitalInside reports whether a capital letter that is not ASCII follows a small one.
