@@ -4,6 +4,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/addrspec/addrspec/origin/check/input"
+	"github.com/addrspec/addrspec/origin/check/input/charset"
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/mx"
@@ -62,20 +64,37 @@ const mostWorkers = 1024
 
 // validate returns an error for settings that cannot work.
 func (c *Command) validate() error {
-	err := errors.Join(
+	problems := []error{
 		service.CheckTime("--dns-timeout", c.DNSTimeout),
 		service.CheckNumber("--workers", c.Workers, mostWorkers),
-		checkFailures(c.FailOn, c.Policy != "" || c.Server != ""),
-		c.ServerFlags.validate(c.Offline),
-		c.inputFlags.validate(),
-		c.outputFlags.validate(c.Resume))
-	if c.Resume < 0 {
-		err = errors.Join(err, fmt.Errorf("--resume %d: must not be negative", c.Resume))
+		checkFailures(c.FailOn, c.Policy != "" || c.Server != "")}
+	if c.Server != "" && c.Offline {
+		problems = append(problems, ErrServerOffline)
 	}
-	if err != nil {
+	if c.Encoding != input.Auto {
+		_, err := charset.Name(c.Encoding)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("--encoding: %w", err))
+		}
+	}
+	if c.Resume < 0 {
+		problems = append(problems, fmt.Errorf("--resume %d: must not be negative", c.Resume))
+	}
+	if err := errors.Join(problems...); err != nil {
 		return service.UsageError{Err: err}
 	}
 	return nil
+}
+
+// A job is one run of a command.
+type job struct {
+	*Command
+	Streams
+	in   *checkInput
+	pipe pipeline.Run
+
+	lies   error    // what is wrong with a resolver that lies
+	resume []string // flags that a resumed run needs besides those of this one
 }
 
 // Run checks the addresses.
@@ -87,120 +106,96 @@ func (c *Command) Run(ctx context.Context, std Streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.openOutput(in, std, c.Resume)
+	j := &job{Command: c, Streams: std, in: in, pipe: pipeline.Run{Input: in, Strict: c.Strict}}
+	if c.Server != "" {
+		return j.checkThere(ctx)
+	}
+	return j.checkHere(ctx)
+}
+
+// checkHere checks in this process.
+func (j *job) checkHere(ctx context.Context) error {
+	engine, err := j.Engine(ctx)
 	if err != nil {
 		return err
 	}
-	run := pipeline.Run{Input: in, Output: out, Strict: c.Strict}
-	var checker openChecker
-	if c.Server != "" {
-		checker, err = c.setRemote(ctx, &run, in.count(), std.Err)
-	} else {
-		checker, err = c.setLocal(ctx, &run)
-	}
-	if err != nil {
-		return errors.Join(err, out.abandon())
-	}
-	defer checker.close()
-	counts, err := c.run(ctx, &run, in, out, std.Err, checker.lies)
-	if err != nil {
-		return c.stopped(ctx, err, counts, in, out, checker.resume)
-	}
-	return c.failure(counts)
-}
-
-// run checks everything, and prints on standard error progress, what cannot be read, and the summary.
-// There is no progress beside a table on the same terminal, where the rows are the progress.
-func (c *Command) run(ctx context.Context, run *pipeline.Run, in *checkInput, out *checkOutput, messages io.Writer,
-	lies func() error) (pipeline.Counts, error) {
-	if c.Resume > 0 {
-		out.skipped = &skipping{Input: run.Input, left: c.Resume}
-		run.Input = out.skipped
-	}
-	began, stop, few := time.Now(), func() {}, in.onlyAddresses()
-	bad := output.BadLines{To: messages, Name: stdinName}
-	if len(in.targets) == 1 && in.targets[0].path != "-" {
-		bad.Name = in.targets[0].path
-	}
-	progressed := func(pipeline.Counts) {}
-	if output.IsTerminal(messages) && !c.Quiet && !out.terminal {
-		terminal := messages
-		progress := output.NewProgress(terminal, func() int { return output.TerminalWidth(terminal) }, in.size())
-		run.Input, in.wrap, progressed = progress.Input(run.Input), progress.Reader, progress.Written
-		messages, bad.To, stop = progress, progress, progress.Stop
-		progress.Start()
-	}
-	run.Format, run.Bad = out, bad.Report
-	run.Written = func(counts pipeline.Counts) {
-		if out.file != nil {
-			out.size, _ = out.file.Seek(0, io.SeekCurrent) // it is a regular file
-		}
-		progressed(counts)
-	}
-	counts, err := run.Do(ctx)
-	stop()
-	bad.Close()
-	if counts.Records > 0 || err == nil {
-		s := output.Summary{Counts: counts, Elapsed: time.Since(began), LookedUp: !c.Offline, Policy: c.Policy != "",
-			Readings: in.readings.list()}
-		if lies != nil && !c.Quiet && c.Summary != "none" {
-			s.Lies = lies()
-		}
-		c.summarize(messages, &s, few)
-	}
-	if closed := out.close(counts.Records, err == nil); err == nil {
-		err = closed
-	}
-	return counts, err
-}
-
-// setLocal makes the run check in this process.
-func (c *Command) setLocal(ctx context.Context, run *pipeline.Run) (o openChecker, err error) {
-	local := &pipeline.Local{Flags: c.Flags()}
-	if c.Details {
+	defer engine.Close(context.WithoutCancel(ctx))
+	local := &pipeline.Local{View: engine.View(), Flags: j.Flags()}
+	if j.Details {
 		local.Flags |= host.Details
 	}
-	run.Checker, run.Workers = local, runtime.GOMAXPROCS(0)
-	engine, err := c.Engine(ctx)
+	local.Policy, err = ReadPolicy(ctx, engine, j.Policy)
 	if err != nil {
-		return o, err
+		return err
 	}
-	closeEngine := func() { engine.Close(context.WithoutCancel(ctx)) }
-	local.View, o.close = engine.View(), closeEngine
-	if local.Policy, err = ReadPolicy(ctx, engine, c.Policy); err != nil {
-		closeEngine()
-		return o, err
-	}
-	if c.Offline {
-		return o, nil
-	}
-	resolver, err := c.resolver(ctx)
-	if err != nil {
-		closeEngine()
-		return o, err
-	}
-	// While the run goes on, it is asked whether a resolver lies.
-	ctx, cancel := context.WithTimeout(ctx, verifyTime)
-	found := make(chan error, 1)
-	go func() {
+	j.pipe.Checker, j.pipe.Workers = local, runtime.GOMAXPROCS(0)
+	if !j.Offline {
+		resolver, err := j.resolver(ctx)
+		if err != nil {
+			return err
+		}
+		defer resolver.Close()
+		limited, cancel := context.WithTimeout(ctx, verifyTime)
 		defer cancel()
-		wrong, _ := resolver.Verify(ctx)
-		found <- wrong
-	}()
-	o.lies = sync.OnceValue(func() error { return <-found })
-	o.close = func() { _ = o.lies(); resolver.Close(); closeEngine() }
-	local.Lookups = pipeline.NewLookups(resolver, c.Workers)
-	run.Workers = chunksLookedUp
-	return o, nil
+		j.lies, _ = resolver.Verify(limited)
+		local.Lookups, j.pipe.Workers = pipeline.NewLookups(resolver, j.Workers), chunksLookedUp
+	}
+	return j.check(ctx)
 }
 
-// verifyTime is the longest time that a run waits at its end to know whether a resolver
-// lies, counted from its start.
+// verifyTime is the longest time that a run waits to know whether a resolver lies.
 const verifyTime = 2 * time.Second
 
 // chunksLookedUp is how many chunks wait for lookups at a time. A domain that does
 // not respond delays the output behind it, and the others go on meanwhile.
 const chunksLookedUp = 64
+
+// check checks everything, and prints on standard error progress, what cannot be read, and the summary.
+// There is no progress beside a table on the same terminal, where the rows are the progress.
+func (j *job) check(ctx context.Context) error {
+	out, err := j.openOutput(j.in, j.Out, j.Resume > 0)
+	if err != nil {
+		return err
+	}
+	if j.Resume > 0 {
+		out.skipped = &skipping{Input: j.pipe.Input, count: j.Resume}
+		j.pipe.Input = out.skipped
+	}
+	began, messages := time.Now(), j.Err
+	stop, progressed := func() {}, func(pipeline.Counts) {}
+	wrap := func(file io.Reader) io.Reader { return file }
+	if output.IsTerminal(j.Err) && !j.Quiet && !out.terminal {
+		width := func() int { return output.TerminalWidth(j.Err) }
+		progress := output.NewProgress(j.Err, width, j.in.size())
+		j.pipe.Input, wrap, progressed = progress.Input(j.pipe.Input), progress.Reader, progress.Written
+		messages, stop = progress, progress.Stop
+		progress.Start()
+	}
+	bad := output.BadLines{To: messages, Name: j.in.targets[0].name()}
+	j.pipe.Format, j.pipe.Output, j.pipe.Bad = out, out, bad.Report
+	j.pipe.Written = func(counts pipeline.Counts) {
+		if out.file != nil {
+			out.size, _ = out.file.Seek(0, io.SeekCurrent) // it is a regular file
+		}
+		progressed(counts)
+	}
+	var counts pipeline.Counts
+	err = j.in.open(wrap)
+	if err == nil {
+		counts, err = j.pipe.Do(ctx)
+	}
+	stop()
+	bad.Close()
+	if counts.Records > 0 || err == nil {
+		out.summarize(messages, &output.Summary{Counts: counts, Elapsed: time.Since(began), LookedUp: !j.Offline,
+			Policy: j.Policy != "", Lies: j.lies, Readings: j.in.readings()})
+	}
+	err = cmp.Or(err, out.close(counts.Records, err == nil))
+	if err != nil {
+		return j.stopped(ctx, err, counts, out)
+	}
+	return j.failure(counts)
+}
 
 // resolver returns a resolver that responds. Without one, all addresses would get
 // the same error, after a long time.
@@ -213,7 +208,8 @@ func (c *dnsFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
 	}
 	if err := resolver.Probe(ctx); err != nil {
 		resolver.Close()
-		return nil, fmt.Errorf("no resolver responds, so MX records cannot be looked up; give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
+		return nil, fmt.Errorf("no resolver responds, so MX records cannot be looked up; "+
+			"give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
 	}
 	return resolver, nil
 }
@@ -225,50 +221,50 @@ const (
 	exitInterrupted = 130 // what shells expect after Ctrl-C: 128 and the signal's number
 )
 
-// failures are what --fail-on can name, in the order of its help.
-var failures = []struct {
+// A failure is what --fail-on can name.
+type failure struct {
 	name  string
+	code  int
 	words string // after a number of addresses
 	count func(*pipeline.Counts) int64
-}{
-	{"invalid", "not valid", func(c *pipeline.Counts) int64 { return c.Invalid }},
-	{"typo", "mistyped", func(c *pipeline.Counts) int64 { return c.Typo }},
-	{"disposable", "disposable", func(c *pipeline.Counts) int64 { return c.Disposable }},
-	{"role", "of a role", func(c *pipeline.Counts) int64 { return c.Role }},
-	{"gibberish", "gibberish", func(c *pipeline.Counts) int64 { return c.Gibberish }},
-	{"public", "of a public provider", func(c *pipeline.Counts) int64 { return c.Public }},
-	{"relay", "of a relay", func(c *pipeline.Counts) int64 { return c.Relay }},
-	{"no-mx", "at a domain without MX", func(c *pipeline.Counts) int64 { return c.NoMX }},
-	{"no-address", "without an address", func(c *pipeline.Counts) int64 { return c.NoAddress }},
-	{"errors", "not determined", func(c *pipeline.Counts) int64 { return c.Errors + c.Bad }},
 }
 
-// FailureNames lists the values of --fail-on.
+// failures are in the order of the help.
+var failures = []failure{
+	{"invalid", exitFailOn, "not valid", func(c *pipeline.Counts) int64 { return c.Invalid }},
+	{"typo", exitFailOn, "mistyped", func(c *pipeline.Counts) int64 { return c.Typo }},
+	{"disposable", exitFailOn, "disposable", func(c *pipeline.Counts) int64 { return c.Disposable }},
+	{"role", exitFailOn, "of a role", func(c *pipeline.Counts) int64 { return c.Role }},
+	{"gibberish", exitFailOn, "gibberish", func(c *pipeline.Counts) int64 { return c.Gibberish }},
+	{"public", exitFailOn, "of a public provider", func(c *pipeline.Counts) int64 { return c.Public }},
+	{"relay", exitFailOn, "of a relay", func(c *pipeline.Counts) int64 { return c.Relay }},
+	{"no-mx", exitFailOn, "at a domain without MX", func(c *pipeline.Counts) int64 { return c.NoMX }},
+	{"no-address", exitFailOn, "without an address", func(c *pipeline.Counts) int64 { return c.NoAddress }},
+	{"errors", exitFailOn, "not determined", func(c *pipeline.Counts) int64 { return c.Errors + c.Bad }},
+	{result.Block, exitVerdict, "with the verdict block", func(c *pipeline.Counts) int64 { return c.Block }},
+	{result.Review, exitVerdict, "with the verdict review", func(c *pipeline.Counts) int64 { return c.Review }},
+}
+
+// FailureNames lists the values of --fail-on that need no policy.
 func FailureNames() string {
 	var names []string
 	for _, f := range failures {
-		names = append(names, f.name)
+		if f.code == exitFailOn {
+			names = append(names, f.name)
+		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// verdictFailures are the verdicts that --fail-on can name besides.
-var verdictFailures = map[string]func(*pipeline.Counts) int64{
-	result.Block:  func(c *pipeline.Counts) int64 { return c.Block },
-	result.Review: func(c *pipeline.Counts) int64 { return c.Review },
 }
 
 // checkFailures returns an error for a value that --fail-on does not have.
 func checkFailures(given []string, policy bool) error {
 	for _, name := range given {
-		if verdictFailures[name] != nil {
-			if !policy {
-				return fmt.Errorf("--fail-on %s needs the policy that decides: give --policy", name)
-			}
-			continue
-		}
-		if !strings.Contains(", "+FailureNames()+",", ", "+name+",") {
-			return fmt.Errorf("--fail-on %s: must be one or more of %s, or with --policy block, review", name, FailureNames())
+		switch {
+		case (name == result.Block || name == result.Review) && !policy:
+			return fmt.Errorf("--fail-on %s needs the policy that decides: give --policy", name)
+		case !slices.ContainsFunc(failures, func(f failure) bool { return f.name == name }):
+			return fmt.Errorf("--fail-on %s: must be one or more of %s, or with --policy block, review",
+				name, FailureNames())
 		}
 	}
 	return nil
@@ -281,18 +277,11 @@ func (c *Command) failure(counts pipeline.Counts) error {
 		return fmt.Errorf("%s could not be read, see above; the rest was checked", words.Count(counts.Bad, "line"))
 	}
 	var found []string
+	code := exitVerdict
 	for _, f := range failures {
 		if n := f.count(&counts); n > 0 && slices.Contains(c.FailOn, f.name) {
 			found = append(found, humanize.Comma(n)+" "+f.words)
-		}
-	}
-	code := exitFailOn
-	if len(found) == 0 {
-		code = exitVerdict
-	}
-	for _, name := range []string{result.Block, result.Review} {
-		if n := verdictFailures[name](&counts); n > 0 && slices.Contains(c.FailOn, name) {
-			found = append(found, humanize.Comma(n)+" with the verdict "+name)
+			code = min(code, f.code)
 		}
 	}
 	if len(found) == 0 {
@@ -303,33 +292,28 @@ func (c *Command) failure(counts pipeline.Counts) error {
 
 // stopped returns the error of a run that did not come to its end, with how to
 // resume it.
-func (c *Command) stopped(ctx context.Context, err error, counts pipeline.Counts, in *checkInput, out *checkOutput, resume []string) error {
+func (j *job) stopped(ctx context.Context, err error, counts pipeline.Counts, out *checkOutput) error {
 	if errors.As(err, new(*pipeline.BadRecord)) {
 		return fmt.Errorf("%w; nothing after it was checked (--strict)", err)
 	}
 	if errors.As(err, new(service.UsageError)) {
 		return err
 	}
-	done := c.Resume + counts.Records
-	if done == 0 {
-		return stopError(ctx, err, "; ", "no record was written")
-	}
-	hint := words.Count(done, "record") + " written"
-	if !in.typed { // those that were typed are not there to be read again
-		flags := append([]string{"--resume", fmt.Sprint(done)}, resume...)
+	done := j.Resume + counts.Records
+	separator, hint := "\n", words.Count(done, "record")+" written"
+	switch {
+	case done == 0:
+		separator, hint = "; ", "no record was written"
+	case !j.in.typed: // those that were typed are not there to be read again
+		flags := append([]string{"--resume", fmt.Sprint(done)}, j.resume...)
 		hint += "; go on with " + strings.Join(flags, " ")
-		if in.stdinUsed {
+		if j.in.stdinUsed {
 			hint += ", with the same input again"
 		}
 		if out.file == nil && !out.terminal {
 			hint += ", and append to the output so far with >>"
 		}
 	}
-	return stopError(ctx, err, "\n", hint)
-}
-
-// stopError returns the error of a run that ctx or err has ended.
-func stopError(ctx context.Context, err error, separator, hint string) error {
 	if ctx.Err() != nil {
 		return service.ExitError{Err: fmt.Errorf("interrupted: %s", hint), Code: exitInterrupted}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
+	"github.com/addrspec/addrspec/origin/service"
 )
 
 // outputFlags say how to write what was found.
@@ -27,56 +28,43 @@ type outputFlags struct {
 	Quiet   bool   `group:"Output:" short:"q" help:"Print neither summary nor progress."`
 }
 
-// validate returns an error for flags that exclude each other.
-func (f *outputFlags) validate(resume int64) error {
-	if f.Output == "" {
-		return nil
-	}
-	_, err := os.Stat(f.Output)
-	switch {
-	case err == nil && resume == 0:
-		return fmt.Errorf("--output %s exists; remove it, give another name, or add to it with --resume N", f.Output)
-	case errors.Is(err, fs.ErrNotExist) && resume > 0:
-		return fmt.Errorf("--output %s does not exist, so there is nothing to resume", f.Output)
-	}
-	return nil
-}
-
 // A checkOutput encodes records in the format that was chosen, which may depend on
 // the input's, and writes them.
 type checkOutput struct {
 	pipeline.Format // set by Head
 	flags           *outputFlags
 	in              *checkInput
-	resume          int64     // records that are in the output already
-	skipped         *skipping // of a resumed run
+	skipped         *skipping // of a resumed run, else nil
 
 	io.Writer
 	file     *os.File // of --output, or nil
 	size     int64    // of the file up to the last flush: everything until then ends with a whole record
 	terminal bool     // the records appear on a terminal as they are written
-	colored  bool
 }
 
 // openOutput opens the output.
-func (f *outputFlags) openOutput(in *checkInput, std Streams, resume int64) (*checkOutput, error) {
-	o := &checkOutput{flags: f, in: in, resume: resume, Writer: std.Out}
+func (f *outputFlags) openOutput(in *checkInput, out io.Writer, resumed bool) (*checkOutput, error) {
+	o := &checkOutput{flags: f, in: in, Writer: out}
 	if f.Output == "" {
-		o.terminal, o.colored = output.IsTerminal(std.Out), output.Colored(f.Color, std.Out)
+		o.terminal = output.IsTerminal(out)
 	} else {
 		flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-		if resume > 0 {
+		if resumed {
 			flags = os.O_RDWR | os.O_APPEND
 		}
 		file, err := os.OpenFile(f.Output, flags, 0o600) // only the owner may read addresses
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return nil, service.UsageError{Err: fmt.Errorf("--output %s exists; remove it, give another name, "+
+				"or add to it with --resume N", f.Output)}
+		case errors.Is(err, fs.ErrNotExist) && resumed:
+			return nil, service.UsageError{Err: fmt.Errorf("--output %s does not exist, so there is nothing to resume",
+				f.Output)}
+		case err != nil:
 			return nil, fmt.Errorf("--output: %w", err)
 		}
 		o.file, o.Writer = file, file
-		o.size, err = file.Seek(0, io.SeekEnd)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("--output: %w", err), file.Close())
-		}
+		o.size, _ = file.Seek(0, io.SeekEnd) // it is a regular file
 	}
 	in.apart = f.format(o.terminal, true) != "csv" && !f.Keep
 	return o, nil
@@ -84,17 +72,15 @@ func (f *outputFlags) openOutput(in *checkInput, std Streams, resume int64) (*ch
 
 // format returns the format for an input that is CSV or not.
 func (f *outputFlags) format(terminal, csv bool) string {
+	byName := formats[strings.ToLower(filepath.Ext(f.Output))]
 	switch {
 	case f.To != "auto":
 		return f.To
-	case f.Output != "":
-		if byName := formats[strings.ToLower(filepath.Ext(f.Output))]; byName != "" {
-			return byName
-		}
+	case byName != "":
+		return byName
 	case terminal:
 		return "table"
-	}
-	if csv {
+	case csv:
 		return "csv"
 	}
 	return "ndjson"
@@ -106,18 +92,25 @@ var formats = map[string]string{".csv": "csv", ".tsv": "csv", ".json": "ndjson",
 // Head chooses the format, since the input's is known by now, and appends what
 // precedes the records, which a resumed run has written before.
 func (o *checkOutput) Head(dst []byte) ([]byte, error) {
-	f, layout := o.flags, o.in.first
-	isCSV := layout != nil && layout.Comma() != 0
-	format, comma := f.format(o.terminal, isCSV), ','
+	f, comma, marked := o.flags, ',', false
+	var layout output.Layout
+	isCSV := false
+	if o.in.first != nil && o.in.first.reader != nil {
+		layout, marked = o.in.first.reader, o.in.first.reader.Encoding().Mark
+		isCSV = layout.Comma() != 0
+	}
+	format := f.format(o.terminal, isCSV)
 	switch format {
 	case "table":
-		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Color: o.colored, Details: f.Details}
+		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Details: f.Details,
+			Color: o.file == nil && output.Colored(f.Color, o.Writer)}
 	case "csv":
-		mark := f.CSVSafe || o.in.marked
+		mark := f.CSVSafe || marked
 		if f.BOM != nil {
 			mark = *f.BOM
 		}
-		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep, Safe: f.CSVSafe, BOM: mark}
+		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep,
+			Safe: f.CSVSafe, BOM: mark}
 		if isCSV {
 			comma = rune(layout.Comma())
 		}
@@ -128,52 +121,39 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	switch {
 	case err != nil:
 		return dst, err
-	case o.resume == 0:
+	case o.skipped == nil:
 		return append(dst, head...), nil
 	case o.file == nil: // the shell appends
 		return dst, nil
 	}
-	return dst, resumable(o.file, format, comma, head, o.resume, &o.skipped.last, f.CSVSafe)
+	return dst, o.resumable(format, comma, head)
 }
 
 // close closes the file after a number of records. What was written in part is cut
-// off, so that a resumed run can add to it.
+// off, so that a resumed run can add to it. A new file without a record is removed.
 func (o *checkOutput) close(records int64, complete bool) error {
 	switch {
 	case o.file == nil:
 		return nil
-	case records == 0 && !complete:
-		return o.abandon()
+	case records == 0 && !complete && o.skipped == nil:
+		return errors.Join(o.file.Close(), os.Remove(o.file.Name()))
 	}
 	return errors.Join(o.file.Truncate(o.size), o.file.Close())
 }
 
-// abandon closes the file, and removes it if it is new.
-func (o *checkOutput) abandon() error {
-	if o.file == nil {
-		return nil
-	}
-	err := o.file.Close()
-	if o.resume == 0 {
-		err = errors.Join(err, os.Remove(o.file.Name()))
-	}
-	return err
-}
-
-// summarize prints what a run found. Addresses in the command line need no summary, but for lies, nor
-// does an input that could not be read: the error says why. An encoding that may be another one is
-// reported also where no summary is wanted.
-func (f *outputFlags) summarize(to io.Writer, s *output.Summary, few bool) {
+// summarize prints what a run found. Addresses in the command line need no summary, but for lies.
+// An encoding that may be another one is reported also where no summary is wanted.
+func (o *checkOutput) summarize(to io.Writer, s *output.Summary) {
 	switch {
-	case f.Quiet || f.Summary == "none":
+	case o.flags.Quiet || o.flags.Summary == "none":
 		for n := range s.Readings {
 			if s.Readings[n].Guessed {
 				s.Readings[n].WriteText(to)
 			}
 		}
-	case f.Summary == "json":
+	case o.flags.Summary == "json":
 		_ = s.WriteJSON(to)
-	case few:
+	case o.in.count() >= 0:
 		_ = s.WriteLies(to)
 	default:
 		_ = s.WriteText(to)

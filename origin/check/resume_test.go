@@ -54,7 +54,9 @@ func TestResumable(t *testing.T) {
 			file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 			require.NoError(t, err)
 			defer file.Close()
-			err = resumable(file, c.format, ',', []byte(c.head), c.resume, c.last, c.safe)
+			out := &checkOutput{flags: &outputFlags{CSVSafe: c.safe}, file: file, size: int64(len(c.file)),
+				skipped: &skipping{count: c.resume, last: *c.last}}
+			err = out.resumable(c.format, ',', []byte(c.head))
 			if c.says == "" {
 				require.NoError(t, err)
 				return

@@ -8,14 +8,11 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/check/client"
-	"github.com/addrspec/addrspec/origin/check/pipeline"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/words"
@@ -33,14 +30,6 @@ type ServerFlags struct {
 // ErrServerOffline is the error of flags that exclude each other.
 var ErrServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
 
-// validate returns an error for flags that exclude each other.
-func (f *ServerFlags) validate(offline bool) error {
-	if f.Server != "" && offline {
-		return ErrServerOffline
-	}
-	return nil
-}
-
 // Connect returns a client of the service of --server. It warns if the key would be readable
 // on the network.
 func (f *ServerFlags) Connect(warnings io.Writer) (*client.Client, error) {
@@ -49,14 +38,16 @@ func (f *ServerFlags) Connect(warnings io.Writer) (*client.Client, error) {
 		return nil, err
 	}
 	if f.RunID != "" && !runID.MatchString(f.RunID) {
-		return nil, service.UsageError{Err: errors.New("--run-id must have 16 to 64 letters and digits, such as those that a run printed")}
+		return nil, service.UsageError{Err: errors.New("--run-id must have 16 to 64 letters and digits, " +
+			"such as those that a run printed")}
 	}
 	c, err := client.New(client.Config{URL: f.Server, Key: key, Agent: "addrspec/" + service.Release, RunID: f.RunID})
 	if err != nil {
 		return nil, service.UsageError{Err: fmt.Errorf("--server: %w", err)}
 	}
 	if c.Exposed() {
-		fmt.Fprintln(warnings, "addrspec: warning: --server is http, so others on the network can read the key and the addresses; use https")
+		fmt.Fprintln(warnings, "addrspec: warning: --server is http, so others on the network can read the key "+
+			"and the addresses; use https")
 	}
 	return c, nil
 }
@@ -70,7 +61,7 @@ func (f *ServerFlags) readKey() (string, error) {
 		if f.Key != "" && f.Key != os.Getenv("ADDRSPEC_KEY") {
 			return "", service.UsageError{Err: errors.New("both --key and --key-file are given; give one")}
 		}
-		text, err := service.ReadStart(f.KeyFile, maxKeyFile)
+		text, err := service.ReadStart(f.KeyFile, 4<<10)
 		if err != nil {
 			return "", fmt.Errorf("--key-file: %w", err)
 		}
@@ -80,79 +71,50 @@ func (f *ServerFlags) readKey() (string, error) {
 	case key == "":
 		return "", service.UsageError{Err: errors.New("--server needs an API key: set ADDRSPEC_KEY, or give --key-file FILE")}
 	case !book.WellFormed(key):
-		return "", service.UsageError{Err: fmt.Errorf("%s is not an API key: a key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped", from)}
+		return "", service.UsageError{Err: fmt.Errorf("%s is not an API key: a key is ask_ and 38 letters and digits, "+
+			"of which the last six are a checksum; check that it was not cut off or mistyped", from)}
 	}
 	return key, nil
 }
 
-// maxKeyFile is the most that is read of a key file, in bytes.
-const maxKeyFile = 4 << 10
-
-// setRemote makes the run check through the service. It asks for the account's usage first, so that a
+// checkThere checks through the service. It asks for the account's usage first, so that a
 // wrong URL or key is reported before any address is read. What the run costs is said if the number of
 // addresses is known (not negative), or on a terminal.
-func (c *Command) setRemote(ctx context.Context, run *pipeline.Run, addresses int64, messages io.Writer) (o openChecker, err error) {
-	checker := &client.Checker{Details: c.Details, Reasons: true}
-	engine, closeEngine := Lazily(ctx, &c.ModuleFlags)
-	o.close = closeEngine
-	defer func() {
-		if err != nil {
-			o.close()
-		}
-	}()
-	err = DecideBy(ctx, c.Policy, engine, checker)
+func (j *job) checkThere(ctx context.Context) error {
+	checker := &client.Checker{Details: j.Details, Reasons: true}
+	engine := func() (*host.Engine, error) { return j.Engine(ctx) } // is freed with the process
+	err := DecideBy(ctx, j.Policy, engine, checker)
 	if err != nil {
-		return o, err
+		return err
 	}
-	checker.Client, err = c.Connect(messages)
+	checker.Client, err = j.Connect(j.Err)
 	if err != nil {
-		return o, err
+		return err
 	}
-	o.close = func() { checker.Client.Close(); closeEngine() }
+	defer checker.Client.Close()
 	usage, err := checker.Client.Usage(ctx)
 	if err != nil {
-		return o, fmt.Errorf("--server: %w", err)
+		return fmt.Errorf("--server: %w", err)
 	}
 	// A resumed run sends the Idempotency-Keys of this one, because it has the same batches: a run
 	// stops at a multiple of whole batches.
-	o.resume = append([]string{"--run-id", checker.Client.RunID}, c.adopt(checker, usage.Policy)...)
-	err = checkFailures(c.FailOn, c.Policy != "")
+	j.resume = []string{"--run-id", checker.Client.RunID}
+	// The key's default policy decides to the end of the run, also of a resumed one, whatever
+	// becomes of the key. A run without a policy has no verdicts to its end.
+	if j.Policy == "" && usage.Policy != "" {
+		j.Policy, checker.Policy = usage.Policy, usage.Policy
+		j.resume = append(j.resume, "--policy", usage.Policy)
+	}
+	err = checkFailures(j.FailOn, j.Policy != "")
 	if err != nil {
-		return o, service.UsageError{Err: fmt.Errorf("%w; the key has none by default", err)}
+		return service.UsageError{Err: fmt.Errorf("%w; the key has none by default", err)}
 	}
-	if addresses >= 0 || prompt.IsTerminal(messages) {
-		announce(messages, &usage, addresses)
+	if addresses := j.in.count(); addresses >= 0 || output.IsTerminal(j.Err) {
+		announce(j.Err, &usage, int64(addresses))
 	}
-	checker.Plain, run.Checker = c.Policy == "", checker
-	run.Input, run.Workers = client.Batches(run.Input), client.Concurrency
-	return o, nil
-}
-
-// Lazily returns a function that starts the module when it is first called, and one that
-// stops it.
-func Lazily(ctx context.Context, flags *service.ModuleFlags) (engine func() (*host.Engine, error), closeEngine func()) {
-	var started atomic.Pointer[host.Engine]
-	engine = sync.OnceValues(func() (*host.Engine, error) {
-		e, err := flags.Engine(ctx)
-		started.Store(e)
-		return e, err
-	})
-	return engine, func() {
-		if e := started.Load(); e != nil {
-			e.Close(context.WithoutCancel(ctx))
-		}
-	}
-}
-
-// adopt makes the key's default policy that of the run, if there is no other, and returns the
-// flags with which a resumed run has it too. Columns and verdicts are then the same to its
-// end, whatever becomes of the key. A run without a policy has no verdicts to its end.
-func (c *Command) adopt(checker *client.Checker, policy string) (resume []string) {
-	if c.Policy != "" || policy == "" {
-		return nil
-	}
-	c.Policy, checker.Policy = policy, policy
-	return []string{"--policy", policy}
+	checker.Plain, j.pipe.Checker = j.Policy == "", checker
+	j.pipe.Input, j.pipe.Workers = client.Batches(j.pipe.Input), client.Concurrency
+	return j.check(ctx)
 }
 
 // announce says what a check of so many addresses costs and what is left. The
@@ -171,11 +133,4 @@ func announce(to io.Writer, usage *client.Usage, addresses int64) {
 	if addresses > *points.Remaining {
 		fmt.Fprintln(to, "That may not be enough: the run ends when no points are left for a batch.")
 	}
-}
-
-// An openChecker is the checker of a run: the module in this process or a service.
-type openChecker struct {
-	lies   func() error // what is wrong with a resolver that lies; nil if this process asks none
-	close  func()
-	resume []string // flags that a resumed run needs besides those of this one
 }

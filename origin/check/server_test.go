@@ -50,26 +50,19 @@ func TestReadKeyTrims(t *testing.T) {
 	require.ErrorContains(t, err, "needs an API key")
 }
 
-// A run with the key's default policy goes on with the same policy, and with its own id.
+// A stopped run names the flags to go on with, also those that it has from its key.
 func TestStoppedRunNamesItsFlags(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	file, typed := &checkInput{}, &checkInput{typed: true}
-	for _, c := range []struct {
-		policy, resume string
-		in             *checkInput
-		want           string
-	}{
-		{"", "sign-up", file, "; go on with --resume 9 --run-id X --policy sign-up, and append to the output so far with >>"},
-		{"own.json", "sign-up", file, "; go on with --resume 9 --run-id X, and append to the output so far with >>"},
-		{"", "", file, "; go on with --resume 9 --run-id X, and append to the output so far with >>"},
-		{"", "", typed, ""},
+	for want, in := range map[string]*checkInput{
+		"9 records written; go on with --resume 9 --policy own, and append to the output so far with >>": {},
+		"9 records written; go on with --resume 9 --policy own, with the same input again, and append " +
+			"to the output so far with >>": {stdinUsed: true},
+		"9 records written": {stdinUsed: true, typed: true},
 	} {
-		command := &Command{Resume: 2}
-		command.Policy = c.policy
-		flags := append([]string{"--run-id", "X"}, command.adopt(&client.Checker{}, c.resume)...)
-		err := command.stopped(ctx, ctx.Err(), pipeline.Counts{Records: 7}, c.in, &checkOutput{}, flags)
-		require.EqualError(t, err, "interrupted: 9 records written"+c.want)
+		j := &job{Command: &Command{Resume: 2}, in: in, resume: []string{"--policy", "own"}}
+		err := j.stopped(ctx, ctx.Err(), pipeline.Counts{Records: 7}, &checkOutput{})
+		require.EqualError(t, err, "interrupted: "+want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/check"
@@ -106,11 +107,10 @@ func (c *mcpCmd) remote(ctx context.Context, warnings io.Writer) (o mcp.Options,
 	if err != nil {
 		return o, nil, err
 	}
-	engine, closeEngine := check.Lazily(ctx, &c.ModuleFlags)
-	done = func() { service.Close(); closeEngine() }
+	// Few sessions need the module, which is freed with the process.
+	engine := sync.OnceValues(func() (*host.Engine, error) { return c.Engine(ctx) })
 	var usual client.Checker
 	if err := check.DecideBy(ctx, c.Policy, engine, &usual); err != nil {
-		done()
 		return o, nil, err
 	}
 	o.Mode = mcp.Service
@@ -131,5 +131,5 @@ func (c *mcpCmd) remote(ctx context.Context, warnings io.Writer) (o mcp.Options,
 		}
 		return &checker, nil
 	}
-	return o, done, nil
+	return o, service.Close, nil
 }
