@@ -33,14 +33,19 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// A Command checks addresses without an account: given as arguments, in files, or in
-// a pipe.
+// A Command checks addresses: given as arguments, in files, or in a pipe.
 type Command struct {
 	Targets []string `arg:"" optional:"" name:"address|file" help:"Addresses and files. - is standard input, which is also read if nothing is given."`
 
 	inputFlags
 	outputFlags
-	dnsFlags
+
+	Offline             bool     `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, null in NDJSON."`
+	DNS                 []string `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
+	service.KnownMXFlag `group:"MX records:"`
+	DNSTimeout          time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one lookup (${default})."`
+	Workers             int           `group:"MX records:" default:"64" placeholder:"N" help:"The most lookups at a time (${default}). Each domain is looked up once."`
+
 	ServerFlags
 	service.ModuleFlags `group:"Module and lists:"`
 
@@ -49,17 +54,7 @@ type Command struct {
 	Resume int64    `group:"End and exit code:" placeholder:"N" help:"Leave out the first N addresses, which an earlier run has written. An interrupted run prints its N."`
 }
 
-// dnsFlags are how MX records are looked up.
-type dnsFlags struct {
-	Offline             bool     `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, null in NDJSON."`
-	DNS                 []string `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
-	service.KnownMXFlag `group:"MX records:"`
-	DNSTimeout          time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one lookup (${default})."`
-	Workers             int           `group:"MX records:" default:"64" placeholder:"N" help:"The most lookups at a time (${default}). Each domain is looked up once."`
-}
-
-// mostWorkers is the most lookups at a time: beyond it a resolver of an office or
-// a home drops queries.
+// mostWorkers is the most lookups at a time: a resolver of an office or a home drops more.
 const mostWorkers = 1024
 
 // validate returns an error for settings that cannot work.
@@ -146,11 +141,11 @@ func (j *job) checkHere(ctx context.Context) error {
 // verifyTime is the longest time that a run waits to know whether a resolver lies.
 const verifyTime = 2 * time.Second
 
-// chunksLookedUp is how many chunks wait for lookups at a time. A domain that does
-// not respond delays the output behind it, and the others go on meanwhile.
+// chunksLookedUp is how many chunks wait for lookups at a time. A domain that does not respond delays
+// the output behind it, and the others go on meanwhile.
 const chunksLookedUp = 64
 
-// check checks everything, and prints on standard error progress, what cannot be read, and the summary.
+// check prints on standard error, beside the run, progress, what cannot be read, and the summary.
 // There is no progress beside a table on the same terminal, where the rows are the progress.
 func (j *job) check(ctx context.Context) error {
 	out, err := j.openOutput(j.in, j.Out, j.Resume > 0)
@@ -171,7 +166,7 @@ func (j *job) check(ctx context.Context) error {
 		messages, stop = progress, progress.Stop
 		progress.Start()
 	}
-	bad := output.BadLines{To: messages, Name: j.in.targets[0].name()}
+	bad := output.BadLines{To: messages, Name: j.in.targets[0].name}
 	j.pipe.Format, j.pipe.Output, j.pipe.Bad = out, out, bad.Report
 	j.pipe.Written = func(counts pipeline.Counts) {
 		if out.file != nil {
@@ -199,7 +194,7 @@ func (j *job) check(ctx context.Context) error {
 
 // resolver returns a resolver that responds. Without one, all addresses would get
 // the same error, after a long time.
-func (c *dnsFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
+func (c *Command) resolver(ctx context.Context) (*mx.Resolver, error) {
 	config := pipeline.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers)
 	config.WithMX = c.KnownMX()
 	resolver, err := mx.New(config)
@@ -270,8 +265,7 @@ func checkFailures(given []string, policy bool) error {
 	return nil
 }
 
-// failure returns the error of a run that came to its end: lines that could not be
-// read, or what --fail-on names.
+// failure returns the error of a run that came to its end: bad lines, or what --fail-on names.
 func (c *Command) failure(counts pipeline.Counts) error {
 	if counts.Bad > 0 && !slices.Contains(c.FailOn, "errors") {
 		return fmt.Errorf("%s could not be read, see above; the rest was checked", words.Count(counts.Bad, "line"))
@@ -290,8 +284,7 @@ func (c *Command) failure(counts pipeline.Counts) error {
 	return service.ExitError{Err: fmt.Errorf("--fail-on: %s", strings.Join(found, ", ")), Code: code}
 }
 
-// stopped returns the error of a run that did not come to its end, with how to
-// resume it.
+// stopped returns the error of a run that did not come to its end, with how to resume it.
 func (j *job) stopped(ctx context.Context, err error, counts pipeline.Counts, out *checkOutput) error {
 	if errors.As(err, new(*pipeline.BadRecord)) {
 		return fmt.Errorf("%w; nothing after it was checked (--strict)", err)

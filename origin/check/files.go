@@ -29,20 +29,10 @@ var headers = map[string]input.Header{"auto": input.HeaderAuto, "yes": input.Hea
 
 // A target is a file to read, or addresses of the command line in a row.
 type target struct {
+	name      string // in messages
+	path      string // "-" for standard input, "" for addresses
 	addresses []string
-	path      string // "-" for standard input
-	size      int64  // of the file in bytes, 0 if it is not known
-}
-
-// name is how messages name the target.
-func (t *target) name() string {
-	switch t.path {
-	case "":
-		return "the addresses in the command line"
-	case "-":
-		return "standard input"
-	}
-	return t.path
+	size      int64 // of the file in bytes, 0 if it is not known
 }
 
 // openInput finds out what the arguments are.
@@ -70,22 +60,21 @@ func (f *inputFlags) openInput(args []string, std Streams) (*checkInput, error) 
 	return in, nil
 }
 
-// targetOf returns what an argument names. A file comes first: its name may have
-// an @, and an address that is also the name of a file is rare.
+// targetOf returns what an argument names. A file comes first: its name may have an @.
 func targetOf(arg string) (target, error) {
 	if arg == "-" {
-		return target{path: "-"}, nil
+		return target{name: "standard input", path: arg}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
 		return target{}, fmt.Errorf("%s is a directory; give the files in it", arg)
 	case err == nil && info.Mode().IsRegular():
-		return target{path: arg, size: info.Size()}, nil
+		return target{name: arg, path: arg, size: info.Size()}, nil
 	case err == nil:
-		return target{path: arg}, nil
+		return target{name: arg, path: arg}, nil
 	case strings.Contains(arg, "@"):
-		return target{addresses: []string{arg}}, nil
+		return target{name: "the addresses in the command line", addresses: []string{arg}}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return target{}, service.UsageError{Err: fmt.Errorf("there is no file %q, and an address has an @; "+
 			"to check it all the same, pipe it: printf '%%s\\n' ADDRESS | addrspec check", arg)}
@@ -128,8 +117,7 @@ func (in *checkInput) size() (total int64) {
 	return total
 }
 
-// count returns how many addresses there are, or -1 if files have to be read to
-// know.
+// count returns how many addresses there are, or -1 if files have to be read to know.
 func (in *checkInput) count() int {
 	if len(in.targets) > 1 || in.targets[0].path != "" {
 		return -1
@@ -137,13 +125,10 @@ func (in *checkInput) count() int {
 	return len(in.targets[0].addresses)
 }
 
-// maxReadings is the most inputs whose encoding is reported.
-const maxReadings = 20
-
 // open opens the targets. wrap counts the bytes that are read.
 func (in *checkInput) open(wrap func(io.Reader) io.Reader) error {
 	for _, t := range in.targets {
-		s := &source{name: t.name()}
+		s := &source{name: t.name}
 		in.sources = append(in.sources, s)
 		if t.path == "" {
 			s.Input = input.FromArguments(t.addresses)
@@ -167,7 +152,7 @@ func (in *checkInput) open(wrap func(io.Reader) io.Reader) error {
 		}
 		s.reader = input.New(wrap(from), options)
 		s.Input, s.closers = s.reader, append(s.closers, s.reader)
-		if len(in.known) < maxReadings {
+		if len(in.known) < 20 { // else the summary would be all about them
 			in.known = append(in.known, s)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -35,11 +34,9 @@ func ReadPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Po
 		return nil, nil
 	}
 	document, err := service.ReadStart(path, MaxPolicyFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("--policy: %w; only with --server, a name of a-z, 0-9, - and _ is a policy of the account", err)
-	case err != nil:
-		return nil, fmt.Errorf("--policy: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("--policy: %w; only with --server, a name of a-z, 0-9, - and _ is a policy "+
+			"of the account", err)
 	}
 	policy, err := CompilePolicy(ctx, engine, path, document)
 	if err != nil {
@@ -48,12 +45,10 @@ func ReadPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Po
 	return policy, nil
 }
 
-// MaxPolicyFile is above the longest document of a policy, which the module refuses in its
-// own words.
+// MaxPolicyFile is above the longest document of a policy, which the module refuses in its own words.
 const MaxPolicyFile = 4 << 20
 
-// CompilePolicy returns the policy of a document, or an error that names file, line and
-// place.
+// CompilePolicy returns the policy of a document, or an error that names file, line and place.
 func CompilePolicy(ctx context.Context, engine *host.Engine, file, document string) (*host.Policy, error) {
 	policy, err := engine.NewPolicy(ctx, document)
 	if refused, ok := errors.AsType[*host.PolicyError](err); ok {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +29,7 @@ type outputFlags struct {
 	Quiet   bool   `group:"Output:" short:"q" help:"Print neither summary nor progress."`
 }
 
-// A checkOutput encodes records in the format that was chosen, which may depend on
-// the input's, and writes them.
+// A checkOutput encodes records in the format that was chosen or that of the input, and writes them.
 type checkOutput struct {
 	pipeline.Format // set by Head
 	flags           *outputFlags
@@ -89,17 +89,14 @@ func (f *outputFlags) format(terminal, csv bool) string {
 // formats are the formats of --output by the extension of the name.
 var formats = map[string]string{".csv": "csv", ".tsv": "csv", ".json": "ndjson", ".jsonl": "ndjson", ".ndjson": "ndjson", ".txt": "table"}
 
-// Head chooses the format, since the input's is known by now, and appends what
-// precedes the records, which a resumed run has written before.
+// Head chooses the format, since the input's is known by now, and appends what precedes the records.
 func (o *checkOutput) Head(dst []byte) ([]byte, error) {
-	f, comma, marked := o.flags, ',', false
+	f, comma, marked := o.flags, byte(0), false
 	var layout output.Layout
-	isCSV := false
-	if o.in.first != nil && o.in.first.reader != nil {
-		layout, marked = o.in.first.reader, o.in.first.reader.Encoding().Mark
-		isCSV = layout.Comma() != 0
+	if reader := o.in.first.reader; reader != nil {
+		layout, comma, marked = reader, reader.Comma(), reader.Encoding().Mark
 	}
-	format := f.format(o.terminal, isCSV)
+	format := f.format(o.terminal, comma != 0)
 	switch format {
 	case "table":
 		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Details: f.Details,
@@ -111,9 +108,6 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 		}
 		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep,
 			Safe: f.CSVSafe, BOM: mark}
-		if isCSV {
-			comma = rune(layout.Comma())
-		}
 	default:
 		o.Format = &output.NDJSON{Keep: f.Keep, Layout: layout}
 	}
@@ -126,11 +120,11 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	case o.file == nil: // the shell appends
 		return dst, nil
 	}
-	return dst, o.resumable(format, comma, head)
+	return dst, o.resumable(format, rune(cmp.Or(comma, ',')), head)
 }
 
-// close closes the file after a number of records. What was written in part is cut
-// off, so that a resumed run can add to it. A new file without a record is removed.
+// close closes the file after a number of records. What was written in part is cut off, so that a
+// resumed run can add to it. A new file without a record is removed.
 func (o *checkOutput) close(records int64, complete bool) error {
 	switch {
 	case o.file == nil:

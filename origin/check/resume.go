@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -63,17 +62,12 @@ func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 	}
 	records, last, err := countRecords(in, format, comma)
 	end := make([]byte, 1)
-	_, wrong := o.file.ReadAt(end, max(0, o.size-1))
-	cut := errors.Is(err, csv.ErrQuote)
-	if err == io.EOF && records > 0 && wrong == nil && string(end) != "\n" {
-		records, cut = records-1, true
-	}
+	_, _ = o.file.ReadAt(end, o.size-1) // no byte of an empty file
 	switch {
-	case cut:
-		return fail("ends within a record: remove what follows its %s, and give --resume %d",
-			words.Count(records, "whole record"), records)
 	case err != io.EOF:
-		return fail("cannot be read: %w", err)
+		return fail("cannot be read: %w; remove what follows its last whole record, and run again", err)
+	case records > 0 && string(end) != "\n":
+		return fail("ends within a record: remove what follows its last whole record, and run again")
 	case records != o.skipped.count:
 		return fail("has %s, so go on with --resume %d, or remove it", words.Count(records, "record"), records)
 	case !isRecord(last, format, &o.skipped.last, o.flags.CSVSafe):
@@ -88,9 +82,6 @@ func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 func countRecords(in *bufio.Reader, format string, comma rune) (count int64, last []string, err error) {
 	read := func() ([]string, error) {
 		line, err := in.ReadString('\n')
-		if line != "" { // the end, if it was reached, comes next
-			err = nil
-		}
 		return []string{line}, err
 	}
 	if format == "csv" {

@@ -69,7 +69,8 @@ func (f *ServerFlags) readKey() (string, error) {
 	}
 	switch {
 	case key == "":
-		return "", service.UsageError{Err: errors.New("--server needs an API key: set ADDRSPEC_KEY, or give --key-file FILE")}
+		return "", service.UsageError{Err: errors.New("--server needs an API key: set ADDRSPEC_KEY, " +
+			"or give --key-file FILE")}
 	case !book.WellFormed(key):
 		return "", service.UsageError{Err: fmt.Errorf("%s is not an API key: a key is ask_ and 38 letters and digits, "+
 			"of which the last six are a checksum; check that it was not cut off or mistyped", from)}
@@ -77,9 +78,8 @@ func (f *ServerFlags) readKey() (string, error) {
 	return key, nil
 }
 
-// checkThere checks through the service. It asks for the account's usage first, so that a
-// wrong URL or key is reported before any address is read. What the run costs is said if the number of
-// addresses is known (not negative), or on a terminal.
+// checkThere checks through the service. It asks for the account's usage first, so that a wrong URL or
+// key is reported before any address is read. What the run costs is said if that is known, or on a terminal.
 func (j *job) checkThere(ctx context.Context) error {
 	checker := &client.Checker{Details: j.Details, Reasons: true}
 	engine := func() (*host.Engine, error) { return j.Engine(ctx) } // is freed with the process
@@ -117,8 +117,7 @@ func (j *job) checkThere(ctx context.Context) error {
 	return j.check(ctx)
 }
 
-// announce says what a check of so many addresses costs and what is left. The
-// number is negative if it is not known.
+// announce says what a check costs and what is left. The number is negative if it is not known.
 func announce(to io.Writer, usage *client.Usage, addresses int64) {
 	cost := "One point for each different address of a batch"
 	if addresses >= 0 {

@@ -53,12 +53,14 @@ func TestCheckThroughAServiceIsCharged(t *testing.T) {
 }
 
 // A run that is interrupted while a batch waits ends after those before. It goes on with the
-// Idempotency-Keys that its message names, and no address is charged twice.
+// Idempotency-Keys and the policy that its message names, and no address is charged twice.
 func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
 	t.Parallel()
 	server, out := mxtest.New(t, contract.Zone), new(origintest.Log)
 	s := start(t, "--dns", server.Addr, "--dns-timeout", "1m", "--batch-timeout", "1m")
-	key, file := s.newKey(t), fileOf(t, "list.txt", listOf(64)+"a@silent.example\n")
+	_, account := s.limitedKey(t, book.Unlimited)
+	key := s.policyKey(t, account, "sign-up", `{"block": {"domains": ["spam.example"]}}`)
+	file := fileOf(t, "list.txt", listOf(64)+"a@silent.example\n")
 	ctx, interrupt := context.WithCancel(t.Context())
 	server.Respond("silent.example", func(dns.ResponseWriter, *dns.Msg) {
 		for !out.Contains("user63@") && ctx.Err() == nil {
@@ -69,8 +71,8 @@ func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
 	var problem strings.Builder
 	args := []string{"check", "--server", "http://" + s.hostPort, "--key", key, file}
 	require.Equal(t, exitInterrupted, run(ctx, args, streams{nil, out, &problem}))
-	hint := regexp.MustCompile(`interrupted: 64 records written; go on with (--resume 64 --run-id [A-Z0-9]{26}), and append ` +
-		`to the output so far with >>\n`).FindStringSubmatch(problem.String())
+	hint := regexp.MustCompile(`interrupted: 64 records written; go on with (--resume 64 --run-id [A-Z0-9]{26} --policy sign-up), ` +
+		`and append to the output so far with >>\n`).FindStringSubmatch(problem.String())
 	require.NotNil(t, hint, problem.String())
 	server.Respond("silent.example", mxtest.Answer)
 	rest, again, code := operator(t, append(args, strings.Fields(hint[1])...)...)
