@@ -24,9 +24,6 @@ type inputFlags struct {
 	Header   string `group:"Input:" enum:"auto,yes,no" default:"auto" help:"Whether the first row of CSV has the names of the columns: auto, yes or no."`
 }
 
-// headers are the values of --header.
-var headers = map[string]input.Header{"auto": input.HeaderAuto, "yes": input.HeaderYes, "no": input.HeaderNo}
-
 // A target is a file to read, or addresses of the command line in a row.
 type target struct {
 	name      string // in messages
@@ -135,7 +132,7 @@ func (in *checkInput) open(wrap func(io.Reader) io.Reader) error {
 			continue
 		}
 		options := input.Options{Format: in.flags.From, Encoding: in.flags.Encoding, Column: in.flags.Column,
-			Header: headers[in.flags.Header], Sheet: in.flags.Sheet, Name: s.name, Several: len(in.targets) > 1}
+			Header: in.flags.Header, Sheet: in.flags.Sheet, Name: s.name, Several: len(in.targets) > 1}
 		from := in.stdin
 		if t.path != "-" {
 			file, err := os.Open(t.path)

@@ -67,6 +67,18 @@ func likeAddress(cell string) int {
 
 func isAddress(cell string) bool { return likeAddress(cell) > 0 }
 
+func hasAddress(cells []string) bool { return slices.ContainsFunc(cells, isAddress) }
+
+// filled counts the cells that are not blank.
+func filled(cells []string) (count int) {
+	for _, cell := range cells {
+		if strings.TrimSpace(cell) != "" {
+			count++
+		}
+	}
+	return count
+}
+
 // sampleRows is how many rows decide about the separator, the column and the
 // header, if so many have arrived.
 const sampleRows = 100
@@ -80,19 +92,14 @@ const maxPreamble = 9
 func preamble(rows [][]string, chosen string) int {
 	widest := 0
 	for n, cells := range rows[:min(len(rows), maxPreamble+1)] {
-		if slices.ContainsFunc(cells, isAddress) {
+		if hasAddress(cells) {
 			return 0
 		}
-		full := 0
-		for _, cell := range cells {
-			if strings.TrimSpace(cell) != "" {
-				full++
-			}
-		}
+		full := filled(cells)
 		named := slices.ContainsFunc(cells, func(cell string) bool {
 			return isName(cell) || chosen != "" && plain(cell) == plain(chosen)
 		})
-		followed := full > 1 && len(rows) > n+1 && slices.ContainsFunc(rows[n+1], isAddress)
+		followed := full > 1 && len(rows) > n+1 && hasAddress(rows[n+1])
 		switch {
 		case (named || followed) && (full > widest || full == 1 && widest == 1):
 			return n
@@ -106,10 +113,10 @@ func preamble(rows [][]string, chosen string) int {
 // findColumn returns the index of the column of addresses. Among those with addresses, or with
 // nothing in them yet, it is the one with the best known name in the first row; else the one with
 // the most addresses, where "mail" in its name breaks a tie. The error says that there is none or no
-// single one.
-func findColumn(sample [][]string) (int, error) {
-	votes, others := make([]int, widest(sample)+1), make([]int, widest(sample)+1)
-	for _, cells := range sample {
+// single one of several.
+func findColumn(rows [][]string) (int, error) {
+	votes, others := make([]int, widest(rows)), make([]int, widest(rows))
+	for _, cells := range rows {
 		for n, cell := range cells {
 			votes[n] += 2 * likeAddress(cell)
 			if !isAddress(cell) && strings.TrimSpace(cell) != "" {
@@ -119,7 +126,7 @@ func findColumn(sample [][]string) (int, error) {
 	}
 	none := slices.Max(votes) == 0
 	named, place := -1, 0
-	for n, cell := range first(sample) {
+	for n, cell := range rows[0] {
 		here := placeOf(cell)
 		if here > 0 && (none || votes[n] > 0 || others[n] == 1) && (place == 0 || here < place) {
 			named, place = n, here
@@ -128,64 +135,56 @@ func findColumn(sample [][]string) (int, error) {
 			votes[n]++
 		}
 	}
-	if named >= 0 {
-		return named, nil
-	}
 	most := slices.Max(votes)
 	best := slices.Index(votes, most)
 	other := slices.Index(votes[best+1:], most)
 	switch {
+	case named >= 0:
+		return named, nil
+	case len(votes) == 1:
+		return 0, nil
 	case most == 0:
 		return 0, fmt.Errorf("%w; name one by its number or name (--column), or give --from text if each line "+
-			"is an address; %s", errNoColumn, describe(first(sample)))
+			"is an address; %s", errNoColumn, describe(rows[0]))
 	case other >= 0:
 		return best, fmt.Errorf("columns %d and %d both have addresses: name one by its number or name (--column), "+
-			"or give one address a line; %s", best+1, best+2+other, describe(first(sample)))
+			"or give one address a line; %s", best+1, best+2+other, describe(rows[0]))
 	}
 	return best, nil
 }
 
 // findHeader reports whether the first row has names: it has a known one, or no
 // address where later rows have some. decided is false if a second row is needed.
-func findHeader(sample [][]string, column int) (header, decided bool) {
-	cell := at(first(sample), column)
+func findHeader(rows [][]string, column int) (header, decided bool) {
+	cell := at(rows[0], column)
 	switch {
 	case isAddress(cell):
 		return false, true
 	case isName(cell):
 		return true, true
 	}
-	later := slices.ContainsFunc(sample[min(1, len(sample)):], func(cells []string) bool {
-		return isAddress(at(cells, column))
-	})
-	return later || strings.Contains(plain(cell), "mail"), len(sample) > 1
+	later := slices.ContainsFunc(rows[1:], func(cells []string) bool { return isAddress(at(cells, column)) })
+	return later || strings.Contains(plain(cell), "mail"), len(rows) > 1
 }
 
 // chooseColumn returns the index of the column that the user named: a number from
 // 1, or a name in the first row.
-func chooseColumn(sample [][]string, chosen string) (column int, named bool, err error) {
+func chooseColumn(rows [][]string, chosen string) (column int, named bool, err error) {
 	if number, err := strconv.Atoi(chosen); err == nil {
-		if number < 1 || number > widest(sample) {
-			return 0, false, fmt.Errorf("there is no column %d: the rows have %d", number, widest(sample))
+		if number < 1 || number > widest(rows) {
+			return 0, false, fmt.Errorf("there is no column %d: the rows have %d", number, widest(rows))
 		}
 		return number - 1, false, nil
 	}
-	var exact, similar []int
-	for n, cell := range first(sample) {
-		if strings.TrimSpace(cell) == chosen {
-			exact = append(exact, n)
-		}
+	var found []int
+	for n, cell := range rows[0] {
 		if plain(cell) == plain(chosen) {
-			similar = append(similar, n)
+			found = append(found, n)
 		}
-	}
-	found := exact
-	if len(found) == 0 {
-		found = similar
 	}
 	switch len(found) {
 	case 0:
-		return 0, false, fmt.Errorf("there is no column %q; %s", chosen, describe(first(sample)))
+		return 0, false, fmt.Errorf("there is no column %q; %s", chosen, describe(rows[0]))
 	case 1:
 		return found[0], true, nil
 	}
@@ -211,23 +210,16 @@ func describe(cells []string) string {
 	return "the columns are " + strings.Join(list, ", ")
 }
 
-func first(sample [][]string) []string {
-	if len(sample) == 0 {
-		return nil
-	}
-	return sample[0]
-}
-
 // at returns the cell of a column, or "".
 func at(cells []string, column int) string {
-	if column < 0 || column >= len(cells) {
+	if column >= len(cells) {
 		return ""
 	}
 	return cells[column]
 }
 
-func widest(sample [][]string) (width int) {
-	for _, cells := range sample {
+func widest(rows [][]string) (width int) {
+	for _, cells := range rows {
 		width = max(width, len(cells))
 	}
 	return width

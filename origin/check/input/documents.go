@@ -1,98 +1,58 @@
 package input
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"regexp"
-	"strings"
+
+	"github.com/addrspec/addrspec/origin/check/input/charset"
 )
 
 // A signature is how files of a format begin.
 type signature struct {
-	magic string
-	err   error // why such a file is not read; nil if it is
+	magic    string
+	encoding string // that such a byte order mark names (Unicode 16, section 23.8)
+	err      error  // why such a file is not read; nil if it is
 }
 
 const (
 	gzipMagic = "\x1f\x8b"
+	markUTF8  = "\xef\xbb\xbf"
 	zipMagic  = "PK\x03\x04"
 	saveSheet = "open it and save the sheet as CSV UTF-8"
 )
 
-// signatures are the formats that are recognised before their encoding. Addresses
-// do not begin with any of them whole: with BZh9 they may.
-var signatures = func() []signature {
-	all := []signature{
-		{gzipMagic, nil},
-		{markUTF8, nil},
-		{markUTF16LE, nil},
-		{markUTF16BE, nil},
-		{"\xff\xfe\x00\x00", errUTF32},
-		{"\x00\x00\xfe\xff", errUTF32},
-		{"\x28\xb5\x2f\xfd", compressed("Zstandard", "zstd -dc")},
-		{"\xfd7zXZ\x00", compressed("xz", "xz -dc")},
-		{"\x04\x22\x4d\x18", compressed("LZ4", "lz4 -dc")},
-		{"7z\xbc\xaf\x27\x1c", compressed("7-Zip", "7z x -so")},
-		{zipMagic, nil}, // see zipped
-		{"PK\x05\x06", errors.New("this is an empty ZIP archive")},
-		{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", errors.New("this is an Excel workbook of the old format (.xls) or with a " +
-			"password, or another old Office document, and not text: " + saveSheet)},
-		{"%PDF-", errors.New("this is a PDF document: take the list from where it was made, as CSV or text")},
-	}
-	for _, level := range "123456789" {
-		all = append(all, signature{"BZh" + string(level) + "\x31\x41\x59\x26\x53\x59", compressed("bzip2", "bzip2 -dc")})
-	}
-	return all
-}()
+// signatures are the formats that are recognised before their encoding, by the first that fits.
+// Addresses do not begin with any of them whole: with BZh9 they may.
+var signatures = []signature{
+	{magic: gzipMagic, err: errors.New("this is compressed twice with gzip: decompress it once, " +
+		"as with gzip -dc FILE | addrspec check -")},
+	{magic: "\xff\xfe\x00\x00", err: errUTF32},
+	{magic: "\x00\x00\xfe\xff", err: errUTF32},
+	{magic: markUTF8, encoding: charset.UTF8},
+	{magic: "\xff\xfe", encoding: charset.UTF16LE},
+	{magic: "\xfe\xff", encoding: charset.UTF16BE},
+	{magic: "\x28\xb5\x2f\xfd", err: compressed("Zstandard", "zstd -dc")},
+	{magic: "\xfd7zXZ\x00", err: compressed("xz", "xz -dc")},
+	{magic: "\x04\x22\x4d\x18", err: compressed("LZ4", "lz4 -dc")},
+	{magic: "7z\xbc\xaf\x27\x1c", err: compressed("7-Zip", "7z x -so")},
+	{magic: "BZh91AY&SY", err: compressed("bzip2", "bzip2 -dc")}, // 9 is the level that all tools write
+	{magic: zipMagic, err: errors.New("this is a ZIP archive or a spreadsheet: unpack an archive; give a workbook " +
+		"(.xlsx) by its name and not in a pipe or gzip; of another spreadsheet (.ods), " + saveSheet)},
+	{magic: "PK\x05\x06", err: errors.New("this is an empty ZIP archive")},
+	{magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", err: errors.New("this is an Excel workbook of the old format " +
+		"(.xls) or with a password, or another old Office document, and not text: " + saveSheet)},
+	{magic: "%PDF-", err: errors.New("this is a PDF document: take the list from where it was made, as CSV or text")},
+}
 
 var (
 	errUTF32 = errors.New("this is UTF-32: convert it, as with iconv -f UTF-32 -t UTF-8")
-	errTwice = errors.New("this is compressed twice with gzip: decompress it once, " +
-		"as with gzip -dc FILE | addrspec check -")
-	errNUL = errors.New("this is not text: it has many NUL bytes; save a spreadsheet as CSV UTF-8, " +
+	errNUL   = errors.New("this is not text: it has many NUL bytes; save a spreadsheet as CSV UTF-8, " +
 		"and UTF-16 with a byte order mark")
 )
 
 func compressed(name, command string) error {
 	return errors.New("this is compressed with " + name + ", and only gzip is read: decompress it, as with " + command +
 		" FILE | addrspec check -")
-}
-
-// decided reports whether the first bytes that arrived are enough for recognise:
-// no more bytes could make them the beginning of another signature.
-func decided(head []byte) bool {
-	for _, s := range signatures {
-		if len(head) < len(s.magic) && strings.HasPrefix(s.magic, string(head)) {
-			return false
-		}
-	}
-	return true
-}
-
-// recognise returns the signature of the first bytes that arrived, or the zero
-// value.
-func recognise(head []byte) (found signature) {
-	for _, s := range signatures {
-		if len(s.magic) > len(found.magic) && bytes.HasPrefix(head, []byte(s.magic)) {
-			found = s
-		}
-	}
-	return found
-}
-
-// zipped returns the error of a ZIP archive by the names in its beginning. That of
-// OpenDocument begins with its media type (OpenDocument 1.3 part 2, section 3.3).
-func zipped(head []byte) error {
-	switch {
-	case bytes.Contains(head, []byte("opendocument.spreadsheet")):
-		return errors.New("this is an OpenDocument spreadsheet (.ods) and not text: " + saveSheet)
-	case bytes.Contains(head, []byte("xl/")):
-		return errors.New("this is an Excel workbook (.xlsx), which is read from a file and not from a pipe or gzip: " +
-			"give its name")
-	}
-	return errors.New("this is a ZIP archive or a spreadsheet: unpack an archive; " +
-		"give a workbook (.xlsx) by its name and not in a pipe; of another spreadsheet, " + saveSheet)
 }
 
 // documents are texts that are no lists, by how they begin. Every line of them would be an address
@@ -116,15 +76,3 @@ var documents = []struct {
 }
 
 const exportContacts = "export the contacts as CSV"
-
-// refuse returns an error for text that begins like a document.
-func refuse(beginning []byte) error {
-	beginning = bytes.TrimSpace(beginning[:min(len(beginning), 4<<10)])
-	for _, d := range documents {
-		if d.begins.Match(beginning) {
-			return fmt.Errorf("this is %s and not a list: %s instead; with --from text, each line is an address all the same",
-				d.name, d.advice)
-		}
-	}
-	return nil
-}

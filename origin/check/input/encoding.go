@@ -15,49 +15,38 @@ import (
 	"github.com/addrspec/addrspec/origin/check/input/workbook"
 )
 
-// The byte order marks (Unicode 16, section 23.8).
-const (
-	markUTF8    = "\xef\xbb\xbf"
-	markUTF16LE = "\xff\xfe"
-	markUTF16BE = "\xfe\xff"
-)
-
-// marks are the encodings that a byte order mark names.
-var marks = map[string]string{markUTF8: charset.UTF8, markUTF16LE: charset.UTF16LE, markUTF16BE: charset.UTF16BE}
-
 // decode returns in as text without a byte order mark, decompressed. It refuses what is no text.
 // The text is UTF-8, but for lines of a list that else is.
-func (r *Reader) decode(in io.Reader) (text io.Reader, err error) {
-	again := func() (io.Reader, error) { return io.NewSectionReader(r.options.File, 0, 1<<62), nil }
+func (r *Reader) decode(in io.Reader) (io.Reader, error) {
 	raw := bufio.NewReaderSize(&final{in: in}, bufferSize)
-	found := recognise(await(raw, decided))
-	if found.magic == gzipMagic {
-		again = func() (io.Reader, error) { return gunzip(io.NewSectionReader(r.options.File, 0, 1<<62)) }
+	head := await(raw)
+	compressed := bytes.HasPrefix(head, []byte(gzipMagic))
+	if compressed {
 		plain, err := gunzip(raw)
 		if err != nil {
 			return nil, err
 		}
 		raw = bufio.NewReaderSize(plain, bufferSize)
-		found = recognise(await(raw, decided))
-		if found.magic == gzipMagic {
-			return nil, errTwice
-		}
-	} else if found.magic == zipMagic && r.options.File != nil {
-		return r.openWorkbook()
+		head = await(raw)
+	}
+	var found signature
+	at := slices.IndexFunc(signatures, func(s signature) bool { return bytes.HasPrefix(head, []byte(s.magic)) })
+	if at >= 0 {
+		found = signatures[at]
 	}
 	switch {
+	case found.magic == zipMagic && !compressed && r.options.File != nil:
+		return r.openWorkbook()
 	case r.options.Sheet != "":
 		return nil, errors.New("--sheet is for Excel workbooks (.xlsx), and this is none")
-	case found.magic == zipMagic:
-		return nil, zipped(await(raw, hasLineEnd))
 	case found.err != nil:
 		return nil, found.err
 	}
-	_, err = raw.Discard(len(found.magic)) // it has arrived
+	_, err := raw.Discard(len(found.magic)) // it has arrived
 	if err != nil {
 		return nil, err
 	}
-	return r.decodeAs(raw, marks[found.magic], again)
+	return r.decodeAs(raw, found.encoding, compressed)
 }
 
 func (r *Reader) openWorkbook() (io.Reader, error) {
@@ -74,14 +63,13 @@ func (r *Reader) openWorkbook() (io.Reader, error) {
 	return book, nil
 }
 
-// decodeAs decodes what follows a byte order mark, if marked names an encoding. again reads the
-// file once more.
-func (r *Reader) decodeAs(raw *bufio.Reader, marked string, again func() (io.Reader, error)) (io.Reader, error) {
-	head := await(raw, hasLineEnd)
+// decodeAs decodes what follows a byte order mark, if marked names an encoding.
+func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io.Reader, error) {
+	head := await(raw)
 	utf16 := guessUTF16(head)
 	e := Encoding{Mark: marked != ""}
 	switch given := r.options.Encoding; {
-	case given != "" && given != Auto:
+	case given != Auto:
 		name, err := charset.Name(given)
 		if err != nil {
 			return nil, err
@@ -103,11 +91,14 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, again func() (io.Rea
 		r.encoding.Store(&Encoding{Name: charset.UTF8, Why: "all of it is ASCII"})
 		return &arriving{in: raw, found: &r.encoding}, nil
 	default:
-		whole, err := again()
-		if err != nil {
-			return nil, err
+		var err error
+		whole := io.Reader(io.NewSectionReader(r.options.File, 0, 1<<62))
+		if compressed {
+			whole, err = gunzip(whole)
 		}
-		e.Name, e.Why, err = charset.Detect(whole, 1)
+		if err == nil {
+			e.Name, e.Why, err = charset.Detect(whole, 1)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -122,10 +113,11 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, again func() (io.Rea
 // that is not decides if it is UTF-8, so that an encoding is known without reading ahead. Else
 // what follows is looked at whole, as a file is: no line alone proves another encoding.
 type arriving struct {
-	in      io.Reader
+	in      *bufio.Reader
 	found   *atomic.Pointer[Encoding]
 	lines   int64     // LF that were read
 	decided io.Reader // of the rest; nil while all is ASCII
+	err     error     // why the encoding is not known
 }
 
 // maxAhead is how much of a pipe that is not UTF-8 is looked at before it is read, in bytes.
@@ -133,74 +125,59 @@ const maxAhead = 16 << 20
 
 // Read reads ASCII, and from the first other byte on what decide returned.
 func (a *arriving) Read(p []byte) (int, error) {
-	if a.decided != nil {
-		return a.decided.Read(p)
+	if a.decided == nil && a.err == nil {
+		_, err := a.in.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		head, _ := a.in.Peek(min(a.in.Buffered(), len(p)))
+		other := slices.IndexFunc(head, func(c byte) bool { return c >= utf8.RuneSelf })
+		if other < 0 {
+			other = len(head)
+		}
+		if other > 0 {
+			a.lines += int64(bytes.Count(head[:other], []byte("\n")))
+			return a.in.Read(p[:other])
+		}
+		a.decided, a.err = a.decide()
 	}
-	n, err := a.in.Read(p)
-	other := slices.IndexFunc(p[:n], func(c byte) bool { return c >= utf8.RuneSelf })
-	if other < 0 {
-		a.lines += lineFeeds(p[:n])
-		return n, err
+	if a.err != nil {
+		return 0, a.err
 	}
-	a.lines += lineFeeds(p[:other])
-	// The error comes again.
-	rest := io.MultiReader(bytes.NewReader(slices.Clone(p[other:n])), a.in)
-	a.decided = a.decide(bufio.NewReaderSize(rest, bufferSize))
-	return other, nil
+	return a.decided.Read(p)
 }
 
 // decide returns the rest, decoded.
-func (a *arriving) decide(rest *bufio.Reader) io.Reader {
-	line := await(rest, hasLineEnd)
+func (a *arriving) decide() (io.Reader, error) {
+	line := await(a.in)
 	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
 		line = line[:end]
-	} else if len(line) == bufferSize {
-		line = beforeCut(line)
 	}
 	if utf8.Valid(line) {
 		why := fmt.Sprintf("line %d, the first that is not ASCII, is UTF-8", a.lines+1)
 		a.found.Store(&Encoding{Name: charset.UTF8, Why: why})
-		return rest
+		return a.in, nil
 	}
-	ahead, err := io.ReadAll(io.LimitReader(rest, maxAhead+1))
+	ahead, _ := io.ReadAll(io.LimitReader(a.in, maxAhead+1)) // an error comes again
 	if len(ahead) > maxAhead {
-		return failing{fmt.Errorf("line %d is not UTF-8, and a pipe of more than %d MiB is not searched for its "+
-			"encoding: give the file by its name, or the encoding with --encoding", a.lines+1, maxAhead>>20)}
+		return nil, fmt.Errorf("line %d is not UTF-8, and a pipe of more than %d MiB is not searched for its "+
+			"encoding: give the file by its name, or the encoding with --encoding", a.lines+1, maxAhead>>20)
 	}
-	name, why, undecided := charset.Detect(bytes.NewReader(ahead), a.lines+1)
-	if undecided != nil {
-		return failing{undecided}
+	name, why, err := charset.Detect(bytes.NewReader(ahead), a.lines+1)
+	if err != nil {
+		return nil, err
 	}
 	a.found.Store(&Encoding{Name: name, Why: why, Guessed: name != charset.UTF8, Mark: name != charset.UTF8})
-	if err == nil {
-		err = io.EOF
-	}
-	return charset.NewReader(io.MultiReader(bytes.NewReader(ahead), failing{err}), name)
+	return charset.NewReader(io.MultiReader(bytes.NewReader(ahead), a.in), name), nil
 }
 
-// failing returns an error.
-type failing struct{ error }
-
-// Read returns the error.
-func (f failing) Read([]byte) (int, error) { return 0, f.error }
-
-// beforeCut returns text without the part of a character at its end.
-func beforeCut(text []byte) []byte {
-	for n := len(text) - 1; n >= max(0, len(text)-utf8.UTFMax); n-- {
-		if utf8.RuneStart(text[n]) && !utf8.FullRune(text[n:]) {
-			return text[:n]
-		}
-	}
-	return text
-}
-
-// await waits until what has arrived is enough, the buffer is full or nothing more
+// await waits until a line or the beginning of gzip has arrived, the buffer is full or nothing more
 // comes. It returns what has arrived.
-func await(in *bufio.Reader, enough func(head []byte) bool) []byte {
+func await(in *bufio.Reader) []byte {
 	var err error
 	for {
 		head, _ := in.Peek(in.Buffered())
-		if err != nil || len(head) > 0 && enough(head) {
+		if err != nil || hasLineEnd(head) || bytes.HasPrefix(head, []byte(gzipMagic)) {
 			return head
 		}
 		_, err = in.Peek(len(head) + 1)
@@ -221,11 +198,10 @@ func guessUTF16(head []byte) string {
 			zeros[n%2]++
 		}
 	}
-	enough := (len(head) + 7) / 8
 	switch {
-	case zeros[1] >= enough && zeros[1] > 4*zeros[0]:
+	case zeros[1]*8 >= len(head) && zeros[1] > 4*zeros[0]:
 		return charset.UTF16LE
-	case zeros[0] >= enough && zeros[0] > 4*zeros[1]:
+	case zeros[0]*8 >= len(head) && zeros[0] > 4*zeros[1]:
 		return charset.UTF16BE
 	}
 	return ""
@@ -250,10 +226,7 @@ func (f *final) Read(p []byte) (n int, err error) {
 // gunzip decompresses gzip (RFC 1952).
 func gunzip(in io.Reader) (io.Reader, error) {
 	zipped, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, damaged(err)
-	}
-	return unzipped{zipped}, nil
+	return unzipped{zipped}, damaged(err)
 }
 
 type unzipped struct{ *gzip.Reader }

@@ -65,7 +65,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		want, _ := decodeAll(bytes.NewReader(in))
 		got, _ := decodeAll(iotest.HalfReader(bytes.NewReader(in)))
-		if bytes.HasPrefix(in, []byte(markUTF8)) || bytes.HasPrefix(in, []byte(markUTF16BE)) {
+		if bytes.HasPrefix(in, []byte(markUTF8)) || bytes.HasPrefix(in, []byte("\xfe\xff")) {
 			require.Equal(t, want, got) // without a mark, what has arrived decides
 		}
 	})

@@ -5,29 +5,25 @@
 // (detect.go, columns.go); records, which are lines (text.go), rows (rows.go) or JSON
 // values (objects.go).
 //
-// The format is decided as soon as a line has arrived, with all that has arrived by
-// then, at most 64 KiB. Only a line with a separator, and with neither an address
-// nor the name of a column of addresses, waits for a second line, since it may be a
-// header.
+// The format is decided as soon as a line has arrived, with all that has arrived by then, at most
+// 64 KiB. Only what may be a header, or before one, waits for more lines.
 //
-// What a list may contain, beyond what the formats say:
+// Beyond what the formats say:
 //
-//   - LF, CRLF and CR end a line or a row. A blank line is a record without an
-//     address, but for those before the header of CSV and between values of JSON.
-//   - In a cell, line ends remain as they came. White space around a cell belongs to
-//     the cell and not to its address; in text it belongs to the address.
-//   - Rows are as wide as the header, or as the widest row that was looked at.
-//     Shorter ones get empty cells, and empty cells beyond are dropped. A row with
-//     more is bad: a separator in one of its cells may have moved the address.
-//   - A quotation mark that is not closed makes one bad row. Reading goes on in the
-//     next line.
-//   - A bad line, row or value is a record with an error. A damaged compression, an
-//     array that is not JSON and an error of the input itself end the reading, after
-//     all records before.
+//   - LF, CRLF and CR end a line or a row. A blank line is a record without an address, but for
+//     those before the header of CSV and between values of JSON.
+//   - In a cell, line ends remain as they came. White space around a cell belongs to the cell and
+//     not to its address; in text it belongs to the address.
+//   - Rows are as wide as the header, or as the widest row that was looked at. A row with more is
+//     bad: a separator in one of its cells may have moved the address.
+//   - A bad line, row or value is a record with an error, and reading goes on in the next line.
+//     A damaged compression, an array that is not JSON and an error of the input itself end the
+//     reading, after all records before.
 package input
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,8 +41,6 @@ const (
 	// maxRow is the longest row of CSV in bytes, and how far an open quotation mark
 	// reaches. The dashboard has the same limit.
 	maxRow = 1 << 20
-	// maxCells is the most cells of a row.
-	maxCells = 1000
 )
 
 // The formats.
@@ -63,7 +57,7 @@ type Options struct {
 	Format   string // one of the constants; "" is Auto
 	Encoding string // a label of the WHATWG Encoding Standard; "" is Auto
 	Column   string // of CSV: a name, or a number from 1; of NDJSON: a key; "" to find it
-	Header   Header // whether CSV has one
+	Header   string // whether CSV has one: yes, no, or else to find out
 	Sheet    string // of a workbook, by name or number; "" is the first
 
 	// File is the input, if it is a regular file that can be read twice, else nil.
@@ -71,16 +65,6 @@ type Options struct {
 	Name    string // of the file, whose extension breaks a tie; "" if unknown
 	Several bool   // whether there are several files: records get the name
 }
-
-// Header is what is known of the first row of CSV.
-type Header uint8
-
-// Whether the first row has names.
-const (
-	HeaderAuto Header = iota
-	HeaderYes
-	HeaderNo
-)
 
 // A Reader reads the records of one input.
 type Reader struct {
@@ -115,6 +99,8 @@ var errMore = errors.New("input: more input is needed")
 
 // New returns a reader of in. It reads nothing yet.
 func New(in io.Reader, options Options) *Reader {
+	options.Format = cmp.Or(options.Format, Auto)
+	options.Encoding = cmp.Or(options.Encoding, Auto)
 	return &Reader{options: options, window: window{in: in}}
 }
 
@@ -140,11 +126,10 @@ func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 		if err == errMore {
 			err = r.window.err
 		}
-		switch {
-		case err == nil:
-		case err == io.EOF || r.count == 0:
+		if err == io.EOF || err != nil && r.count == 0 {
 			return dst, err
-		default:
+		}
+		if err != nil {
 			return dst, fmt.Errorf("after record %d, in line %d: %w", r.count, r.reached, err)
 		}
 		r.count++
@@ -223,10 +208,9 @@ func (w *window) use(n int) {
 
 // lineEnds counts LF, CRLF and CR.
 func lineEnds(text []byte) int64 {
-	return lineFeeds(text) + int64(bytes.Count(text, []byte("\r"))-bytes.Count(text, []byte("\r\n")))
+	count := func(end string) int { return bytes.Count(text, []byte(end)) }
+	return int64(count("\n") + count("\r") - count("\r\n"))
 }
-
-func lineFeeds(text []byte) int64 { return int64(bytes.Count(text, []byte("\n"))) }
 
 // ended reports whether the unused bytes are the last ones of an input that could
 // be read whole.

@@ -91,6 +91,9 @@ var none = "<" + pipeline.ErrNoAddress.Error() + ">"
 // manyIn is a record with several addresses.
 var manyIn = "<" + garbled("a@mail.example b@mail.example").Error() + ">"
 
+// noValue is a record of a JSON value that has no address.
+const noValue = "<neither a JSON object nor a string: give one a line, as with jq -c '.[]' FILE>"
+
 var files = map[string]file{
 	"text":                      {in: "a@mail.example\nb@mail.example\n", format: Text, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
 	"one line without an end":   {in: "a@mail.example", format: Text, emails: []string{"a@mail.example"}, lines: []int64{1}},
@@ -116,7 +119,7 @@ var files = map[string]file{
 		emails: []string{"jo@mail.example"}, lines: []int64{2}},
 	"German Excel's CSV in Windows-1252": {in: "Name;E-Mail-Adresse\r\n\"M\xfcller; J\xf6rg\";jo@mail.example\r\n", format: CSV, comma: ';', header: []string{"Name", "E-Mail-Adresse"}, column: 1,
 		emails: []string{"jo@mail.example"}, lines: []int64{2}},
-	"Excel's Unicode text": {in: utf16(unicode.LittleEndian, unicode.UseBOM, "Name\tMail\r\nZoë\tzoë@mail.example\r\n\"a\tb\"\tb@mail.example\r\n"), format: TSV, comma: '\t', header: []string{"Name", "Mail"}, column: 1,
+	"Excel's Unicode text": {in: utf16(unicode.LittleEndian, unicode.UseBOM, "Name\tMail\r\nZoë\tzoë@mail.example\r\n\"a\tb\"\tb@mail.example\r\n"), format: CSV, comma: '\t', header: []string{"Name", "Mail"}, column: 1,
 		emails: []string{"zoë@mail.example", "b@mail.example"}, lines: []int64{2, 3}},
 	"UTF-16 big endian without a mark":    {in: utf16(unicode.BigEndian, unicode.IgnoreBOM, "a@mail.example\nb😀@mail.example\n"), format: Text, emails: []string{"a@mail.example", "b😀@mail.example"}, lines: []int64{1, 2}},
 	"UTF-16 little endian without a mark": {in: utf16(unicode.LittleEndian, unicode.IgnoreBOM, "a@mail.example"), format: Text, emails: []string{"a@mail.example"}, lines: []int64{1}},
@@ -145,12 +148,12 @@ var files = map[string]file{
 	"commas within semicolons":       {in: "email;name\na@mail.example;Doe, A\nb@mail.example;Doe, B\n", format: CSV, comma: ';', header: []string{"email", "name"}, column: 0, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{2, 3}},
 	"a quoted local part in CSV":     {in: "mail,n\n\"john smith\"@mail.example,1\n\"\"\"x\"\"@mail.example\",2\n", format: CSV, comma: ',', header: []string{"mail", "n"}, column: 0, emails: []string{`"john smith"@mail.example`, `"x"@mail.example`}, lines: []int64{2, 3}},
 	"white space around a cell":      {in: "name, email\nA,  a@mail.example \n", format: CSV, comma: ',', header: []string{"name", " email"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{2}},
-	"TSV by force":                   {in: "a,b@mail.example\tx\n", options: Options{Format: TSV}, format: TSV, comma: '\t', column: 0, emails: []string{"a,b@mail.example"}, lines: []int64{1}},
+	"TSV by force":                   {in: "a,b@mail.example\tx\n", options: Options{Format: TSV}, format: CSV, comma: '\t', column: 0, emails: []string{"a,b@mail.example"}, lines: []int64{1}},
 	"a column by its number":         {in: "a@mail.example,b@mail.example\n", options: Options{Column: "2"}, format: CSV, comma: ',', column: 1, emails: []string{"b@mail.example"}, lines: []int64{1}},
 	"a column by its name":           {in: "Email,Other Mail\na@mail.example,b@mail.example\n", options: Options{Column: "other mail"}, format: CSV, comma: ',', header: []string{"Email", "Other Mail"}, column: 1, emails: []string{"b@mail.example"}, lines: []int64{2}},
 	"a column that is not addresses": {in: "x,y\n1,2\n", options: Options{Column: "y"}, format: CSV, comma: ',', header: []string{"x", "y"}, column: 1, emails: []string{"2"}, lines: []int64{2}},
-	"a header by force":              {in: "a@mail.example,1\nb@mail.example,2\n", options: Options{Header: HeaderYes}, format: CSV, comma: ',', header: []string{"a@mail.example", "1"}, column: 0, emails: []string{"b@mail.example"}, lines: []int64{2}},
-	"no header by force":             {in: "email,1\nb@mail.example,2\n", options: Options{Header: HeaderNo}, format: CSV, comma: ',', column: 0, emails: []string{"email", "b@mail.example"}, lines: []int64{1, 2}},
+	"a header by force":              {in: "a@mail.example,1\nb@mail.example,2\n", options: Options{Header: "yes"}, format: CSV, comma: ',', header: []string{"a@mail.example", "1"}, column: 0, emails: []string{"b@mail.example"}, lines: []int64{2}},
+	"no header by force":             {in: "email,1\nb@mail.example,2\n", options: Options{Header: "no"}, format: CSV, comma: ',', column: 0, emails: []string{"email", "b@mail.example"}, lines: []int64{1, 2}},
 	"rows that are too long or short": {in: "n,mail,t\n1,a@mail.example\n2\n3,b@mail.example,x,,\n4,Doe, c@mail.example,x\n5,d@mail.example,\n", format: CSV, comma: ',', header: []string{"n", "mail", "t"}, column: 1,
 		emails: []string{"a@mail.example", "<the row ends after column 1, and the address is in column 2>", "b@mail.example", "<the row has 4 columns instead of 3: a cell with a separator in it needs quotation marks>", "d@mail.example"}, lines: []int64{2, 3, 4, 5, 6}},
 	"a quotation mark that is missing": {in: "n,mail\n\"A,a@mail.example\n\"B\",b@mail.example\nC,c@mail.example\n\"D,d@mail.example\nE,e@mail.example\n", format: CSV, comma: ',', header: []string{"n", "mail"}, column: 1,
@@ -187,21 +190,20 @@ var files = map[string]file{
 	"NDJSON by another key":    {in: "{\"email\":\"x\",\"mail\":\"a@mail.example\"}\n", options: Options{Column: "mail"}, format: NDJSON, emails: []string{"a@mail.example"}, lines: []int64{1}},
 	"equal keys and case":      {in: "{\"email\":\"x\",\"email\":\"a@mail.example\",\"EMAIL\":\"y\"}\n{\"Email\":\"b@mail.example\"}\n{\"\\u0065mail\":\"c@mail.example\"}\n{\"x\":{\"email\":\"n\"},\"email\":\"d@mail.example\"}\n", format: NDJSON, emails: []string{"a@mail.example", "b@mail.example", "c@mail.example", "d@mail.example"}, lines: []int64{1, 2, 3, 4}},
 	"bad lines of NDJSON": {in: "{\"email\":\"a@mail.example\"}\nnonsense\n{\"email\":7}\n{\"email\":null}\n{\"mail\":\"b\",\"id\":1}\n{\"email\":\"\\ud800\"}\n{\"email\":\"b\xff\"}\n[1]\n7\n{\"email\":\"c\"} {}\n{\"email\":\"d\"\n{\"email\":\"e@mail.example\"}", format: NDJSON,
-		emails: []string{"a@mail.example", "<not JSON: byte 2 is unexpected>", `<the value of the key "email" is not a string>`, none,
+		emails: []string{"a@mail.example", "<not JSON, or more than one value: byte 2 is unexpected>", `<the value of the key "email" is not a string>`, none,
 			`<the object has no key "email"; name one of its own with --column: "id", "mail">`, `<an escape from \ud800 to \udfff without the other half of its pair, which is no character>`, "<not JSON: it is not UTF-8 (RFC 8259 section 8.1)>",
-			"<an array is not read here: give one object or string a line, as with jq -c '.[]' FILE>", "<neither a JSON object nor a string>", "<more than one JSON value on a line, or text after it>", "<not JSON: it ends too early>", "e@mail.example"}, lines: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+			noValue, noValue, "<not JSON, or more than one value: byte 15 is unexpected>", "<not JSON: it ends too early>", "e@mail.example"}, lines: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 	"an array of objects": {in: "[{\"email\":\"a@mail.example\"},\n{\"email\":\"b]}\\\"@mail.example\"}, {\"x\":[{}]}]\n", format: NDJSON,
 		emails: []string{"a@mail.example", `b]}"@mail.example`, `<the object has no key "email"; name one of its own with --column: "x">`}, lines: []int64{1, 2, 2}},
-	"an array of strings": {in: "[\n  \"a@mail.example\",\n  \"b@mail.example\", 7 ,null\n]", format: NDJSON, emails: []string{"a@mail.example", "b@mail.example", "<neither a JSON object nor a string>", "<neither a JSON object nor a string>"}, lines: []int64{2, 3, 3, 3}},
+	"an array of strings": {in: "[\n  \"a@mail.example\",\n  \"b@mail.example\", 7 ,null\n]", format: NDJSON, emails: []string{"a@mail.example", "b@mail.example", noValue, noValue}, lines: []int64{2, 3, 3, 3}},
 	"an empty array":      {in: "[]\n", format: NDJSON},
 	"objects over lines":  {in: "{\n  \"email\": \"a@mail.example\"\n}\n{\n  \"email\": \"b@mail.example\"\n}\n", format: NDJSON, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 4}},
 
-	"gzip":                      {in: gzipped("email;n\na@mail.example;1\n"), format: CSV, comma: ';', header: []string{"email", "n"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
-	"gzip of several members":   {in: gzipped("a@mail.exa", "", "mple\nb@mail.example\n"), format: Text, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
-	"gzip of UTF-16":            {in: gzipped(utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\n")), format: Text, emails: []string{"a@mail.example"}, lines: []int64{1}},
-	"half a surrogate pair":     {in: utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\nb") + "\x00\xd8" + utf16(unicode.LittleEndian, unicode.IgnoreBOM, "@mail.example\n"), format: Text, emails: []string{"a@mail.example", "<" + whole([]string{"\uFFFD"}, "utf-16le").Error() + ">"}, lines: []int64{1, 2}},
-	"UTF-16 that was cut off":   {in: utf16(unicode.BigEndian, unicode.UseBOM, "a@mail.example\nb@m") + "\x00", format: Text, emails: []string{"a@mail.example", "<" + whole([]string{"\uFFFD"}, "utf-16be").Error() + ">"}, lines: []int64{1, 2}},
-	"columns that are too many": {in: "email\n" + strings.Repeat(",", maxCells) + "\nb@mail.example\n", format: CSV, comma: ',', header: []string{"email"}, column: 0, emails: []string{"<" + errManyCells.Error() + ">", "b@mail.example"}, lines: []int64{2, 3}},
+	"gzip":                    {in: gzipped("email;n\na@mail.example;1\n"), format: CSV, comma: ';', header: []string{"email", "n"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"gzip of several members": {in: gzipped("a@mail.exa", "", "mple\nb@mail.example\n"), format: Text, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"gzip of UTF-16":          {in: gzipped(utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\n")), format: Text, emails: []string{"a@mail.example"}, lines: []int64{1}},
+	"half a surrogate pair":   {in: utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\nb") + "\x00\xd8" + utf16(unicode.LittleEndian, unicode.IgnoreBOM, "@mail.example\n"), format: Text, emails: []string{"a@mail.example", "<" + whole([]string{"\uFFFD"}, "utf-16le").Error() + ">"}, lines: []int64{1, 2}},
+	"UTF-16 that was cut off": {in: utf16(unicode.BigEndian, unicode.UseBOM, "a@mail.example\nb@m") + "\x00", format: Text, emails: []string{"a@mail.example", "<" + whole([]string{"\uFFFD"}, "utf-16be").Error() + ">"}, lines: []int64{1, 2}},
 }
 
 func counted(n int64) (lines []int64) {

@@ -50,7 +50,6 @@ func TestConstantMemory(t *testing.T) {
 		"an open quotation": {in: io.MultiReader(strings.NewReader("email,x\n\""), repeated("somebody@mail.example,x\n", size)), least: size / 50},
 		"a bomb":            {in: bomb(t, size), least: 1},
 		"blank lines":       {in: repeated("\n", size/8), least: 0},
-		"commas":            {in: io.MultiReader(strings.NewReader("email,x\n"), repeated(",", size)), least: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			records, peak := drain(t, New(c.in, c.options))

@@ -27,14 +27,6 @@ type objects struct {
 	closed bool              // the array in it was read
 }
 
-// newObjects returns a parser of JSON values. A line is a value, unless the input
-// begins with an array, or with an object that goes on in the next line.
-func newObjects(beginning []byte, key string) *objects {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(beginning, " \t\r\n"), []byte("\n"))
-	line = bytes.TrimSpace(line)
-	return &objects{key: key, spans: bytes.HasPrefix(line, []byte("[")) || string(line) == "{"}
-}
-
 // next returns the record of the next value.
 func (o *objects) next(w *window) (r pipeline.Record, err error) {
 	var value []byte
@@ -114,10 +106,8 @@ func (o *objects) email(value []byte) (string, error) {
 		if err != nil {
 			return "", err
 		}
-	case []any:
-		return "", errors.New("an array is not read here: give one object or string a line, as with jq -c '.[]' FILE")
 	default:
-		return "", errors.New("neither a JSON object nor a string")
+		return "", errors.New("neither a JSON object nor a string: give one a line, as with jq -c '.[]' FILE")
 	}
 	switch email := found.(type) {
 	case nil:
@@ -135,22 +125,22 @@ func (o *objects) member(members map[string]any) (found any, err error) {
 	if is {
 		return found, nil
 	}
-	var others []string
+	var similar, others []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		switch {
-		case strings.EqualFold(name, o.key) && is:
-			return nil, fmt.Errorf("the object has the key %q several times, in different cases", o.key)
-		case strings.EqualFold(name, o.key):
-			found, is = members[name], true
-		case len(name) <= longest && !isAddress(name) && len(others) < most:
+		if strings.EqualFold(name, o.key) {
+			similar = append(similar, name)
+		} else if len(name) <= longest && !isAddress(name) && len(others) < most {
 			others = append(others, fmt.Sprintf("%q", name))
 		}
 	}
-	if is {
-		return found, nil
+	switch len(similar) {
+	case 0:
+		return nil, fmt.Errorf("the object has no key %q; name one of its own with --column: %s",
+			o.key, strings.Join(others, ", "))
+	case 1:
+		return members[similar[0]], nil
 	}
-	return nil, fmt.Errorf("the object has no key %q; name one of its own with --column: %s",
-		o.key, strings.Join(others, ", "))
+	return nil, fmt.Errorf("the object has the key %q several times, in different cases", o.key)
 }
 
 // explain says why a value cannot be read, without repeating any of it.
@@ -167,8 +157,6 @@ func explain(value []byte, err error) error {
 		return errors.New(`an escape from \ud800 to \udfff without the other half of its pair, which is no character`)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("not JSON: it ends too early")
-	case jsonv1.NewDecoder(bytes.NewReader(value)).Decode(&jsonv1.RawMessage{}) == nil:
-		return errors.New("more than one JSON value on a line, or text after it")
 	}
-	return fmt.Errorf("not JSON: byte %d is unexpected", syntax.ByteOffset+1)
+	return fmt.Errorf("not JSON, or more than one value: byte %d is unexpected", syntax.ByteOffset+1)
 }

@@ -73,20 +73,6 @@ var refused = map[string]struct {
 	"a first row without end":     {in: "\"" + strings.Repeat("x\n", bufferSize), options: Options{Format: CSV}, err: "the first row is longer than 64 KiB"},
 }
 
-// A spreadsheet is named by the names in the first bytes that arrive.
-func TestNamesSpreadsheets(t *testing.T) {
-	for name, in := range map[string]string{
-		".xlsx": "PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0f\x00\x00\x00xl/workbook.xml",
-		".ods":  "PK\x03\x04\x14\x00\x00\x08\x00\x00\x00\x00!\x00\x85l9\x8a.\x00\x00\x00.\x00\x00\x00\x08\x00\x00\x00mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
-		".xls":  "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
-	} {
-		for _, in := range []string{in, gzipped(in)} {
-			_, err := readAll(New(strings.NewReader(in), Options{}))
-			require.ErrorContains(t, err, "("+name+")")
-		}
-	}
-}
-
 func cut(s string, n int) string { return s[:len(s)-n] }
 
 // flip changes the byte that is n before the end.

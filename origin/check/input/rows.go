@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -12,39 +11,34 @@ import (
 
 // table has one address a row.
 type table struct {
-	rows    rows
-	layout  *layout
-	skip    int    // rows that are no records, blank ones apart
-	silent  int    // of these, the first ones that are not passed through
-	decoded string // the encoding, "" of UTF-8
+	layout   *layout
+	encoding string
 }
 
 // next returns the record of the next row. Blank rows at the beginning are dropped, others before
 // the header are the preamble.
 func (t *table) next(w *window) (r pipeline.Record, err error) {
 	for {
-		row, err := t.rows.take(w)
+		r.Line = w.lines + 1
+		cells, err := w.row(t.layout.comma)
 		if err == errMore {
 			return r, err
 		}
-		if t.skip > 0 && err == nil {
-			blank := isBlank(row.cells)
-			if !blank {
-				t.skip--
-				t.silent--
+		if t.layout.skip == 0 || err != nil {
+			r.Cells, r.Err = cells, err
+			if err == nil {
+				r.Err = t.fill(&r)
 			}
-			if t.silent < 0 && t.skip > 0 && (!blank || len(t.layout.preamble) > 0) {
-				_ = valid(row.cells) // they are written in any case
-				t.layout.preamble = append(t.layout.preamble, row.cells)
-			}
-			continue
+			return r, nil
 		}
-		r.Line, r.Cells = row.line, row.cells
-		r.Err = err
-		if err == nil {
-			r.Err = t.fill(&r)
+		blank := filled(cells) == 0
+		if !blank {
+			t.layout.skip--
 		}
-		return r, nil
+		if t.layout.skip > 0 && (!blank || len(t.layout.preamble) > 0) {
+			_ = valid(cells) // they are written in any case
+			t.layout.preamble = append(t.layout.preamble, cells)
+		}
 	}
 }
 
@@ -52,12 +46,11 @@ func (t *table) next(w *window) (r pipeline.Record, err error) {
 // the row the width of the table: what follows its cells in an output is then in
 // columns.
 func (t *table) fill(r *pipeline.Record) error {
-	width := t.layout.width
-	if width == 0 { // no row could be looked at
-		width = len(r.Cells)
-		t.layout.width = width
+	if t.layout.width == 0 { // no row could be looked at
+		t.layout.width = len(r.Cells)
 	}
-	if err := whole(r.Cells, t.decoded); err != nil {
+	width := t.layout.width
+	if err := whole(r.Cells, t.encoding); err != nil {
 		return err
 	}
 	for len(r.Cells) > width && r.Cells[len(r.Cells)-1] == "" {
@@ -67,7 +60,7 @@ func (t *table) fill(r *pipeline.Record) error {
 	case len(r.Cells) > width:
 		return fmt.Errorf("the row has %d columns instead of %d: a cell with a separator in it needs quotation marks",
 			len(r.Cells), width)
-	case len(r.Cells) <= t.layout.column && !isBlank(r.Cells):
+	case len(r.Cells) <= t.layout.column && filled(r.Cells) > 0:
 		return fmt.Errorf("the row ends after column %d, and the address is in column %d",
 			len(r.Cells), t.layout.column+1)
 	case len(r.Cells) < width:
@@ -81,50 +74,30 @@ func (t *table) fill(r *pipeline.Record) error {
 var (
 	errOpenQuote = errors.New("a quotation mark opens a cell in this row and is not closed; " +
 		"the lines after this one are read on their own")
-	errLongRow   = fmt.Errorf("the row is longer than %d MiB; is this a list of addresses?", maxRow>>20)
-	errManyCells = fmt.Errorf("the row has more than %d columns; is the separator right?", maxCells)
+	errLongRow = fmt.Errorf("the row is longer than %d MiB; is this a list of addresses?", maxRow>>20)
 )
 
-// A row is the cells of one row, without quotation marks.
-type row struct {
-	line  int64 // in which it begins
-	cells []string
-}
-
-// isBlank reports whether no cell has more than white space.
-func isBlank(cells []string) bool {
-	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
-}
-
-// rows takes rows of CSV (RFC 4180) from a window. Line breaks inside a cell remain
-// as they are. As the dashboard's reader does, it goes beyond the RFC: LF, CRLF and
-// CR end a row; rows may have different numbers of cells; a cell that goes on after
-// its closing quotation mark is taken literally, since "john smith"@example.org is
-// an address.
+// row takes the next row of CSV (RFC 4180) and returns its cells, without quotation marks, or why it
+// is bad. What it returns does not depend on how much has arrived. As the dashboard's reader does,
+// it goes beyond the RFC: a cell that goes on after its closing quotation mark is taken literally,
+// since "john smith"@example.org is an address.
 //
-// It is our own, because encoding/csv has no limit for a row, so one missing
-// quotation mark reads the rest of the input into one cell; it changes CRLF in cells
-// to LF; it does not know CR; and its LazyQuotes lets "john smith"@example.org
-// continue up to the next quotation mark before a comma, in another row.
-// FuzzRowsLikeStandardLibrary compares both.
-type rows struct{ comma byte }
-
-// take returns the next row. With a row that is bad it returns why. What it returns
-// does not depend on how much has arrived.
-func (r rows) take(w *window) (row, error) {
-	found := row{line: w.lines + 1}
+// It is our own, because encoding/csv has no limit for a row, so one missing quotation mark reads
+// the rest of the input into one cell; it changes CRLF in cells to LF; it does not know CR; and its
+// LazyQuotes lets "john smith"@example.org continue up to the next quotation mark before a comma, in
+// another row. FuzzRowsLikeStandardLibrary compares both.
+func (w *window) row(comma byte) ([]string, error) {
 	if !w.long {
 		rest := w.rest()
 		text := bytes.TrimPrefix(rest, []byte(markUTF8)) // files may have been joined
-		cells, end, err := r.scan(text[:min(len(text), maxRow+1)], w.ended())
+		cells, end, err := scan(text[:min(len(text), maxRow+1)], comma, w.ended())
 		if err == errMore {
-			return row{}, err
+			return nil, err
 		}
 		end += len(rest) - len(text)
 		if err != errLongRow {
 			w.use(min(end+1, len(rest)))
-			found.cells = cells
-			return found, err
+			return cells, err
 		}
 		w.use(end)
 		w.long = true
@@ -133,7 +106,7 @@ func (r rows) take(w *window) (row, error) {
 	if err == errLong {
 		err = errLongRow
 	}
-	return found, err
+	return nil, err
 }
 
 // scan returns the cells of the row that begins text, and the line end after it. Of a
@@ -141,20 +114,17 @@ func (r rows) take(w *window) (row, error) {
 // is the next line. It does not scan the lines after it again and again: when they were
 // scanned as quoted text, quotation marks occurred in pairs, and a pair does not leave
 // a cell open.
-func (r rows) scan(text []byte, ended bool) (cells []string, end int, err error) {
+func scan(text []byte, comma byte, ended bool) (cells []string, end int, err error) {
 	cells = make([]string, 0, 8)
 	for start := 0; ; start = end + 1 {
 		quoted, closed := quotedPart(text[start:])
 		end = start + quoted
 		next := 0 // bytes after the quoted part
-		for end < len(text) && text[end] != r.comma && text[end] != '\n' && text[end] != '\r' {
+		for end < len(text) && text[end] != comma && text[end] != '\n' && text[end] != '\r' {
 			end, next = end+1, next+1
 		}
 		torn := next > 0 || end > maxRow || !closed && ended // most likely, a quotation mark is missing
-		lineEnd := -1
-		if quoted > 0 {
-			lineEnd = bytes.IndexAny(text[start:start+quoted], "\r\n")
-		}
+		lineEnd := bytes.IndexAny(text[start:start+quoted], "\r\n")
 		switch {
 		case lineEnd >= 0 && torn:
 			return nil, start + lineEnd, errOpenQuote
@@ -169,16 +139,10 @@ func (r rows) scan(text []byte, ended bool) (cells []string, end int, err error)
 		if quoted > 0 && next == 0 {
 			cell = strings.ReplaceAll(cell[1:len(cell)-1], `""`, `"`)
 		}
-		if len(cells) <= maxCells {
-			cells = append(cells, cell)
+		cells = append(cells, cell)
+		if end == len(text) || text[end] != comma {
+			return cells, end, nil
 		}
-		if end < len(text) && text[end] == r.comma {
-			continue
-		}
-		if len(cells) > maxCells {
-			return nil, end, errManyCells
-		}
-		return cells, end, nil
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -29,9 +30,10 @@ type rowsCase struct {
 // takeAll returns the cells of all rows, also of blank ones, and the errors.
 func takeAll(t testing.TB, in io.Reader, comma byte) (cells [][]string, errs []error) {
 	cells = [][]string{}
-	w, r := &window{in: in}, rows{comma: comma}
+	w := &window{in: in}
 	for line := int64(0); ; {
-		found, err := r.take(w)
+		at := w.lines + 1
+		found, err := w.row(comma)
 		if err == errMore {
 			if w.err != nil {
 				require.Equal(t, io.EOF, w.err)
@@ -40,9 +42,9 @@ func takeAll(t testing.TB, in io.Reader, comma byte) (cells [][]string, errs []e
 			w.more()
 			continue
 		}
-		require.Greater(t, found.line, line)
-		line = found.line
-		cells, errs = append(cells, found.cells), append(errs, err)
+		require.Greater(t, at, line)
+		line = at
+		cells, errs = append(cells, found), append(errs, err)
 	}
 }
 
@@ -121,15 +123,16 @@ func TestLongRows(t *testing.T) {
 
 // lineOf returns the line of the row with these cells.
 func lineOf(t *testing.T, in string, cells []string) int64 {
-	w, r := &window{in: strings.NewReader(in)}, rows{comma: ','}
+	w := &window{in: strings.NewReader(in)}
 	for {
-		found, err := r.take(w)
+		line := w.lines + 1
+		found, err := w.row(',')
 		switch {
 		case err == errMore:
 			require.NoError(t, w.err)
 			w.more()
-		case len(found.cells) == len(cells) && found.cells[0] == cells[0] && found.cells[1] == cells[1]:
-			return found.line
+		case slices.Equal(found, cells):
+			return line
 		}
 	}
 }
@@ -157,9 +160,9 @@ func TestOpenQuotesTakeLinearTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := strings.Repeat(piece, 2<<20/len(piece))
-			w, r := &window{in: strings.NewReader(in)}, rows{comma: ','}
+			w := &window{in: strings.NewReader(in)}
 			for w.err == nil || len(w.rest()) > 0 {
-				if _, err := r.take(w); err == errMore {
+				if _, err := w.row(','); err == errMore {
 					w.more()
 				}
 			}
@@ -198,7 +201,6 @@ func FuzzRowsLikeStandardLibrary(f *testing.F) {
 		standard := csv.NewReader(bytes.NewReader(in))
 		standard.FieldsPerRecord = -1
 		w := &window{in: bytes.NewReader(in)}
-		r := rows{comma: ','}
 		for {
 			want, err := standard.Read()
 			if errors.Is(err, csv.ErrQuote) || errors.Is(err, csv.ErrBareQuote) {
@@ -207,30 +209,31 @@ func FuzzRowsLikeStandardLibrary(f *testing.F) {
 			if err == nil && len(want) == 1 && strings.TrimSpace(want[0]) == "" {
 				continue // blank
 			}
-			found, foundErr := nextRow(&r, w)
+			found, at, foundErr := nextRow(w)
 			if err == io.EOF {
 				require.Equal(t, errMore, foundErr)
 				return
 			}
 			require.NoError(t, foundErr)
-			for n := range found.cells {
-				found.cells[n] = strings.ReplaceAll(found.cells[n], "\r\n", "\n")
+			for n := range found {
+				found[n] = strings.ReplaceAll(found[n], "\r\n", "\n")
 			}
-			require.Equal(t, want, found.cells)
+			require.Equal(t, want, found)
 			line, _ := standard.FieldPos(0)
-			require.EqualValues(t, line, found.line)
+			require.EqualValues(t, line, at)
 		}
 	})
 }
 
-// nextRow returns the next row that is not blank, and errMore at the end of the input.
-func nextRow(r *rows, w *window) (row, error) {
+// nextRow returns the next row that is not blank and its line, and errMore at the end of the input.
+func nextRow(w *window) (cells []string, line int64, err error) {
 	for {
-		found, err := r.take(w)
+		line = w.lines + 1
+		cells, err = w.row(',')
 		switch {
-		case err == nil && isBlank(found.cells) && len(found.cells) == 1:
+		case err == nil && filled(cells) == 0 && len(cells) == 1:
 		case err != errMore || w.err != nil:
-			return found, err
+			return cells, line, err
 		default:
 			w.more()
 		}

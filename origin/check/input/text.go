@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/addrspec/addrspec/origin/check/input/charset"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // text has one address a line.
-type text struct {
-	decoded string // the encoding, "" of UTF-8
-}
+type text struct{ encoding string }
 
 // next returns the address of the next line. White space around it remains. A byte
 // order mark is dropped, since files may have been joined.
@@ -26,7 +26,7 @@ func (t *text) next(w *window) (r pipeline.Record, err error) {
 		return r, err
 	}
 	texts := []string{string(bytes.TrimPrefix(line, []byte(markUTF8)))}
-	r.Err = cmp.Or(err, whole(texts, t.decoded), garbled(texts[0]))
+	r.Err = cmp.Or(err, whole(texts, t.encoding), garbled(texts[0]))
 	r.Email = texts[0]
 	return r, nil
 }
@@ -48,15 +48,13 @@ func valid(texts []string) (err error) {
 
 // whole returns why one of the texts is not what was written: it is not UTF-8, or had bytes that
 // are no characters in the encoding from which it was decoded.
-func whole(texts []string, decoded string) error {
-	if decoded == "" {
+func whole(texts []string, encoding string) error {
+	if encoding == charset.UTF8 || encoding == "xlsx" {
 		return valid(texts)
 	}
-	for _, text := range texts {
-		if strings.Contains(text, "\uFFFD") {
-			return fmt.Errorf("the line has bytes that are no character in %s; "+
-				"if all of it is in another encoding, give that with --encoding", decoded)
-		}
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "\uFFFD") }) {
+		return fmt.Errorf("the line has bytes that are no character in %s; "+
+			"if all of it is in another encoding, give that with --encoding", encoding)
 	}
 	return nil
 }
