@@ -18,7 +18,7 @@ import (
 //go:embed names.txt
 var AddressNames string
 
-// addressNames are the places of the same names, as plain writes them.
+// addressNames are the places of the same names from 1, as plain writes them.
 var addressNames = func() map[string]int {
 	places := map[string]int{}
 	for name := range strings.Lines(AddressNames) {
@@ -37,15 +37,7 @@ func plain(name string) string {
 	}, norm.NFKD.String(name))
 }
 
-// placeOf returns the place of a known name of columns of addresses, or 0.
-func placeOf(cell string) int {
-	if len(cell) > 100 {
-		return 0
-	}
-	return addressNames[plain(cell)]
-}
-
-func isName(cell string) bool { return placeOf(cell) > 0 }
+func isName(cell string) bool { return addressNames[plain(cell)] > 0 }
 
 // likeAddress is how much a cell looks like an address: 2 if it has a domain of several labels, 1
 // if it may be one otherwise, else 0. A handle such as @ann and a URL are none.
@@ -127,7 +119,7 @@ func findColumn(rows [][]string) (int, error) {
 	none := slices.Max(votes) == 0
 	named, place := -1, 0
 	for n, cell := range rows[0] {
-		here := placeOf(cell)
+		here := addressNames[plain(cell)]
 		if here > 0 && (none || votes[n] > 0 || others[n] == 1) && (place == 0 || here < place) {
 			named, place = n, here
 		}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // A layout is how the records are laid out.
@@ -34,9 +36,6 @@ var declared = regexp.MustCompile(`(?i)^"?sep=([` + commas + `])"?(\r\n|\r|\n|$)
 // begin finds out about the input.
 func (r *Reader) begin() error {
 	o, w := &r.options, &r.window
-	if !slices.Contains([]string{Auto, Text, CSV, TSV, NDJSON}, o.Format) {
-		return fmt.Errorf("there is no input format %q: use auto, text, csv, tsv or ndjson", o.Format)
-	}
 	decoded, err := r.decode(w.in)
 	if err != nil {
 		return err
@@ -65,7 +64,8 @@ func (r *Reader) begin() error {
 		var decided bool
 		r.layout, decided, err = o.recognise(w.rest(), possible, w.ended())
 		if !decided && w.err == nil && all && r.layout.format == CSV && r.layout.width == 0 {
-			return errFirstRow
+			return fmt.Errorf("the first row is longer than %d KiB, or a quotation mark in it is not closed",
+				bufferSize>>10)
 		}
 		done = decided || all
 	}
@@ -77,22 +77,15 @@ func (r *Reader) begin() error {
 		// A line is a value, unless an array begins, or an object that goes on in the next line.
 		first, _, _ := bytes.Cut(bytes.TrimLeft(w.rest(), " \t\r\n"), []byte("\n"))
 		first = bytes.TrimSpace(first)
-		r.records = &objects{key: r.layout.key, spans: bytes.HasPrefix(first, []byte("[")) || string(first) == "{"}
+		values := objects{key: r.layout.key, spans: bytes.HasPrefix(first, []byte("[")) || string(first) == "{"}
+		r.next = func() (pipeline.Record, error) { return values.next(w) }
 	case Text:
-		r.records = &text{encoding: r.Encoding().Name}
+		r.next = r.nextLine
 	default:
-		r.records = &table{layout: &r.layout, encoding: r.Encoding().Name}
+		r.next = r.nextRow
 	}
 	return nil
 }
-
-// errFirstRow is the error of CSV whose first row is not complete in what is looked
-// at.
-var errFirstRow = fmt.Errorf("the first row is longer than %d KiB, or a quotation mark in it is not closed",
-	bufferSize>>10)
-
-var errTextColumn = errors.New("the input looks like text with an address a line, which has no columns: " +
-	"leave out --column, or give the format with --from csv or ndjson")
 
 // recognise returns the layout of an input that begins so, with one of the possible separators.
 // decided is false if more rows may change it.
@@ -119,7 +112,8 @@ func (o *Options) recognise(beginning []byte, possible string, ended bool) (l la
 		return o.table(best)
 	}
 	if o.Column != "" {
-		err = errTextColumn
+		err = errors.New("the input looks like text with an address a line, which has no columns: " +
+			"leave out --column, or give the format with --from csv or ndjson")
 	}
 	// Another line may show that this one, without an address, is a header or before one, or that a
 	// mailbox begins.

@@ -44,11 +44,7 @@ var signatures = []signature{
 	{magic: "%PDF-", err: errors.New("this is a PDF document: take the list from where it was made, as CSV or text")},
 }
 
-var (
-	errUTF32 = errors.New("this is UTF-32: convert it, as with iconv -f UTF-32 -t UTF-8")
-	errNUL   = errors.New("this is not text: it has many NUL bytes; save a spreadsheet as CSV UTF-8, " +
-		"and UTF-16 with a byte order mark")
-)
+var errUTF32 = errors.New("this is UTF-32: convert it, as with iconv -f UTF-32 -t UTF-8")
 
 func compressed(name, command string) error {
 	return errors.New("this is compressed with " + name + ", and only gzip is read: decompress it, as with " + command +

@@ -84,7 +84,8 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io
 	case utf16 != "":
 		e.Name, e.Why = utf16, "every second byte is zero"
 	case bytes.Count(head, []byte{0})*10 > len(head):
-		return nil, errNUL
+		return nil, errors.New("this is not text: it has many NUL bytes; save a spreadsheet as CSV UTF-8, " +
+			"and UTF-16 with a byte order mark")
 	case r.options.isJSON(head):
 		e.Name, e.Why = charset.UTF8, "JSON is UTF-8 (RFC 8259 section 8.1)"
 	case r.options.File == nil:

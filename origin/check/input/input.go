@@ -71,12 +71,14 @@ type Reader struct {
 	options Options
 	window  window
 	layout  layout
-	records parser    // nil until the format is known
 	count   int64     // of the records that were read
 	reached int64     // the line of the last one
 	err     error     // of begin, for every Read
 	book    io.Closer // nil if the input is no workbook
 
+	// next takes a record from the window. The error is errMore if it holds no whole one. At the end
+	// of the input the rest is a record. It is nil until the format is known.
+	next     func() (pipeline.Record, error)
 	encoding atomic.Pointer[Encoding]
 }
 
@@ -86,12 +88,6 @@ type Encoding struct {
 	Why     string // such as "line 3 is not UTF-8"
 	Guessed bool   // it may be another one
 	Mark    bool   // a byte order mark begins it, or it is no UTF-8: so may an output for the same programs
-}
-
-// A parser takes records from the window. The error is errMore if the window holds no
-// whole one. At the end of the input the rest is a record.
-type parser interface {
-	next(*window) (pipeline.Record, error)
 }
 
 // errMore asks for more input.
@@ -107,7 +103,7 @@ func New(in io.Reader, options Options) *Reader {
 // Read reads records until the next one would wait for input. What it says about
 // the format is known when it returns for the first time, also with an error.
 func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
-	if r.records == nil && r.err == nil {
+	if r.next == nil && r.err == nil {
 		r.err = r.begin()
 	}
 	if r.err != nil {
@@ -115,7 +111,7 @@ func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	}
 	before := len(dst)
 	for len(dst) == before || len(dst) < cap(dst) {
-		record, err := r.records.next(&r.window)
+		record, err := r.next()
 		if err == errMore && r.window.err == nil {
 			if len(dst) > before {
 				return dst, nil

@@ -52,14 +52,6 @@ func (o *objects) next(w *window) (r pipeline.Record, err error) {
 	return r, nil
 }
 
-// The errors of values that may span lines, after which nothing can be read.
-var (
-	errLongValue = fmt.Errorf("a JSON value is longer than %d MiB; give one object a line, as with jq -c '.[]' FILE",
-		maxLine>>20)
-	errOpenJSON  = errors.New("the JSON array or object is not closed: the input may have been cut off")
-	errAfterJSON = errors.New("text follows the JSON array; give one object a line, as with jq -c '.[]' FILE")
-)
-
 // element returns the next value of an array, or of objects after each other, and the
 // line in which it begins.
 func (o *objects) element(w *window) (value []byte, line int64, err error) {
@@ -73,7 +65,7 @@ func (o *objects) element(w *window) (value []byte, line int64, err error) {
 		kind = o.stream.PeekKind()
 	}
 	if o.closed && kind != jsontext.KindInvalid {
-		return nil, 0, errAfterJSON
+		return nil, 0, errors.New("text follows the JSON array; give one object a line, as with jq -c '.[]' FILE")
 	}
 	if err == nil {
 		value, err = o.stream.ReadValue()
@@ -81,11 +73,12 @@ func (o *objects) element(w *window) (value []byte, line int64, err error) {
 	unread := o.stream.UnreadBuffer()
 	switch {
 	case len(value) > maxLine || errors.Is(err, errMore) && len(unread) > maxLine:
-		return nil, 0, errLongValue
+		return nil, 0, fmt.Errorf("a JSON value is longer than %d MiB; give one object a line, "+
+			"as with jq -c '.[]' FILE", maxLine>>20)
 	case errors.Is(err, errMore):
 		return nil, 0, errMore
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, 0, errOpenJSON
+		return nil, 0, errors.New("the JSON array or object is not closed: the input may have been cut off")
 	case err != nil:
 		return nil, 0, explain(nil, err)
 	}

@@ -69,7 +69,6 @@ var refused = map[string]struct {
 	"column zero":                 {in: "x,email\n1,a@mail.example\n", options: Options{Column: "0"}, err: "there is no column 0"},
 	"a name of two columns":       {in: "mail,mail\n1,a@mail.example\n", options: Options{Column: "mail"}, err: `columns 1 and 2 are both called "mail"`},
 	"a column of text":            {in: "a@mail.example\n", options: Options{Column: "mail"}, err: "leave out --column"},
-	"an unknown format":           {in: "a@mail.example\n", options: Options{Format: "xml"}, err: `no input format "xml"`},
 	"a first row without end":     {in: "\"" + strings.Repeat("x\n", bufferSize), options: Options{Format: CSV}, err: "the first row is longer than 64 KiB"},
 }
 

@@ -9,65 +9,59 @@ import (
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// table has one address a row.
-type table struct {
-	layout   *layout
-	encoding string
-}
-
-// next returns the record of the next row. Blank rows at the beginning are dropped, others before
+// nextRow returns the record of the next row. Blank rows at the beginning are dropped, others before
 // the header are the preamble.
-func (t *table) next(w *window) (r pipeline.Record, err error) {
+func (r *Reader) nextRow() (pipeline.Record, error) {
+	l := &r.layout
 	for {
-		r.Line = w.lines + 1
-		cells, err := w.row(t.layout.comma)
-		if err == errMore {
-			return r, err
+		record := pipeline.Record{Line: r.window.lines + 1}
+		record.Cells, record.Err = r.window.row(l.comma)
+		switch {
+		case record.Err == errMore:
+			return record, errMore
+		case record.Err == nil && l.skip == 0:
+			record.Err = r.fill(&record)
+			return record, nil
+		case record.Err != nil:
+			return record, nil
 		}
-		if t.layout.skip == 0 || err != nil {
-			r.Cells, r.Err = cells, err
-			if err == nil {
-				r.Err = t.fill(&r)
-			}
-			return r, nil
-		}
-		blank := filled(cells) == 0
+		blank := filled(record.Cells) == 0
 		if !blank {
-			t.layout.skip--
+			l.skip--
 		}
-		if t.layout.skip > 0 && (!blank || len(t.layout.preamble) > 0) {
-			_ = valid(cells) // they are written in any case
-			t.layout.preamble = append(t.layout.preamble, cells)
+		if l.skip > 0 && (!blank || len(l.preamble) > 0) {
+			_ = valid(record.Cells) // they are written in any case
+			l.preamble = append(l.preamble, record.Cells)
 		}
 	}
 }
 
-// fill takes the address from the cells, without white space around it, and gives
-// the row the width of the table: what follows its cells in an output is then in
-// columns.
-func (t *table) fill(r *pipeline.Record) error {
-	if t.layout.width == 0 { // no row could be looked at
-		t.layout.width = len(r.Cells)
+// fill takes the address from the cells, without white space around it, and gives the row the width
+// of the table: what follows its cells in an output is then in columns.
+func (r *Reader) fill(record *pipeline.Record) error {
+	l, cells := &r.layout, record.Cells
+	if l.width == 0 { // no row could be looked at
+		l.width = len(cells)
 	}
-	width := t.layout.width
-	if err := whole(r.Cells, t.encoding); err != nil {
+	err := whole(cells, r.Encoding().Name)
+	if err != nil {
 		return err
 	}
-	for len(r.Cells) > width && r.Cells[len(r.Cells)-1] == "" {
-		r.Cells = r.Cells[:len(r.Cells)-1]
+	for len(cells) > l.width && cells[len(cells)-1] == "" {
+		cells = cells[:len(cells)-1]
 	}
+	record.Cells = cells
 	switch {
-	case len(r.Cells) > width:
+	case len(cells) > l.width:
 		return fmt.Errorf("the row has %d columns instead of %d: a cell with a separator in it needs quotation marks",
-			len(r.Cells), width)
-	case len(r.Cells) <= t.layout.column && filled(r.Cells) > 0:
-		return fmt.Errorf("the row ends after column %d, and the address is in column %d",
-			len(r.Cells), t.layout.column+1)
-	case len(r.Cells) < width:
-		r.Cells = append(r.Cells, make([]string, width-len(r.Cells))...)
+			len(cells), l.width)
+	case len(cells) <= l.column && filled(cells) > 0:
+		return fmt.Errorf("the row ends after column %d, and the address is in column %d", len(cells), l.column+1)
+	case len(cells) < l.width:
+		record.Cells = append(cells, make([]string, l.width-len(cells))...)
 	}
-	r.Email = strings.TrimSpace(at(r.Cells, t.layout.column))
-	return garbled(r.Email)
+	record.Email = strings.TrimSpace(at(record.Cells, l.column))
+	return garbled(record.Email)
 }
 
 // The errors of a row.
@@ -82,10 +76,9 @@ var (
 // it goes beyond the RFC: a cell that goes on after its closing quotation mark is taken literally,
 // since "john smith"@example.org is an address.
 //
-// It is our own, because encoding/csv has no limit for a row, so one missing quotation mark reads
-// the rest of the input into one cell; it changes CRLF in cells to LF; it does not know CR; and its
-// LazyQuotes lets "john smith"@example.org continue up to the next quotation mark before a comma, in
-// another row. FuzzRowsLikeStandardLibrary compares both.
+// It is our own, because with encoding/csv one missing quotation mark reads the rest of the input
+// into one cell. That changes CRLF in cells to LF, does not know CR, and lets "john smith"@example.org
+// continue up to a quotation mark in another row. FuzzRowsLikeStandardLibrary compares both.
 func (w *window) row(comma byte) ([]string, error) {
 	if !w.long {
 		rest := w.rest()

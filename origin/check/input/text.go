@@ -14,21 +14,18 @@ import (
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// text has one address a line.
-type text struct{ encoding string }
-
-// next returns the address of the next line. White space around it remains. A byte
+// nextLine returns the address of the next line of text. White space around it remains. A byte
 // order mark is dropped, since files may have been joined.
-func (t *text) next(w *window) (r pipeline.Record, err error) {
-	r.Line = w.lines + 1
-	line, err := w.line()
+func (r *Reader) nextLine() (pipeline.Record, error) {
+	record := pipeline.Record{Line: r.window.lines + 1}
+	line, err := r.window.line()
 	if err == errMore {
-		return r, err
+		return record, err
 	}
 	texts := []string{string(bytes.TrimPrefix(line, []byte(markUTF8)))}
-	r.Err = cmp.Or(err, whole(texts, t.encoding), garbled(texts[0]))
-	r.Email = texts[0]
-	return r, nil
+	record.Err = cmp.Or(err, whole(texts, r.Encoding().Name), garbled(texts[0]))
+	record.Email = texts[0]
+	return record, nil
 }
 
 // errNotUTF8 is the error of a line in another encoding than the input before it.
