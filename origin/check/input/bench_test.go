@@ -1,11 +1,8 @@
 package input
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -73,41 +70,4 @@ func benchRead(b *testing.B, in func() io.Reader) {
 		}
 		require.Equal(b, benchRecords, n)
 	}
-}
-
-// BenchmarkStandardLibrary reads the same records by the standard library alone.
-func BenchmarkStandardLibrary(b *testing.B) {
-	b.Run("bufio.Scanner", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			n, total := 0, 0
-			for s := bufio.NewScanner(strings.NewReader(benchInputs[Text])); s.Scan(); n++ {
-				total += len(s.Text())
-			}
-			require.Equal(b, benchRecords, n)
-		}
-	})
-	b.Run("encoding-csv", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			n := 0
-			for r := csv.NewReader(strings.NewReader(benchInputs[CSV])); ; n++ {
-				if _, err := r.Read(); err == io.EOF {
-					break
-				}
-			}
-			require.Equal(b, benchRecords, n)
-		}
-	})
-	b.Run("encoding-json", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			n := 0
-			for s := bufio.NewScanner(strings.NewReader(benchInputs[NDJSON])); s.Scan(); n++ {
-				var object struct{ Email *string }
-				require.NoError(b, json.Unmarshal(s.Bytes(), &object))
-			}
-			require.Equal(b, benchRecords, n)
-		}
-	})
 }

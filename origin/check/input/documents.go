@@ -47,8 +47,8 @@ var signatures = []signature{
 var errUTF32 = errors.New("this is UTF-32: convert it, as with iconv -f UTF-32 -t UTF-8")
 
 func compressed(name, command string) error {
-	return errors.New("this is compressed with " + name + ", and only gzip is read: decompress it, as with " + command +
-		" FILE | addrspec check -")
+	return errors.New("this is compressed with " + name + ", and only gzip is read: decompress it, " +
+		"as with " + command + " FILE | addrspec check -")
 }
 
 // documents are texts that are no lists, by how they begin. Every line of them would be an address

@@ -10,10 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 
-	"github.com/addrspec/addrspec/origin/check/input/charset"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
@@ -77,21 +74,6 @@ func decodeAll(in io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(text, 1<<20))
-}
-
-// FuzzUTF16 compares with a decoder that has the whole input.
-func FuzzUTF16(f *testing.F) {
-	f.Add([]byte("a\x00\x3d\xd8\x00\xdeb\x00"))
-	f.Add([]byte("\x00\xd8a\x00\x00"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		want, _, err := transform.Bytes(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder(), in)
-		require.NoError(t, err)
-		for _, arriving := range []io.Reader{bytes.NewReader(in), iotest.OneByteReader(bytes.NewReader(in)), iotest.DataErrReader(bytes.NewReader(in))} {
-			got, err := io.ReadAll(charset.NewReader(arriving, charset.UTF16LE))
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(got))
-		}
-	})
 }
 
 // FuzzValues: the elements of an array are those that encoding/json finds.

@@ -28,7 +28,6 @@ func (r *Reader) nextLine() (pipeline.Record, error) {
 	return record, nil
 }
 
-// errNotUTF8 is the error of a line in another encoding than the input before it.
 var errNotUTF8 = errors.New("the line is not UTF-8, as others of the input are; " +
 	"if all of it is in another encoding, give that with --encoding, else save it as UTF-8")
 
