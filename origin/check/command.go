@@ -286,7 +286,7 @@ func (c *Command) failure(counts pipeline.Counts) error {
 
 // stopped returns the error of a run that did not come to its end, with how to resume it.
 func (j *job) stopped(ctx context.Context, err error, counts pipeline.Counts, out *checkOutput) error {
-	if errors.As(err, new(*pipeline.BadRecord)) {
+	if errors.As(err, new(pipeline.BadRecord)) {
 		return fmt.Errorf("%w; nothing after it was checked (--strict)", err)
 	}
 	if errors.As(err, new(service.UsageError)) {

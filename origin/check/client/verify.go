@@ -115,13 +115,8 @@ func (c *Checker) readResult(object jsontext.Value, email string) (*finding, err
 		line = fmt.Appendf(line, `,"verdict":%s`, more.Verdict)
 	}
 	line = append(line, '}')
-	o := pipeline.Outcome{JSON: slices.Clip(line), Flags: r.Flags(), MX: pipeline.MXFalse, Verdict: r.Verdict}
-	switch {
-	case !r.Valid: // its domain is not looked up
-		o.MX = pipeline.MXUnknown
-	case r.MX:
-		o.MX = pipeline.MXTrue
-	}
+	o := pipeline.Outcome{JSON: slices.Clip(line), Flags: r.Flags(), Verdict: r.Verdict,
+		NoMX: r.Valid && !r.MX} // the domain of one that is not valid is not looked up
 	if r.Details != nil && r.Details.Refusal != nil {
 		o.Refusal = *r.Details.Refusal
 	}

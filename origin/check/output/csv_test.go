@@ -117,14 +117,14 @@ func TestCSVMX(t *testing.T) {
 		_, row, _ := strings.Cut(got, "\n")
 		return strings.Split(row, ",")[10]
 	}
-	require.Equal(t, "true", cell(resultOf(t, r, pipeline.MXTrue)))
+	require.Equal(t, "true", cell(resultOf(t, r)))
 	r.MX = false
-	require.Equal(t, "false", cell(resultOf(t, r, pipeline.MXFalse)))
-	unknown := resultOf(t, r, pipeline.MXUnknown)
+	require.Equal(t, "false", cell(resultOf(t, r)))
+	unknown := resultOf(t, r)
 	unknown.JSON = bytes.Replace(unknown.JSON, []byte(`"mx":false`), []byte(`"mx":null`), 1)
 	require.Empty(t, cell(unknown), "nothing was looked up")
 	r.Valid = false
-	require.Equal(t, "false", cell(resultOf(t, r, pipeline.MXUnknown)))
+	require.Equal(t, "false", cell(resultOf(t, r)))
 }
 
 func TestCSVDetails(t *testing.T) {
@@ -152,10 +152,10 @@ func TestCSVExchange(t *testing.T) {
 	record := false
 	r := result.Result{Email: "x", Valid: true, Details: &result.Details{Form: []string{"quoted", "single_label"},
 		Exchange: &result.Exchange{Class: "suite", Provider: "Google Workspace", Entry: "google.com", Host: "a.google.com", AddressRecord: &record}}}
-	got := encodeAll(t, &CSV{Details: true}, addresses("x"), []pipeline.Outcome{resultOf(t, r, pipeline.MXTrue)})
+	got := encodeAll(t, &CSV{Details: true}, addresses("x"), []pipeline.Outcome{resultOf(t, r)})
 	require.Contains(t, got, ",quoted single_label,suite,Google Workspace,google.com,a.google.com,false\n")
 	r.Details.Exchange = &result.Exchange{Class: "unknown"}
-	got = encodeAll(t, &CSV{Details: true}, addresses("x"), []pipeline.Outcome{resultOf(t, r, pipeline.MXFalse)})
+	got = encodeAll(t, &CSV{Details: true}, addresses("x"), []pipeline.Outcome{resultOf(t, r)})
 	require.Contains(t, got, ",quoted single_label,unknown,,,,\n", "the lookup of the address record failed")
 }
 
@@ -177,7 +177,7 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two string, comma byte, message string, safe bool) {
 		separator := ",;\t|"[comma%4]
 		records := []pipeline.Record{{Cells: []string{one, two}}, {Cells: []string{two, one, message}, Err: errNoObject}}
-		o := resultOf(t, result.Result{Email: two, Valid: true, Normalized: one, LocalPart: message}, pipeline.MXUnknown)
+		o := resultOf(t, result.Result{Email: two, Valid: true, Normalized: one, LocalPart: message})
 		o.Refusal = result.Refusal{Code: "x", Sentence: message}
 		got := encodeAll(t, &CSV{Layout: layout{separator, nil, 2}, Safe: safe}, records, []pipeline.Outcome{o, {}})
 		rows := readCSV(t, got, separator)

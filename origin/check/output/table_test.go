@@ -107,7 +107,7 @@ func TestTableDetails(t *testing.T) {
 	require.NotContains(t, got, "Unusual")
 	require.NotContains(t, got, "Mail goes to")
 	r := result.Result{Email: "x@y", Valid: true, Details: &result.Details{Form: []string{"single_label"}, Exchange: &result.Exchange{Class: "own", Host: "mx.y"}}}
-	got = encodeAll(t, &Table{Details: true, Width: 200}, addresses("x@y"), []pipeline.Outcome{resultOf(t, r, pipeline.MXTrue)})
+	got = encodeAll(t, &Table{Details: true, Width: 200}, addresses("x@y"), []pipeline.Outcome{resultOf(t, r)})
 	require.Contains(t, got, "Unusual: the domain has no dot.\n")
 	require.Contains(t, got, "Mail goes to mx.y, the domain's own host.\n")
 }
@@ -145,7 +145,7 @@ func FuzzTable(f *testing.F) {
 		r := result.Result{Email: email, Valid: valid, LocalPart: text, Domain: text, Typo: true, TypoSuggestion: text, Role: text,
 			Details: &result.Details{Canonical: text, CanonicalRule: text, Provider: &result.ProviderEvidence{Entry: text},
 				Form: []string{text}, Exchange: &result.Exchange{Class: text, Provider: text, Host: text}}}
-		o := resultOf(t, r, pipeline.MXFalse)
+		o := resultOf(t, r)
 		o.Refusal = result.Refusal{Code: text, Offset: offset, Sentence: text}
 		records := append(addresses(email), pipeline.Record{File: text, Line: 2, Err: context.Canceled}, pipeline.Record{Email: email})
 		table := &Table{Width: width, Details: true}

@@ -53,10 +53,7 @@ func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome)
 			if err := l.View.Resolve(ctx, f, of.found); err != nil {
 				return err
 			}
-			o.JSON, o.Flags, o.MX = f.Result(), result.FlagsOf(f), MXFalse
-			if of.found.MX {
-				o.MX = MXTrue
-			}
+			o.JSON, o.Flags, o.NoMX = f.Result(), result.FlagsOf(f), !of.found.MX
 			s.Found = of.found.Found()
 		}
 		subjects, at = append(subjects, s), append(at, n)
@@ -128,7 +125,7 @@ func (l *Local) addVerdicts(ctx context.Context, subjects []host.Subject, at []i
 type Lookups struct {
 	resolver *mx.Resolver
 	slots    *semaphore.Weighted // of lookups in flight
-	turn     *semaphore.Weighted // of the one caller whose lookups begin
+	turn     sync.Mutex          // of the one caller whose lookups begin
 
 	mu     sync.Mutex
 	silent int   // lookups since the last reply
@@ -146,7 +143,7 @@ func ResolverConfig(servers []string, timeout time.Duration, workers int) mx.Con
 
 // NewLookups returns Lookups with at most workers lookups at a time.
 func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
-	return &Lookups{resolver: resolver, slots: semaphore.NewWeighted(int64(workers)), turn: semaphore.NewWeighted(1)}
+	return &Lookups{resolver: resolver, slots: semaphore.NewWeighted(int64(workers))}
 }
 
 // A lookup is what was found for one domain. That of an address literal is zero: no MX.
@@ -163,9 +160,7 @@ func (l *Lookups) all(ctx context.Context, facts []host.Facts, details bool) (ma
 	if details {
 		peek, lookUp = l.resolver.PeekAddress, l.resolver.LookupAddress
 	}
-	if err := l.turn.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
+	l.turn.Lock()
 	found := map[string]*lookup{"": {}}
 	var group sync.WaitGroup
 	for n := range facts {
@@ -189,7 +184,7 @@ func (l *Lookups) all(ctx context.Context, facts []host.Facts, details bool) (ma
 			l.note(ctx, err)
 		})
 	}
-	l.turn.Release(1)
+	l.turn.Unlock()
 	group.Wait()
 	return found, cmp.Or(ctx.Err(), l.outage())
 }

@@ -5,7 +5,6 @@
 package pipeline
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -30,7 +29,7 @@ type Run struct {
 	Strict  bool // end at the first record that cannot be read
 
 	Bad     func(*Record) // if not nil, is called with every record that could not be read, in order
-	Written func(Counts)  // if not nil, is called after a flush, with the counts of all that was written
+	Written func(Counts)  // if not nil, is called after each write, with the counts of all that was written
 }
 
 // An Input reads records.
@@ -74,38 +73,20 @@ var ErrNoAddress = errors.New("the row has no address")
 // bad reports whether the record cannot be read.
 func (r *Record) bad() bool { return r.Err != nil && !errors.Is(r.Err, ErrNoAddress) }
 
-// A BadRecord is the error of a record that cannot be read.
-type BadRecord struct{ Record Record }
-
-// Error returns where the record is and what is wrong with it.
-func (b *BadRecord) Error() string {
-	return fmt.Sprintf("%sline %d: %v", strings.TrimPrefix(b.Record.File+" ", " "), b.Record.Line, b.Record.Err)
-}
-
-// Unwrap returns what is wrong.
-func (b *BadRecord) Unwrap() error { return b.Record.Err }
+// A BadRecord is the error that ends a strict run.
+type BadRecord struct{ error }
 
 // An Outcome is what a check found: a result, or why there is none.
 type Outcome struct {
 	JSON    []byte // the result, an object of 16 fields, with details and verdict if asked for; nil if Code is set
 	Flags   result.Flags
-	MX      MX
+	NoMX    bool           // MX records were looked up, and there is none
 	Refusal result.Refusal // of an address that is not valid; the code alone is "" if the service did not say
 	Verdict result.Verdict // of a policy, also in JSON; zero without one
 
 	Code    string // of an error that concerns this address, such as DNS_TIMEOUT; else ""
 	Message string // of the same error
 }
-
-// MX is what is known of a domain's MX records.
-type MX uint8
-
-// Unknown is what was not looked up: mx is then null, or false without a domain.
-const (
-	MXUnknown MX = iota
-	MXFalse
-	MXTrue
-)
 
 // Counts are how many records had what.
 type Counts struct {
@@ -130,7 +111,7 @@ func (c *Counts) add(r *Record, o *Outcome) {
 		count *int64
 	}{
 		{r.bad(), &c.Bad}, {r.Err != nil && !r.bad(), &c.NoAddress}, {r.Err == nil && !checked, &c.Errors},
-		{checked && !valid, &c.Invalid}, {valid, &c.Valid}, {valid && o.MX == MXFalse, &c.NoMX},
+		{checked && !valid, &c.Invalid}, {valid, &c.Valid}, {valid && o.NoMX, &c.NoMX},
 		{valid && o.Flags.Typo, &c.Typo}, {valid && o.Flags.Disposable, &c.Disposable},
 		{valid && o.Flags.Public, &c.Public}, {valid && o.Flags.Relay, &c.Relay},
 		{valid && o.Flags.Role, &c.Role}, {valid && o.Flags.Gibberish, &c.Gibberish},
@@ -163,14 +144,11 @@ type chunk struct {
 // A flow is what the goroutines of a run share: a reader, the workers and a writer.
 type flow struct {
 	*Run
-	work    chan *chunk         // to the workers
-	order   chan *chunk         // to the writer, in input order
-	failed  error               // of Read; set before order is closed
-	spare   sync.Pool           // of chunks that were written
-	room    *semaphore.Weighted // for bytes of records
-	out     *bufio.Writer
-	written Counts // in the buffer or flushed
-	flushed Counts
+	work   chan *chunk         // to the workers
+	order  chan *chunk         // to the writer, in input order
+	failed error               // of Read; set before order is closed
+	spare  sync.Pool           // of chunks that were written
+	room   *semaphore.Weighted // for bytes of records
 }
 
 // Do runs until the input ends, an error occurs or ctx ends. It returns the counts
@@ -179,7 +157,7 @@ type flow struct {
 func (r *Run) Do(ctx context.Context) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &flow{Run: r, work: make(chan *chunk), order: make(chan *chunk, 2*r.Workers),
-		room: semaphore.NewWeighted(mostInFlight), out: bufio.NewWriterSize(r.Output, 64<<10)}
+		room: semaphore.NewWeighted(mostInFlight)}
 	f.spare.New = func() any {
 		return &chunk{records: make([]Record, 0, chunkRecords), outcomes: make([]Outcome, chunkRecords),
 			done: make(chan struct{}, 1)}
@@ -191,8 +169,7 @@ func (r *Run) Do(ctx context.Context) (Counts, error) {
 	for range r.Workers {
 		workers.Go(func() { f.check(ctx) })
 	}
-	err := cmp.Or(f.write(ctx), f.flush(true))
-	return f.flushed, err
+	return f.write(ctx)
 }
 
 // read reads chunks and gives each to a worker, and to the writer for its place.
@@ -255,7 +232,8 @@ func (f *flow) check(ctx context.Context) {
 		for c.err == nil && c.ready < len(c.records) {
 			record := &c.records[c.ready]
 			if f.Strict && record.bad() {
-				c.err = &BadRecord{Record: *record}
+				where := strings.TrimSpace(fmt.Sprintf("%s line %d", record.File, record.Line))
+				c.err = BadRecord{fmt.Errorf("%s: %w", where, record.Err)}
 				break
 			}
 			c.encoded, c.err = f.Format.Append(c.encoded, record, &c.outcomes[c.ready])
@@ -267,40 +245,33 @@ func (f *flow) check(ctx context.Context) {
 	}
 }
 
-// write writes and counts chunks until there are no more. Before it waits, it flushes. A
-// chunk is flushed as a whole: after an error flushed is exactly what was written before.
-func (f *flow) write(ctx context.Context) error {
+// write writes and counts chunks until there are no more. A chunk is written as a whole.
+func (f *flow) write(ctx context.Context) (written Counts, err error) {
 	for {
-		if err := f.flush(len(f.order) == 0); err != nil {
-			return err
-		}
 		var c *chunk
 		select {
 		case c = <-f.order:
 			if c == nil {
-				return cmp.Or(ctx.Err(), f.failed)
+				return written, cmp.Or(ctx.Err(), f.failed)
 			}
 		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if err := f.flush(len(c.done) == 0); err != nil {
-			return err
+			return written, ctx.Err()
 		}
 		<-c.done
-		if err := f.flush(len(c.encoded) > f.out.Available()); err != nil {
-			return err
-		}
-		if _, err := f.out.Write(c.encoded); err != nil {
-			return err
+		if _, err := f.Output.Write(c.encoded); err != nil {
+			return written, err
 		}
 		for n := range c.ready {
-			f.written.add(&c.records[n], &c.outcomes[n])
+			written.add(&c.records[n], &c.outcomes[n])
 			if c.records[n].bad() && f.Bad != nil {
 				f.Bad(&c.records[n])
 			}
 		}
+		if f.Written != nil {
+			f.Written(written)
+		}
 		if c.err != nil {
-			return cmp.Or(ctx.Err(), c.err)
+			return written, cmp.Or(ctx.Err(), c.err)
 		}
 		f.room.Release(c.size)
 		for n := range c.outcomes {
@@ -316,19 +287,4 @@ func (f *flow) write(ctx context.Context) error {
 		}
 		f.spare.Put(&chunk{records: c.records[:0], outcomes: c.outcomes, encoded: c.encoded[:0], done: c.done})
 	}
-}
-
-// flush flushes the output if it is due, and reports what was written.
-func (f *flow) flush(due bool) error {
-	if !due || f.written == f.flushed && f.out.Buffered() == 0 {
-		return nil
-	}
-	if err := f.out.Flush(); err != nil {
-		return err
-	}
-	f.flushed = f.written
-	if f.Written != nil {
-		f.Written(f.flushed)
-	}
-	return nil
 }
