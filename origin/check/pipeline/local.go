@@ -77,7 +77,7 @@ func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outc
 	return facts, l.View.CheckMany(ctx, emails, l.Flags, func(n int, f host.Facts) {
 		o := &outcomes[n]
 		if records[n].Err == nil && o.Code == "" {
-			f = f.Keep(o.JSON[:0])
+			f = f.Keep(nil)
 			facts[n], o.JSON, o.Flags = f, f.JSON, result.FlagsOf(&f)
 			r := f.Refusal
 			o.Refusal = result.Refusal{Code: r.Code, Offset: r.Offset, Section: r.Section, Sentence: r.Sentence}

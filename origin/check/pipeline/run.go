@@ -42,8 +42,8 @@ type Input interface {
 
 // A Checker finds out about addresses. It is safe for concurrent use.
 type Checker interface {
-	// Check sets the outcome of every record without an Err, and may reuse the JSON that is
-	// there. An error ends the run; one of a single address is part of its outcome.
+	// Check sets the outcome of every record without an Err. An error ends the run; one of
+	// a single address is part of its outcome.
 	Check(ctx context.Context, records []Record, outcomes []Outcome) error
 }
 
@@ -126,7 +126,6 @@ func (c *Counts) add(r *Record, o *Outcome) {
 
 const (
 	chunkRecords = 256      // the most records that a worker takes at a time
-	keptJSON     = 4 << 10  // the most bytes kept for the next result; a usual one has 400
 	mostInFlight = 32 << 20 // bytes of records, besides one chunk; their results need three times as much
 )
 
@@ -147,7 +146,6 @@ type flow struct {
 	work   chan *chunk         // to the workers
 	order  chan *chunk         // to the writer, in input order
 	failed error               // of Read; set before order is closed
-	spare  sync.Pool           // of chunks that were written
 	room   *semaphore.Weighted // for bytes of records
 }
 
@@ -158,10 +156,6 @@ func (r *Run) Do(ctx context.Context) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &flow{Run: r, work: make(chan *chunk), order: make(chan *chunk, 2*r.Workers),
 		room: semaphore.NewWeighted(mostInFlight)}
-	f.spare.New = func() any {
-		return &chunk{records: make([]Record, 0, chunkRecords), outcomes: make([]Outcome, chunkRecords),
-			done: make(chan struct{}, 1)}
-	}
 	go f.read(ctx)
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -176,15 +170,15 @@ func (r *Run) Do(ctx context.Context) (Counts, error) {
 func (f *flow) read(ctx context.Context) {
 	defer close(f.order)
 	for first := true; ; first = false {
-		c := f.spare.Get().(*chunk)
+		c := &chunk{done: make(chan struct{}, 1)}
 		var err error
-		c.records, err = f.Input.Read(c.records)
+		c.records, err = f.Input.Read(make([]Record, 0, chunkRecords))
 		if !errors.Is(err, io.EOF) {
 			f.failed = err
 		}
 		if first && (len(c.records) > 0 || f.failed == nil) {
-			head := f.spare.Get().(*chunk)
-			head.encoded, head.err = f.Format.Head(head.encoded)
+			head := &chunk{done: make(chan struct{}, 1)}
+			head.encoded, head.err = f.Format.Head(nil)
 			wrong := head.err
 			head.done <- struct{}{}
 			if !send(ctx, f.order, head) || wrong != nil {
@@ -228,7 +222,8 @@ func (f *flow) check(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		c.err = f.Checker.Check(ctx, c.records, c.outcomes[:len(c.records)])
+		c.outcomes = make([]Outcome, len(c.records))
+		c.err = f.Checker.Check(ctx, c.records, c.outcomes)
 		for c.err == nil && c.ready < len(c.records) {
 			record := &c.records[c.ready]
 			if f.Strict && record.bad() {
@@ -274,17 +269,5 @@ func (f *flow) write(ctx context.Context) (written Counts, err error) {
 			return written, cmp.Or(ctx.Err(), c.err)
 		}
 		f.room.Release(c.size)
-		for n := range c.outcomes {
-			kept := c.outcomes[n].JSON[:0]
-			if cap(kept) > keptJSON {
-				kept = nil
-			}
-			c.outcomes[n] = Outcome{JSON: kept}
-		}
-		clear(c.records)
-		if cap(c.encoded) > chunkRecords*keptJSON {
-			c.encoded = nil
-		}
-		f.spare.Put(&chunk{records: c.records[:0], outcomes: c.outcomes, encoded: c.encoded[:0], done: c.done})
 	}
 }
