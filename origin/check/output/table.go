@@ -139,29 +139,18 @@ func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (
 	return tone, verdict, reasons, nil
 }
 
-// maxShown is how many bytes of an address a table shows: a valid one has at most
-// 254 (RFC 5321 section 4.5.3.1.3).
-const maxShown = 320
-
 // addressLines breaks an address into lines of at most width columns. Below the line
-// with the byte that a refusal names follows one with a caret. Dots are in place of the rest
-// of a very long address.
+// with the byte that a refusal names follows one with a caret.
 func addressLines(email string, why *result.Refusal, width int) (lines []string) {
-	shown := email[:min(len(email), maxShown)]
-	at := min(max(why.Offset, 0), len(shown)) // from the line's begin
-	rest, before := Printable(shown[at:]), Printable(shown[:at])
-	if len(email) > maxShown {
-		rest += "…"
-	}
-	rest, at = before+rest, len(before)
-	marked := why.Code == ""
-	for len(lines) == 0 || rest != "" {
+	at := min(max(why.Offset, 0), len(email))
+	before := Printable(email[:at])
+	rest, at := before+Printable(email[at:]), len(before) // from the line's begin
+	for rest != "" {
 		var line string
 		line, rest = take(rest, width)
 		lines = append(lines, line)
-		if !marked && (at < len(line) || rest == "") {
+		if why.Code != "" && at >= 0 && (at < len(line) || rest == "") {
 			lines = append(lines, strings.Repeat(" ", uniseg.StringWidth(line[:at]))+"^")
-			marked = true
 		}
 		at -= len(line)
 	}
@@ -183,24 +172,14 @@ func take(text string, width int) (head, rest string) {
 
 // wrap breaks text into lines of at most width columns, between words if it can.
 func wrap(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		joined := strings.TrimLeft(line+" "+word, " ")
-		if uniseg.StringWidth(joined) <= width {
-			line = joined
-			continue
+	for text != "" {
+		line, rest := take(text, width)
+		if rest != "" {
+			if end := strings.LastIndexByte(text[:len(line)+1], ' '); end > 0 {
+				line, rest = text[:end], text[end+1:]
+			}
 		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-		line, word = take(word, width)
-		for word != "" {
-			lines = append(lines, line)
-			line, word = take(word, width)
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
+		lines, text = append(lines, line), rest
 	}
 	return lines
 }

@@ -123,14 +123,6 @@ func TestTableColors(t *testing.T) {
 	require.Contains(t, colored, "\x1b[33mProbably mistyped\x1b[0m")
 }
 
-// A very long address does not flood the terminal, and the caret is in what is shown.
-func TestTableCutsLongAddresses(t *testing.T) {
-	got := write(t, &Table{Width: 80}, newChecker(t, 0), addresses(strings.Repeat("x", 100<<10)+"@example.org")...)
-	require.Less(t, strings.Count(got, "\n"), 20)
-	require.Equal(t, 1, strings.Count(got, "…"))
-	require.Contains(t, got, "^")
-}
-
 // Whatever a list or a service contains, no control character reaches the terminal
 // and no line is wider than it.
 func FuzzTable(f *testing.F) {
