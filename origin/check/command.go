@@ -161,8 +161,8 @@ func (j *job) check(ctx context.Context) error {
 	wrap := func(file io.Reader) io.Reader { return file }
 	if output.IsTerminal(j.Err) && !j.Quiet && !out.terminal {
 		width := func() int { return output.TerminalWidth(j.Err) }
-		progress := output.NewProgress(j.Err, width, j.in.size())
-		j.pipe.Input, wrap, progressed = progress.Input(j.pipe.Input), progress.Reader, progress.Written
+		progress := output.NewProgress(j.Err, width, j.in.size(), &j.pipe.Records)
+		wrap, progressed = progress.Reader, progress.Written
 		messages, stop = progress, progress.Stop
 		progress.Start()
 	}

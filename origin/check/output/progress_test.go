@@ -13,21 +13,14 @@ import (
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// An input has as many records as asked for.
-type records int
-
-func (r records) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
-	return append(dst, make([]pipeline.Record, r)...), nil
-}
-
 // readPart reads n records in some bytes of the input.
 func readPart(p *Progress, n, bytes int) {
 	io.Copy(io.Discard, p.Reader(strings.NewReader(strings.Repeat("x", bytes))))
-	p.Input(records(n)).Read(make([]pipeline.Record, 7, 2000)[:7])
+	p.records.Add(int64(n))
 }
 
 func TestProgressLine(t *testing.T) {
-	p := NewProgress(nil, nil, 1000)
+	p := NewProgress(nil, nil, 1000, new(atomic.Int64))
 	readPart(p, 1000, 500) // so there are about 2000 records, and not half of them are done
 	p.Written(pipeline.Counts{Records: 500})
 	require.Equal(t, " 25 % [=======                       ] 500 done, 100 per second, 15s left", p.line(100, 5*time.Second))
@@ -39,7 +32,7 @@ func TestProgressLine(t *testing.T) {
 }
 
 func TestProgressOfAPipe(t *testing.T) {
-	p := NewProgress(nil, nil, 0)
+	p := NewProgress(nil, nil, 0, new(atomic.Int64))
 	readPart(p, 1000, 500)
 	p.Written(pipeline.Counts{Records: 500})
 	require.Equal(t, "500 done, 1,000 per second", p.line(80, time.Second/2))
@@ -47,7 +40,7 @@ func TestProgressOfAPipe(t *testing.T) {
 
 // A file that grows, or a size that was wrong, does not make more than 100 %.
 func TestProgressOfAGrowingFile(t *testing.T) {
-	p := NewProgress(nil, nil, 10)
+	p := NewProgress(nil, nil, 10, new(atomic.Int64))
 	readPart(p, 10, 1000)
 	p.Written(pipeline.Counts{Records: 500})
 	require.True(t, strings.HasPrefix(p.line(80, time.Second), "100 % [==="), p.line(80, time.Second))
@@ -58,7 +51,7 @@ func TestProgressDrawsOneLine(t *testing.T) {
 		var screen strings.Builder
 		var width atomic.Int64
 		width.Store(80)
-		p := NewProgress(&screen, func() int { return int(width.Load()) }, 1000)
+		p := NewProgress(&screen, func() int { return int(width.Load()) }, 1000, new(atomic.Int64))
 		p.Start()
 		readPart(p, 1000, 500)
 		p.Written(pipeline.Counts{Records: 500})
@@ -88,8 +81,8 @@ func TestProgressDrawsOneLine(t *testing.T) {
 // A run that is shorter than the first redraw shows nothing.
 func TestProgressOfAShortRun(t *testing.T) {
 	var screen strings.Builder
-	p := NewProgress(&screen, func() int { return 80 }, 0)
+	p := NewProgress(&screen, func() int { return 80 }, 0, new(atomic.Int64))
 	p.Start()
 	p.Stop()
-	require.Empty(t, screen.String())
+	require.Equal(t, clearLine, screen.String())
 }

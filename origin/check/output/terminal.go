@@ -65,9 +65,8 @@ type Line struct {
 	To   io.Writer
 	Text func() string // which may change
 
-	mu    sync.Mutex  // for what follows
+	mu    sync.Mutex
 	timer *time.Timer // nil unless the line is being drawn
-	drawn bool
 }
 
 // Start begins to draw.
@@ -79,7 +78,6 @@ func (l *Line) Start() {
 		defer l.mu.Unlock()
 		if l.timer != nil {
 			io.WriteString(l.To, clearLine+l.Text())
-			l.drawn = true
 			l.timer.Reset(redrawEvery)
 		}
 	})
@@ -99,10 +97,7 @@ func (l *Line) Stop() {
 func (l *Line) Write(message []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.drawn {
-		io.WriteString(l.To, clearLine)
-		l.drawn = false
-	}
+	io.WriteString(l.To, clearLine)
 	return l.To.Write(message)
 }
 
@@ -114,14 +109,15 @@ func (l *Line) Write(message []byte) (int, error) {
 type Progress struct {
 	*Line
 
-	size                    int64        // of the input in bytes, 0 if unknown
-	bytes, records, written atomic.Int64 // the first two of what was read
+	size           int64 // of the input in bytes, 0 if unknown
+	records        *atomic.Int64
+	bytes, written atomic.Int64 // as records, bytes are those that were read
 }
 
-// NewProgress returns the progress of a run that begins and whose input has size bytes,
-// 0 if that is not known. It draws on to, a terminal whose width may change.
-func NewProgress(to io.Writer, width func() int, size int64) *Progress {
-	p, began := &Progress{size: size}, time.Now()
+// NewProgress returns the progress of a run that begins, counts the records that it read, and whose
+// input has size bytes, 0 if that is not known. It draws on to, a terminal whose width may change.
+func NewProgress(to io.Writer, width func() int, size int64, records *atomic.Int64) *Progress {
+	p, began := &Progress{size: size, records: records}, time.Now()
 	// The last column stays free: some terminals wrap when it is written.
 	p.Line = &Line{To: to, Text: func() string { return p.line(width()-1, time.Since(began)) }}
 	return p
@@ -130,28 +126,12 @@ func NewProgress(to io.Writer, width func() int, size int64) *Progress {
 // Reader counts what is read of an input as it is stored, compressed or not.
 func (p *Progress) Reader(in io.Reader) io.Reader { return io.TeeReader(in, counter{&p.bytes}) }
 
-// Input counts the records that are read.
-func (p *Progress) Input(in pipeline.Input) pipeline.Input { return &countingInput{in, &p.records} }
-
 type counter struct{ *atomic.Int64 }
 
 // Write counts bytes.
 func (c counter) Write(b []byte) (int, error) {
 	c.Add(int64(len(b)))
 	return len(b), nil
-}
-
-type countingInput struct {
-	pipeline.Input
-	records *atomic.Int64
-}
-
-// Read reads and counts.
-func (i *countingInput) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
-	before := len(dst)
-	dst, err := i.Input.Read(dst)
-	i.records.Add(int64(len(dst) - before))
-	return dst, err
 }
 
 // Written takes the counts of the records that are done.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func tableOnTerminal() {
 
 // progressOnTerminal draws on standard error until a line comes from standard input.
 func progressOnTerminal() {
-	p := NewProgress(os.Stderr, func() int { return TerminalWidth(os.Stderr) }, 1000)
+	p := NewProgress(os.Stderr, func() int { return TerminalWidth(os.Stderr) }, 1000, new(atomic.Int64))
 	readPart(p, 1000, 500)
 	p.Written(pipeline.Counts{Records: 500})
 	p.Start()

@@ -12,6 +12,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sync/semaphore"
@@ -30,6 +31,8 @@ type Run struct {
 
 	Bad     func(*Record) // if not nil, is called with every record that could not be read, in order
 	Written func(Counts)  // if not nil, is called after each write, with the counts of all that was written
+
+	Records atomic.Int64 // that were read so far
 }
 
 // An Input reads records.
@@ -173,6 +176,7 @@ func (f *flow) read(ctx context.Context) {
 		c := &chunk{done: make(chan struct{}, 1)}
 		var err error
 		c.records, err = f.Input.Read(make([]Record, 0, chunkRecords))
+		f.Records.Add(int64(len(c.records)))
 		if !errors.Is(err, io.EOF) {
 			f.failed = err
 		}
