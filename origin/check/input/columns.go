@@ -168,11 +168,17 @@ func chooseColumn(rows [][]string, chosen string) (column int, named bool, err e
 		}
 		return number - 1, false, nil
 	}
-	var found []int
+	var found, similar []int
 	for n, cell := range rows[0] {
-		if plain(cell) == plain(chosen) {
+		if strings.TrimSpace(cell) == chosen {
 			found = append(found, n)
 		}
+		if plain(cell) == plain(chosen) && plain(chosen) != "" {
+			similar = append(similar, n)
+		}
+	}
+	if len(found) == 0 {
+		found = similar
 	}
 	switch len(found) {
 	case 0:
