@@ -21,7 +21,7 @@ const (
 	maxStrings  = 4 << 20   // shared strings: each takes 50 bytes of memory
 	maxPiece    = 256 << 10 // bytes of a cell, a shared string or another piece of XML
 	maxDepth    = 64        // of XML elements
-	maxColumns  = 1_000     // as in CSV
+	maxColumns  = 1_000     // with values; excelize makes a cell of each
 )
 
 // The parts that are read: large ones go to temporary files, small ones into memory.
