@@ -28,10 +28,15 @@ func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 			} {
 				t.Run(name, func(t *testing.T) {
 					half := `{"emails":["` + strings.Repeat("a", 500_000)
-					conn := w.dial(t)
-					go conn.Send("POST /v1/emails HTTP/1.1\r\nHost: " + w.hostPort + "\r\nContent-Type: application/json\r\n" + unknownKey + "\r\n" + header + half)
-					response, body := conn.Response() // the rest of the body is never sent
-					require.Equal(t, http.StatusUnauthorized, response.StatusCode, body)
+					status, body := http.StatusServiceUnavailable, ""
+					for tries := 0; status == http.StatusServiceUnavailable && tries < 9; tries++ { // see TestLongBodies
+						conn := w.dial(t)
+						go conn.Send("POST /v1/emails HTTP/1.1\r\nHost: " + w.hostPort +
+							"\r\nContent-Type: application/json\r\n" + unknownKey + "\r\n" + header + half)
+						response, text := conn.Response() // the rest of the body is never sent
+						status, body = response.StatusCode, text
+					}
+					require.Equal(t, http.StatusUnauthorized, status, body)
 				})
 			}
 		})

@@ -147,6 +147,9 @@ func TestConnectionInHandlerIsNeverReplaced(t *testing.T) {
 		})
 	}
 	attackers.Wait()
+	// Those that still wait to be accepted are, before this one. They could replace a connection
+	// that has left its handler.
+	requireStatus(t, 200, s.dial(t).Send(get))
 	close(s.gate)
 	for _, c := range waiting {
 		requireStatus(t, 200, c)
