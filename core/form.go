@@ -2,26 +2,31 @@ package core
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/addrspec/addrspec/core/typo"
 )
 
 // Form is what is unusual about the form of a valid address, a bit each. It changes no other
 // fact.
-type Form uint8
+type Form uint16
 
 // What may be unusual.
 const (
-	FormQuoted      Form = 1 << iota // the local part is a quoted string (RFC 5322 section 3.2.4)
-	FormComment                      // it has a comment (RFC 5322 section 3.2.2)
-	FormLiteral                      // the domain is an address literal (RFC 5321 section 4.1.3)
-	FormSingleLabel                  // the domain has no dot
-	FormUnknownTLD                   // the top-level domain is not in the root zone
-	FormSpecialUse                   // the domain is reserved, so no mail goes there from the Internet (RFC 6761)
+	FormQuoted          Form = 1 << iota // the local part is a quoted string (RFC 5322 section 3.2.4)
+	FormComment                          // it has a comment (RFC 5322 section 3.2.2)
+	FormLiteral                          // the domain is an address literal (RFC 5321 section 4.1.3)
+	FormSingleLabel                      // the domain has no dot
+	FormUnknownTLD                       // the top-level domain is not in the root zone
+	FormSpecialUse                       // the domain is reserved, so no mail goes there from the Internet (RFC 6761)
+	FormGenerated                        // the local part has the form that a throw-away service generates
+	FormOddCharacter                     // it has a character that hardly anybody means: see hasOddCharacter
+	FormLooksDisposable                  // the domain has no class, but looks like those of throw-away services
 )
 
 // formNames are the names of the bits in details.
-var formNames = [...]string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use"}
+var formNames = [...]string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use",
+	"generated", "odd_character", "looks_disposable"}
 
 // Form returns what is unusual about f, the facts of the last Check: 0 for most
 // addresses, and for one that is not valid.
@@ -35,10 +40,27 @@ func (c *Checker) Form(f *Facts) (form Form) {
 	if !c.address.usual && c.address.remarks {
 		form |= FormComment
 	}
+	if f.LocalPart[0] == '\'' || !f.ASCII && hasOddCharacter(f) {
+		form |= FormOddCharacter
+	}
 	if len(f.Host) == 0 {
 		return form | FormLiteral
 	}
 	return form | c.formOfHost(f.Host)
+}
+
+// hasOddCharacter reports whether f has U+FFFD, which replaces what a program could not
+// decode, an apostrophe at its start, which is a spreadsheet's mark of a text, or a
+// full-width letter, from a keyboard that was left in the mode for Chinese or Japanese. A
+// domain is mapped to usual letters, a local part keeps them.
+func hasOddCharacter(f *Facts) bool {
+	if bytes.HasPrefix(f.LocalPart, []byte("\u2019")) {
+		return true
+	}
+	odd := func(r rune) bool {
+		return r == utf8.RuneError || r >= '\uFF21' && r <= '\uFF3A' || r >= '\uFF41' && r <= '\uFF5A'
+	}
+	return bytes.ContainsFunc(f.LocalPart, odd)
 }
 
 func (c *Checker) formOfHost(host []byte) (form Form) {

@@ -45,7 +45,7 @@ const (
 	roleAt    = 8
 	roleMask  = 0xF
 	formAt    = 16
-	formMask  = 0x3F
+	formMask  = 0x1FF
 )
 
 // Of returns the input for the facts of an address and its form, which Checker.Form

@@ -106,6 +106,9 @@ func TestReasons(t *testing.T) {
 		{"single_label", []Input{{Facts: valid, More: 1 << 19, Host: host}}, []Input{{Facts: valid, More: ^uint32(1 << 19), Host: host}}},
 		{"unknown_tld", []Input{{Facts: valid, More: 1 << 20, Host: host}}, []Input{{Facts: valid, More: ^uint32(1 << 20), Host: host}}},
 		{"special_use", []Input{{Facts: valid, More: 1 << 21, Host: host}}, []Input{{Facts: valid, More: ^uint32(1 << 21), Host: host}}},
+		{"generated", []Input{{Facts: valid, More: 1 << 22, Host: host}}, []Input{{Facts: valid, More: ^uint32(1 << 22), Host: host}}},
+		{"odd_character", []Input{{Facts: valid, More: 1 << 23, Host: host}}, []Input{{Facts: valid, More: ^uint32(1 << 23), Host: host}}},
+		{"looks_disposable", []Input{{Facts: valid, More: 1 << 24, Host: host}}, []Input{{Facts: valid, More: ^uint32(1 << 24), Host: host}}},
 		{"no_mx", []Input{{Facts: valid, Lookup: LookedUp, Host: host}, {Facts: valid, Lookup: LookedUp | AddressLookedUp | HasAddress, Host: host}, {Facts: valid}, {Facts: valid, Lookup: LookedUp | HasMX}},
 			[]Input{{Facts: valid, Host: host}, {Facts: valid, Lookup: LookedUp | HasMX, Host: host}, {Facts: valid, Lookup: AddressLookedUp, Host: host}}},
 		{"no_mail", []Input{{Facts: valid, Lookup: LookedUp | AddressLookedUp, Host: host}},
@@ -202,7 +205,7 @@ func expected(t testing.TB, document []byte, in Input) string {
 
 func applies(text string, in Input) bool {
 	word0 := strings.Fields("valid alias ascii role gibberish disposable public relay typo")
-	form := strings.Fields("quoted comment literal single_label unknown_tld special_use")
+	form := strings.Fields("quoted comment literal single_label unknown_tld special_use generated odd_character looks_disposable")
 	roles := strings.Fields("none role:admin role:support role:sales role:marketing role:general role:noreply role:billing role:legal role:it role:hr - - - - -")
 	looked, mx, address, has := in.Lookup&1 != 0, in.Lookup&2 != 0, in.Lookup&4 != 0, in.Lookup&8 != 0
 	for n, name := range word0 {

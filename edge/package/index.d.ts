@@ -180,6 +180,9 @@ export interface Details {
     | "single_label"
     | "unknown_tld"
     | "special_use"
+    | "generated"
+    | "odd_character"
+    | "looks_disposable"
   )[];
   /** Null, because the package does not query DNS. The HTTP API looks it up. */
   readonly exchange: Exchange | null;

@@ -104,7 +104,8 @@ func (r *Result) found() host.Found {
 // The roles and the forms in the order of word 1 of the report (ABI.md).
 var (
 	roles = []string{"Admin", "Support", "Sales", "Marketing", "General", "NoReply", "Billing", "Legal", "IT", "HR"}
-	forms = []string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use"}
+	forms = []string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use",
+		"generated", "odd_character", "looks_disposable"}
 )
 
 // A Refusal is why an address is not valid.

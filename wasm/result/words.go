@@ -223,12 +223,15 @@ func (d *Details) FormSentence() string {
 
 // formParts are the names of unusual forms in words.
 var formParts = map[string]string{
-	"quoted":       "the part before the @ is in quotation marks",
-	"comment":      "it has a comment",
-	"literal":      "it has an IP address in place of a domain",
-	"single_label": "the domain has no dot",
-	"unknown_tld":  "the top-level domain does not exist",
-	"special_use":  "the domain is reserved for local use, tests or examples",
+	"quoted":           "the part before the @ is in quotation marks",
+	"comment":          "it has a comment",
+	"literal":          "it has an IP address in place of a domain",
+	"single_label":     "the domain has no dot",
+	"unknown_tld":      "the top-level domain does not exist",
+	"special_use":      "the domain is reserved for local use, tests or examples",
+	"generated":        "the part before the @ has the form that a service of throw-away mailboxes generates",
+	"odd_character":    "it has a replacement character, an apostrophe at its start or a full-width letter, which are seldom meant",
+	"looks_disposable": "the domain resembles those of services of throw-away mailboxes",
 }
 
 // Because returns the reason and the rule of a verdict; "" if no rule applied.

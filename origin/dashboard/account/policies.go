@@ -185,6 +185,9 @@ var policyReasons = []policyReason{
 	{"alias", "plus tag"},
 	{"unknown_tld", "ending that does not exist"},
 	{"special_use", "reserved domain, such as example.com"},
+	{"generated", "form that a throw-away service generates"},
+	{"looks_disposable", "domain that resembles throw-away ones"},
+	{"odd_character", "replacement character, leading apostrophe or full-width letter"},
 }
 
 // Sections are the ticks of the page.

@@ -86,7 +86,8 @@ class Details:
     provider_evidence: Optional[ProviderEvidence]
     typo_evidence: Optional[TypoEvidence]
     versions: Versions
-    form: Tuple[str, ...]  #: what is unusual about it: "quoted", "comment", "literal", "single_label", "unknown_tld", "special_use"
+    form: Tuple[str, ...]  #: what is unusual about it: "quoted", "comment", "literal", "single_label", "unknown_tld", "special_use",
+    #: "generated", "odd_character", "looks_disposable"
     exchange: Optional[Exchange]  #: None here: nothing asks DNS
 
 

@@ -93,7 +93,8 @@ public final class Details {
 
   /**
    * Returns what is unusual about the form of a valid address: {@code quoted}, {@code comment}, {@code
-   * literal}, {@code single_label}, {@code unknown_tld} and {@code special_use}.
+   * literal}, {@code single_label}, {@code unknown_tld}, {@code special_use}, {@code generated}, {@code
+   * odd_character} and {@code looks_disposable}.
    *
    * @return the names, in this order; empty for most addresses
    */
