@@ -1,6 +1,10 @@
 package model
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/internal/latin"
+)
 
 // The alphabet of the model. The letters a to z are symbols 1 to 26.
 const (
@@ -87,39 +91,13 @@ func (n *Name) cut() {
 // symbolOfRune returns the symbol of a character beyond ASCII: that of a Latin letter
 // without its mark. A combining mark is dropped; any other character ends the run.
 func symbolOfRune(r rune) uint8 {
-	switch b := base(r); {
+	switch b := latin.Base(r); {
 	case b != ' ':
 		return symbolOf[b]
-	case r >= 0x300 && r < 0x370: // Combining Diacritical Marks
+	case latin.IsMark(r):
 		return dropped
 	}
 	return edge
-}
-
-// The base letters of accented Latin letters by code point; a space if there
-// is none.
-const (
-	latinFirst = 0xC0 // Latin-1 Supplement, Latin Extended-A and -B, IPA Extensions to U+025B
-	latinBase  = "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuytyaaaaaaccccccccddddeeeeeeeeeegggg" +
-		"gggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs" +
-		" b    o  dd   eaeff    ikk      oo             uu  yyzz             dddlllnnnaaiioouuuuuuuuuueaa" +
-		"aa  ggggkkoooo  jdddgg  nnaaaaooaaaaeeeeiiiioooorrrruuuusstt  hh      aaeeooooooooyy            " +
-		"                   bo dd a e"
-	moreFirst = 0x1E00 // Latin Extended Additional: transliterations, Vietnamese
-	moreBase  = "aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmmnnnnnnnnoooooooopppprrrrrrrr" +
-		"ssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwyas  s aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeee" +
-		"eeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy"
-)
-
-// base returns the letter a to z that a Latin letter is derived from, or a space.
-func base(r rune) byte {
-	switch {
-	case r >= latinFirst && r < latinFirst+rune(len(latinBase)):
-		return latinBase[r-latinFirst]
-	case r >= moreFirst && r < moreFirst+rune(len(moreBase)):
-		return moreBase[r-moreFirst]
-	}
-	return ' '
 }
 
 // leetLetters are the letters that the digits 0 to 9 replace inside a word; a
