@@ -10,6 +10,7 @@ package lists
 import (
 	"bytes"
 	_ "embed"
+	"unicode/utf8"
 
 	"github.com/addrspec/addrspec/lists/internal/format"
 )
@@ -152,19 +153,29 @@ func parentOf(domain []byte) []byte {
 	return domain[first+1:]
 }
 
-// Word returns the entry of roles.txt for word, a whole lower-case word
-// without separators; 0 if it is not listed.
+// Word returns the entry of roles.txt for word, a whole lower-case word in NFC
+// without separators and accents; 0 if it is not listed.
 func (l *Lists) Word(word []byte) Word {
 	if !l.words.mayHave(word) {
 		return 0
 	}
+	if word[0] >= utf8.RuneSelf {
+		return l.nativeWord(word)
+	}
 	return Word(l.roles.find(word))
+}
+
+// nativeWord is Word for a word that is not in Latin letters.
+func (l *Lists) nativeWord(word []byte) Word {
+	var memory [format.MaxName]byte
+	return Word(l.roles.find(format.AppendName(memory[:0], word)))
 }
 
 // EachWord calls do with each word of roles.txt. The word is valid during the
 // call.
 func (l *Lists) EachWord(do func(word []byte, w Word)) {
-	l.roles.each(func(name []byte, value int) { do(name, Word(value)) })
+	var memory [format.MaxName]byte
+	l.roles.each(func(name []byte, value int) { do(format.AppendWord(memory[:0], name), Word(value)) })
 }
 
 // EachDomain calls do with each entry of the domains, in the order of the blob. The

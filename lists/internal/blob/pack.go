@@ -55,7 +55,7 @@ func packParts(c Content) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles, err := packTable(c.Roles)
+	roles, err := packTable(wordNames(c.Roles))
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +77,15 @@ func packParts(c Content) ([][]byte, error) {
 	}
 	operators, err := packOperators(c.Operators)
 	return [][]byte{domains, kinds, sources, roles, c.Targets, c.TopLevels, providers, rules, exchanges, operators}, err
+}
+
+// wordNames returns the values of words by their names in the table.
+func wordNames(words map[string]lists.Word) map[string]lists.Word {
+	names := make(map[string]lists.Word, len(words))
+	for word, w := range words {
+		names[string(format.AppendName(nil, []byte(word)))] = w
+	}
+	return names
 }
 
 // Kind is the content of a domain's entry. Tens of thousands of entries share

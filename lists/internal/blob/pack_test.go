@@ -25,7 +25,7 @@ func TestPackedTablesAreFound(t *testing.T) {
 	for i := range 500 { // many blocks in one bucket
 		domains[fmt.Sprintf("bucket%d.com", i*i)] = Kind{Class: lists.Disposable}
 	}
-	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Word{"info": lists.Word(lists.General), "hr": lists.Word(lists.HR)},
+	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Word{"info": lists.Word(lists.General), "hr": lists.Word(lists.HR), "инфо": lists.Word(lists.General)},
 		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\n")})
 	for name, kind := range domains {
 		require.Equal(t, kind.Class, l.Provider([]byte(name)), name)
@@ -35,6 +35,7 @@ func TestPackedTablesAreFound(t *testing.T) {
 	}
 	require.Equal(t, lists.Disposable, l.Provider([]byte("a.tempmail.com")))
 	require.Equal(t, lists.HR, l.Word([]byte("hr")).Class())
+	require.Equal(t, lists.General, l.Word([]byte("инфо")).Class())
 	require.Equal(t, "gmail.com\n", string(l.TypoTargets()))
 	require.Equal(t, "com\n", string(l.TopLevels()))
 	require.Regexp(t, `^2026\.11\.20-[0-9a-f]{8}$`, l.Version())
@@ -77,6 +78,7 @@ func TestPackErrors(t *testing.T) {
 		`"a" cannot be packed`:    {Date: "2026.11.20", Roles: map[string]lists.Word{"a": lists.Word(lists.Admin)}},
 		`"Info" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Word{"Info": lists.Word(lists.General)}},
 		`"inFo" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Word{"inFo": lists.Word(lists.General)}},
+		`"büro" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Word{"büro": lists.Word(lists.General)}},
 		`its value 0 means`:       {Date: "2026.11.20", Roles: map[string]lists.Word{"info": lists.Word(lists.NoRole)}},
 		`33 sources do not fit`:   {Date: "2026.11.20", Sources: make([]lists.Source, 33)},
 		`want a name`:             {Date: "2026.11.20", Sources: make([]lists.Source, 1)},

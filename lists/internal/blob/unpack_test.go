@@ -27,10 +27,14 @@ func TestUnpackEveryPart(t *testing.T) {
 }
 
 func FuzzUnpack(f *testing.F) {
-	f.Add([]byte("a.example"), uint32(1))
-	f.Add([]byte("-.x"), uint32(0xffffffff))
-	f.Fuzz(func(t *testing.T, name []byte, carriers uint32) {
+	f.Add([]byte("a.example"), []byte("info"), uint32(1))
+	f.Add([]byte("-.x"), []byte("\u0438\u043d\u0444\u043e"), uint32(0xffffffff))
+	f.Fuzz(func(t *testing.T, name, word []byte, carriers uint32) {
+		if len(word) < 2 || bytes.HasPrefix(word, []byte("--")) {
+			return // no letter of another script, or what looks like the name of such a word
+		}
 		c := Content{Date: "2026.11.20", Sources: []lists.Source{{Name: "a"}, {Name: "b", Version: "1", Domains: "7"}},
+			Roles:   map[string]lists.Word{string(word): lists.Word(lists.General)},
 			Domains: map[string]Kind{string(name): {Class: lists.Relay, Subdomains: carriers&4 != 0, Carriers: carriers & 3}}}
 		packed, err := Pack(c)
 		if err != nil {
@@ -38,6 +42,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		l, err := lists.Open(packed)
 		require.NoError(t, err)
+		require.Equal(t, lists.General, l.Word(word).Class())
 		again, err := Pack(Unpack(l))
 		require.NoError(t, err)
 		require.Equal(t, packed, again)

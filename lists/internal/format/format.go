@@ -51,7 +51,9 @@
 // A table maps names to small numbers. A name of at least two characters falls into the
 // bucket that those two select: 38 * code(first) + code(second), where a to z
 // are 0 to 25, 0 to 9 are 26 to 35, "-" is 36 and "." is 37. Entries are sorted
-// by bucket and, in a bucket, by the bytes of the rest of their names.
+// by bucket and, in a bucket, by the bytes of the rest of their names. The name of a
+// role word in another script is "--" and two characters for each of its bytes, whose
+// codes are the five low bits and the three high ones.
 //
 // An entry stores the rest of its name by front coding: the number of bytes it
 // shares with the previous entry (its prefix), then a text of its own, then one
@@ -174,6 +176,33 @@ func Bucket(name []byte) (int, bool) {
 	}
 	first, second := int(codes[name[0]]), int(codes[name[1]])
 	return len(Alphabet)*first + second, first|second >= 0 // the sign bit is set if either is -1
+}
+
+// native begins the names of role words in other scripts than Latin.
+const native = "--"
+
+// AppendName appends the name of a role word to dst.
+func AppendName(dst, word []byte) []byte {
+	if len(word) == 0 || word[0] < 0x80 {
+		return append(dst, word...)
+	}
+	dst = append(dst, native...)
+	for _, b := range word {
+		dst = append(dst, Alphabet[b&31], Alphabet[b>>5])
+	}
+	return dst
+}
+
+// AppendWord appends the role word with that name, which has two bytes or more, to dst.
+func AppendWord(dst, name []byte) []byte {
+	pairs := name[len(native):]
+	if string(name[:len(native)]) != native || len(pairs) < 4 {
+		return append(dst, name...)
+	}
+	for ; len(pairs) >= 2; pairs = pairs[2:] {
+		dst = append(dst, byte(codes[pairs[0]])|byte(codes[pairs[1]])<<5)
+	}
+	return dst
 }
 
 // codes has the code of each character, -1 for those not in Alphabet.

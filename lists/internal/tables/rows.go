@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/addrspec/addrspec/lists"
 )
@@ -130,6 +131,9 @@ func ReadRoles(dir string) (map[string]lists.Word, error) {
 		for _, word := range fields[1:] {
 			if words[word] != 0 {
 				return fmt.Errorf("%s is listed twice", word)
+			}
+			if word != norm.NFC.String(strings.ToLower(word)) {
+				return fmt.Errorf("%s is not in lower case and NFC", word)
 			}
 			words[word] = class
 		}

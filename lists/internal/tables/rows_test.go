@@ -43,6 +43,7 @@ func TestReadRoles(t *testing.T) {
 		"IT/never dev\n":              `roles.txt:1: "never" is not a mark of IT words; lists/role.go has them`,
 		"Place/alone london\n":        `roles.txt:1: "alone" is not a mark of Place words; lists/role.go has them`,
 		"General info\nIT dev info\n": "roles.txt:2: info is listed twice",
+		"General Инфо\n":              "roles.txt:1: Инфо is not in lower case and NFC",
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "roles.txt"), []byte(text), 0o644))
