@@ -89,6 +89,9 @@ func (c *Checker) fillFromHost(f *Facts) {
 // alone, such as a given name, is a role at a host that is not on the Internet: that of
 // an account of a machine, or of an example.
 func (c *Checker) roleOf(f *Facts, local []byte) Role {
+	if !f.ASCII {
+		local = c.words.fold(local)
+	}
 	role := c.words.roleOf(c.known, local, f.isShared())
 	if role != NoRole && c.words.isBareName() && c.formOfHost(f.Host) == 0 {
 		return NoRole

@@ -51,6 +51,9 @@ func (w *words) roleOf(l *wordList, local []byte, shared bool) Role {
 		return NoRole
 	}
 	if !w.readSegments(l) {
+		if shared {
+			return NoRole
+		}
 		return w.roleOfPart(l.lists)
 	}
 	w.head = w.findHead()

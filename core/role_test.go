@@ -55,6 +55,42 @@ func TestRoleOfAddress(t *testing.T) {
 	}
 }
 
+// TestRoleInOtherLetters: accents do not matter, and words of other scripts follow the
+// same rules. The evidence shows the word as it is listed.
+func TestRoleInOtherLetters(t *testing.T) {
+	c := New(lists.Default())
+	for local, want := range map[string]struct {
+		role Role
+		word string
+	}{
+		"büro":                       {General, "buro"},
+		"buro":                       {General, "buro"},
+		"buero":                      {General, "buero"},
+		"B\u00dcRO-M\u00fcnchen":     {General, "buro"},
+		"comptabilite\u0301":         {Billing, "comptabilite"}, // NFD
+		"información2":               {General, "informacion"},
+		"İletişim":                   {General, "iletisim"},
+		"hỗ.trợ":                     {Support, "hotro"},
+		"ИНФО":                       {General, "инфо"},
+		"поддержка-eu":               {Support, "поддержка"},
+		"продажи2024":                {Sales, "продажи"},
+		"не-отвечать":                {NoReply, "неотвечать"},
+		"почта":                      {General, "почта"},
+		"почта.иванова":              {NoRole, ""},
+		"инфолог":                    {NoRole, ""},
+		"お問い合わせ":                     {General, "お問い合わせ"},
+		"客服":                         {Support, "客服"},
+		"客服.公司":                      {NoRole, ""},
+		"jos\u00e9.informaci\u00f3n": {NoRole, ""},
+		"b\u00fcrolle":               {NoRole, ""},
+	} {
+		f := c.Check([]byte(local + "@mycompany.de"))
+		require.True(t, f.Valid, local)
+		require.Equal(t, want.role, f.Role, local)
+		require.Equal(t, want.word, string(c.roleEvidence(&f).word), local)
+	}
+}
+
 // TestRoleAtProvider: where anybody can open a mailbox, words that people use in
 // handles need a team, and most words at most one digit.
 func TestRoleAtProvider(t *testing.T) {
@@ -94,6 +130,13 @@ func TestRoleAtProvider(t *testing.T) {
 		"job87":             {NoRole, NoRole},
 		"project.noreply":   {NoReply, NoReply},
 		"database.programs": {IT, NoRole},
+		"acme-devel":        {IT, NoRole}, // what ends any name may end a handle
+		"acme-bot":          {NoReply, NoRole},
+		"acme.noreply":      {NoReply, NoRole},
+		"noreply-acme":      {NoReply, NoRole},
+		"jobba":             {HR, NoRole},
+		"jobba1":            {HR, NoRole},
+		"senden9":           {Marketing, NoRole},
 	} {
 		require.Equal(t, want.own, c.Check([]byte(local+"@mycompany.de")).Role, local)
 		for _, domain := range []string{"gmail.com", "gmial.com", "mozmail.com", "mailinator.com"} { // public, its misspelling, relay, disposable
@@ -129,6 +172,15 @@ func TestWeakWords(t *testing.T) {
 		"vagrant@[192.0.2.1]":              Admin,
 		"ubuntu@ip-192-0-2-1.ec2.internal": Admin,
 		"rh@example.com":                   HR,
+		"personal@mycompany.de":            NoRole,
+		"personal-team@mycompany.de":       HR,
+		"cv@mycompany.de":                  NoRole,
+		"rodo@mycompany.de":                NoRole,
+		"sac@mycompany.de":                 NoRole,
+		"ssl@mycompany.de":                 NoRole,
+		"dpo@mycompany.de":                 NoRole,
+		"privacy.dpo@mycompany.de":         Legal,
+		"runner@buildhost":                 NoReply,
 	} {
 		require.Equal(t, want, c.Check([]byte(email)).Role, email)
 	}
@@ -141,6 +193,7 @@ func TestMarks(t *testing.T) {
 	n := 0
 	lists.Default().EachWord(func(text []byte, word lists.Word) {
 		name := string(text)
+		require.Equal(t, name, string(c.words.fold(text)), "a word is listed without accents")
 		if word.Role() == NoRole {
 			return
 		}
@@ -273,21 +326,22 @@ func TestRoleEvidence(t *testing.T) {
 
 func TestRoleAllocatesNothing(t *testing.T) {
 	var w words
-	for _, local := range []string{"no-reply-eu", "john.smith", "a-b-c-d-e-f-g-h", "support", "salesteamuk", "kernel-team"} {
+	for _, local := range []string{"no-reply-eu", "john.smith", "a-b-c-d-e-f-g-h", "support", "salesteamuk", "kernel-team", "büro-поддержка"} {
 		name := []byte(local)
-		require.Zero(t, testing.AllocsPerRun(100, func() { w.roleOf(known, name, false) }), local)
+		require.Zero(t, testing.AllocsPerRun(100, func() { w.roleOf(known, w.fold(name), false) }), local)
 	}
 }
 
 func FuzzRole(f *testing.F) {
-	f.Add([]byte("no-reply-eu2"))                      // words that are joined, a region, a number
-	f.Add([]byte("a.b-c_d.e-f_g"))                     // too many words
-	f.Add([]byte("-.support..2_"))                     // empty words
-	f.Add([]byte("12345678901234567890"))              // digits alone
-	f.Add([]byte(strings.Repeat("x", maxWordBytes+1))) // too long
-	f.Add([]byte("\"info desk\"\x00\xff\u00e9"))       // bytes that no dot-atom contains
-	f.Add([]byte("uksalesteamuk"))                     // glued words
-	f.Add([]byte("xyz.do-not_reply"))                  // an ending
+	f.Add([]byte("no-reply-eu2"))                                                   // words that are joined, a region, a number
+	f.Add([]byte("a.b-c_d.e-f_g"))                                                  // too many words
+	f.Add([]byte("-.support..2_"))                                                  // empty words
+	f.Add([]byte("12345678901234567890"))                                           // digits alone
+	f.Add([]byte(strings.Repeat("x", maxWordBytes+1)))                              // too long
+	f.Add([]byte("\"info desk\"\x00\xff\u00e9"))                                    // bytes that no dot-atom contains
+	f.Add([]byte("uksalesteamuk"))                                                  // glued words
+	f.Add([]byte("xyz.do-not_reply"))                                               // an ending
+	f.Add([]byte("\u043d\u0435-\u043e\u0442\u0432\u0435\u0447\u0430\u0442\u044c2")) // another script
 	f.Fuzz(func(t *testing.T, name []byte) {
 		var w words
 		shared := w.roleOf(known, name, true)

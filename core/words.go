@@ -1,6 +1,11 @@
 package core
 
-import "github.com/addrspec/addrspec/lists"
+import (
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/internal/latin"
+	"github.com/addrspec/addrspec/lists"
+)
 
 const (
 	maxWords     = 6
@@ -12,6 +17,7 @@ const (
 // trailing digits. text has them without separators, so consecutive words can be
 // read as one.
 type words struct {
+	folded     [maxWordBytes]byte // what fold returns
 	text       [maxWordBytes]byte
 	ends       [maxWords]uint8
 	separators [maxWords]byte // before each word; 0 before the first and before trailing digits
@@ -21,6 +27,22 @@ type words struct {
 	read     int  // number of segments
 	head     int  // the segment that gave the last role
 	shared   bool // anybody can open a mailbox at the host
+}
+
+// fold returns local, which is in NFC, with the base letters of accented Latin letters,
+// as in roles.txt: buro for büro. Other scripts remain.
+func (w *words) fold(local []byte) []byte {
+	folded := w.folded[:0]
+	for len(local) > 0 {
+		r, size := utf8.DecodeRune(local)
+		if base := latin.Base(r); base != ' ' {
+			folded = append(folded, base)
+		} else if !latin.IsMark(r) {
+			folded = append(folded, local[:size]...)
+		}
+		local = local[size:]
+	}
+	return folded
 }
 
 // split splits local into words. It returns false if local cannot be that of a role
