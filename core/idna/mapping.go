@@ -22,7 +22,8 @@ func (c *Converter) mapLabel(label []byte) Violation {
 	return Violation{}
 }
 
-// addMapped adds the mapping of r and reports whether r is allowed.
+// addMapped adds the mapping of r and reports whether r is allowed. A jamo is disallowed
+// alone, but a label is judged in NFC, which composes jamo to syllables.
 func (t *runes) addMapped(r rune) bool {
 	if r < utf8.RuneSelf {
 		t.add(lowerRune(r))
@@ -30,7 +31,10 @@ func (t *runes) addMapped(r rune) bool {
 	}
 	switch propertiesOf(r).status() {
 	case disallowed:
-		return false
+		if !isJamo(r) {
+			return false
+		}
+		t.add(r)
 	case mapped:
 		t.addMapping(r)
 	case ignored:
@@ -241,6 +245,12 @@ const (
 	trailCount  = 28
 	syllablesOf = vowelCount * trailCount
 )
+
+// isJamo reports whether r is a character that Hangul syllables are composed of.
+func isJamo(r rune) bool {
+	lead, vowel, trail := r-leadBase, r-vowelBase, r-trailBase
+	return 0 <= lead && lead < leadCount || 0 <= vowel && vowel < vowelCount || 0 < trail && trail < trailCount
+}
 
 // addHangul adds the decomposition of the Hangul syllable r.
 func (t *runes) addHangul(r rune) {

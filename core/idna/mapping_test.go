@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/addrspec/addrspec/core/internal/ascii"
 	"github.com/addrspec/addrspec/core/internal/idnatest"
 )
 
@@ -25,15 +26,57 @@ func TestMappingOfEveryCharacter(t *testing.T) {
 		if m.Status == "V" || m.Status == "D" {
 			m.To = string(r)
 		}
-		v := c.mapLabel([]byte("0" + string(r) + "0"))
+		label := []byte("0" + string(r) + "0")
 		if m.Status == "X" || strings.ContainsFunc(m.To, notAllowed) {
-			if v != (Violation{Rule: Character, Offset: 1}) {
+			c.Reset()
+			if c.AppendLabel(label) != (Violation{Rule: Character, Offset: 1}) {
 				t.Errorf("%U is not refused", r)
 			}
-		} else if got, want := string(c.text.appendTo(nil)), "0"+m.To+"0"; v.Rule != None || got != want {
+			return
+		}
+		v := c.mapLabel(label)
+		if got, want := string(c.text.appendTo(nil)), "0"+m.To+"0"; v.Rule != None || got != want {
 			t.Errorf("%U becomes %+q, want %+q", r, got, want)
 		}
 	})
+}
+
+// TestLabelsAreJudgedInNFC: every normalization form of a label has the same result.
+func TestLabelsAreJudgedInNFC(t *testing.T) {
+	same := func(forms ...string) {
+		want, rule := hostOf(forms[0])
+		for _, form := range forms[1:] {
+			if host, r := hostOf(form); r != rule || host != want {
+				t.Errorf("%+q is %s, rule %d; %+q is %s, rule %d", forms[0], want, rule, form, host, r)
+			}
+		}
+	}
+	for _, f := range idnatest.Expect().Forms {
+		if ascii.Is([]byte(f.Composed)) || strings.Contains(f.Source, "\u0345b") != strings.Contains(f.Composed, "\u0345b") {
+			continue // no letter; a mark that UTS #46 maps to a letter before NFC orders it
+		}
+		same("0"+f.Composed, "0"+f.Source, "0"+f.Decomposed)
+	}
+	for r := rune(hangulBase); r < hangulEnd; r++ {
+		same(string(r), norm.NFD.String(string(r)))
+		_, rule := hostOf(string(r))
+		require.Equal(t, None, rule)
+	}
+	same("한", "ㅎㅏ\u11AB", "\uFFBEￂ\u11AB") // jamo of a keyboard, full and half width
+	for _, alone := range []string{"ㅎ", "\u1112", "\u1161", "\u11AB", "a\u1112", "하\u1161", "\u1113\u1161"} {
+		_, rule := hostOf(alone)
+		require.Equal(t, Character, rule, "%+q", alone)
+	}
+}
+
+// hostOf returns the A-label of label, and the rule that it violates.
+func hostOf(label string) (host string, rule Rule) {
+	var c Converter
+	c.Reset()
+	if rule = c.AppendLabel([]byte(label)).Rule; rule != None {
+		return "", rule
+	}
+	return string(c.Host), None
 }
 
 // TestPropertiesOfEveryCharacter compares with the derived properties of RFC 5892

@@ -117,7 +117,7 @@ func statusOf(r rune) int {
 	return map[derived]int{disallowed: statusDisallowed, pvalid: statusPValid, contextJ: statusContextJ, contextO: statusContextO}[idna2008(r)]
 }
 
-func isDisallowed(r rune) bool { return r >= 0x80 && idna2008(r) == disallowed }
+func isDisallowed(r rune) bool { return r >= 0x80 && idna2008(r) == disallowed && !composesHangul(r) }
 
 // The bidirectional classes that the Bidi rule (RFC 5893 section 2) distinguishes.
 const (
@@ -235,6 +235,12 @@ func ignorable(r rune) bool {
 // oldHangulJamo reports whether r is in OldHangulJamo (RFC 5892 section 2.9).
 func oldHangulJamo(r rune) bool {
 	return 0x1100 <= r && r <= 0x11FF || 0xA960 <= r && r <= 0xA97C || 0xD7B0 <= r && r <= 0xD7FB
+}
+
+// composesHangul reports whether NFC composes r with others to a Hangul syllable
+// (Unicode section 3.12), so that a label may contain what is mapped to it.
+func composesHangul(r rune) bool {
+	return 0x1100 <= r && r <= 0x1112 || 0x1161 <= r && r <= 0x1175 || 0x11A8 <= r && r <= 0x11C2
 }
 
 // uts46 returns the mapping of r by UTS #46, non-transitional, with STD3 rules,
