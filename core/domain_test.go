@@ -144,3 +144,43 @@ func TestHostReader(t *testing.T) {
 		require.NotEmpty(t, why.AppendSentence(nil, []byte(name)))
 	}
 }
+
+// TestIdnaTestV2 counts why our verdict differs from UTS #46; idna/README.md explains each.
+func TestIdnaTestV2(t *testing.T) {
+	rows, differences := 0, map[string]int{}
+	for n := range idnatest.Names() {
+		rows++
+		var r HostReader
+		host, why := r.Read([]byte(n.Source))
+		if wanted := n.Statuses == ""; wanted != (why.Reason == Accepted) || wanted && string(host) != n.Host {
+			differences[whyDifferent(n, why.Reason)]++
+		}
+	}
+	require.Equal(t, 6225, rows)
+	require.Equal(t, map[string]int{"IDNA2008 refuses": 45, "last label is empty": 50, "hidden characters": 8,
+		"bidi rule of whole names": 27, "hyphens in ASCII": 8, "changed since Unicode 13": 24}, differences)
+}
+
+// changedSince13 reports whether Unicode 14 to 17 added r, or mapped it for the first time.
+func changedSince13(r rune) bool {
+	return 0x10A0 <= r && r <= 0x10C5 || strings.ContainsRune("\u04C0\u2132\u2183\U00032B9A", r)
+}
+
+func whyDifferent(n idnatest.Name, why Reason) string {
+	refusedByIDNA2008 := func(r rune) bool { return r >= 0x80 && idnatest.Expect().Class(r) == "" }
+	switch {
+	case why == domainEndsWithDot:
+		return "last label is empty"
+	case why == invisibleCharacter:
+		return "hidden characters"
+	case why != Accepted && strings.ContainsFunc(n.Mapped, refusedByIDNA2008):
+		return "IDNA2008 refuses"
+	case why == Accepted && (n.Statuses == "B1" || n.Statuses == "B6"):
+		return "bidi rule of whole names"
+	case why == Accepted && n.Statuses == "V2":
+		return "hyphens in ASCII"
+	case why == Accepted && strings.HasSuffix(n.Statuses, "V6") && strings.ContainsFunc(n.Mapped, changedSince13):
+		return "changed since Unicode 13"
+	}
+	return "not explained: " + n.Source + " " + n.Statuses + " " + why.Code()
+}
