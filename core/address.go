@@ -72,7 +72,8 @@ func (a *address) parseAny(email []byte) Refusal {
 }
 
 // setLocalPart sets the local part as written, but without the folds of a
-// quoted string: a CRLF in FWS has no meaning (RFC 5322 section 3.2.2).
+// quoted string: a CRLF in FWS has no meaning (RFC 5322 section 3.2.2). Its joiners are
+// judged in NFC, as those of a label are.
 func (a *address) setLocalPart(p *parser) Refusal {
 	a.local = p.local.of(p.text)
 	length := len(a.local) - len("\r\n")*bytes.Count(a.local, []byte{'\r'})
@@ -81,6 +82,10 @@ func (a *address) setLocalPart(p *parser) Refusal {
 	}
 	if length < len(a.local) {
 		a.local = appendWithoutFolds(a.localText[:0], a.local)
+	}
+	a.normalizeContent()
+	if p.joiners {
+		return p.refuseJoiner(a.names.MisplacedJoiner())
 	}
 	return Refusal{}
 }
@@ -103,7 +108,6 @@ func (a *address) finish(p *parser) Refusal {
 		return Refusal{addressTooLong, p.domain.end - excess, excess}
 	}
 	a.remarks = p.remarks
-	a.normalizeContent()
 	a.normalize()
 	if excess := max(a.normalizedLocal-localPartMax, len(a.normalized)-addressMax); excess > 0 {
 		return Refusal{normalizedTooLong, p.local.start, excess}

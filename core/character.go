@@ -71,7 +71,7 @@ func is(c, class byte) bool { return classes[c]&class != 0 }
 
 // hiddenRange is a range of characters that are refused because they are
 // invisible: with them two addresses look the same. Only the joiners are allowed
-// in an international label, where their context makes them visible. Variation
+// in a local part and a label, where the characters beside them make them visible. Variation
 // selectors are not included: they change how a visible character looks.
 type hiddenRange struct {
 	first, last rune
@@ -134,7 +134,7 @@ var hiddenRanges = [...]hiddenRange{
 const lettersFirst, lettersEnd = 0xAE, 0x34F
 
 // hidden returns the reason to refuse r, or Accepted. See parser.utf8NonASCII
-// for the joiners in a label.
+// for the joiners.
 func hidden(r rune) Reason {
 	if h := findHidden(r); h != nil {
 		return h.why

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/addrspec/addrspec/core/idna"
 	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
@@ -123,6 +124,24 @@ func (p *parser) refuseMisplaced(c byte) bool {
 		return p.refuse(quoteInside, p.at)
 	}
 	return p.refuse(p.part.reasons().character, p.at)
+}
+
+// refuseJoiner returns the refusal for the joiner with number n in the local part,
+// counted from 0; none if n is negative.
+func (p *parser) refuseJoiner(n int) Refusal {
+	if n < 0 {
+		return Refusal{}
+	}
+	for i := p.local.start; ; {
+		r, size := utf8.DecodeRune(p.text[i:])
+		if idna.IsJoiner(r) {
+			if n == 0 {
+				return Refusal{Reason: invisibleCharacter, Offset: i}
+			}
+			n--
+		}
+		i += size
+	}
 }
 
 // refineReason replaces the reason found by the grammar if another one helps

@@ -18,6 +18,7 @@ type parser struct {
 	gap     int    // offset of the last CFWS; -1 if it was empty
 	refusal Refusal
 	remarks bool // a comment was read
+	joiners bool // a joiner was read in the local part
 
 	local  span // without CFWS, with quotes
 	domain span // without CFWS, with brackets
@@ -98,7 +99,7 @@ func (p *parser) atom() bool {
 		switch {
 		case is(c, letDig) || c == '-' || p.part == inLocalPart && is(c, atext):
 			p.at++
-		case c >= 0x80 && !p.utf8NonASCII(bare):
+		case c >= 0x80 && !p.utf8NonASCII(atext):
 			return false
 		case c < 0x80:
 			return p.at > start || p.refuseMissingAtom()
@@ -183,25 +184,22 @@ func (p *parser) lineBreak() bool {
 	return true
 }
 
-// Whether a character is between delimiters, where blanks are allowed.
-const (
-	delimited = true // in quotes, a comment or brackets
-	bare      = false
-)
-
 // UTF8-non-ascii (RFC 6532 section 3.1): one well-formed character that is
-// neither a control nor invisible. Like a space, a blank needs quotes. In a
-// label the joiners are allowed here; package idna checks their context.
-func (p *parser) utf8NonASCII(delimited bool) bool {
+// neither a control nor invisible, in text of class. Like a space, a blank needs
+// delimiters. The joiners are allowed here, outside comments and brackets;
+// setLocalPart and package idna check what is beside them.
+func (p *parser) utf8NonASCII(class byte) bool {
 	r, size := utf8.DecodeRune(p.text[p.at:])
 	if r == utf8.RuneError && size == 1 {
 		return p.refuse(malformedUTF8, p.at)
 	}
-	inLabel := p.part == inDomain && !delimited
-	if why := hidden(r); why != Accepted && !(inLabel && idna.IsJoiner(r)) {
-		return p.refuse(why, p.at)
+	if why := hidden(r); why != Accepted {
+		if !idna.IsJoiner(r) || class&(atext|qtext) == 0 {
+			return p.refuse(why, p.at)
+		}
+		p.joiners = p.joiners || p.part == inLocalPart
 	}
-	if !delimited && isBlank(r) {
+	if class == atext && isBlank(r) {
 		return p.refuse(p.part.reasons().space, p.at)
 	}
 	p.at += size
@@ -285,7 +283,7 @@ func (p *parser) content(c, class byte) bool {
 	case c == '\\':
 		return p.quotedPair()
 	case c >= utf8.RuneSelf:
-		return p.utf8NonASCII(delimited)
+		return p.utf8NonASCII(class)
 	}
 	return p.refuse(controlCharacter, p.at)
 }
@@ -298,7 +296,7 @@ func (p *parser) quotedPair() bool {
 	case is(c, vchar|wsp):
 		p.at++
 	case c >= utf8.RuneSelf:
-		return p.utf8NonASCII(delimited)
+		return p.utf8NonASCII(vchar)
 	case p.at < len(p.text):
 		return p.refuse(quotedControl, p.at)
 	}

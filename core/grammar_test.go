@@ -57,11 +57,13 @@ func grammar() abnf {
 	printable := func(not string) func(rune) bool {
 		return func(r rune) bool { return beyond(r) || r > ' ' && r < 0x7F && !strings.ContainsRune(not, r) }
 	}
-	g.addClass("atext", "aZ0!+-é日", func(r rune) bool { return printable(`()<>[]:;@\,."`)(r) && !unicode.Is(unicode.Zs, r) })
+	g.addClass("atext", "aZ0!+-é日", func(r rune) bool {
+		return idna.IsJoiner(r) || printable(`()<>[]:;@\,."`)(r) && !unicode.Is(unicode.Zs, r)
+	})
 	g.addClass("let-dig", "aZ0é日", func(r rune) bool { // IDNA restricts the characters beyond ASCII further
 		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || idna.IsJoiner(r) || beyond(r) && !unicode.Is(unicode.Zs, r)
 	})
-	g.addClass("qtext", "aZ@.(é", printable(`"\`))
+	g.addClass("qtext", "aZ@.(é", func(r rune) bool { return idna.IsJoiner(r) || printable(`"\`)(r) })
 	g.addClass("ctext", "aZ@.\"é", printable(`()\`))
 	g.addClass("dtext", "a1:.é", printable(`[]\`))
 	g.addClass("VCHAR", "a\"\\)é", printable(""))
@@ -145,6 +147,9 @@ func agrees(t *testing.T, g abnf, email string) bool {
 		require.False(t, isAddressLiteral(g, literal), "%+q is refused as a literal", email)
 	case localPartTooLong, labelTooLong, domainTooLong, addressTooLong, normalizedTooLong:
 		require.True(t, derived, "%+q is too long", email)
+	case invisibleCharacter:
+		derived = derived && !isJoinerAt(email, r.Offset) // what is beside a joiner decides
+		require.False(t, derived, "%+q is refused as invisible", email)
 	default:
 		if strings.HasPrefix(r.Reason.Code(), "label_") || strings.HasPrefix(r.Reason.Code(), "domain_") {
 			derived = derived && ascii.Is([]byte(email)) // beyond ASCII, IDNA decides; see domain_test.go
@@ -152,6 +157,11 @@ func agrees(t *testing.T, g abnf, email string) bool {
 		require.False(t, derived, "%+q is refused (%s at %d)", email, r.Reason.Code(), r.Offset)
 	}
 	return false
+}
+
+func isJoinerAt(email string, at int) bool {
+	r, _ := utf8.DecodeRuneInString(email[at:])
+	return idna.IsJoiner(r)
 }
 
 // isAddressLiteral adds to the rules what ABNF cannot express: "::" replaces at

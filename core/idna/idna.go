@@ -197,10 +197,8 @@ func IsJoiner(r rune) bool { return r == nonJoiner || r == joiner }
 func contextAllows(label []rune, i int) bool {
 	before, after := runeAt(label, i-1), runeAt(label, i+1)
 	switch r := label[i]; {
-	case r == nonJoiner: // A.1
-		return propertiesOf(before).isVirama() || joinsAcross(label, i)
-	case r == joiner: // A.2
-		return propertiesOf(before).isVirama()
+	case IsJoiner(r):
+		return joinerAllowed(label, i)
 	case r == 0xB7: // A.3, middle dot, as in Catalan
 		return before == 'l' && after == 'l'
 	case r == 0x375: // A.4, Greek keraia
@@ -215,6 +213,29 @@ func contextAllows(label []rune, i int) bool {
 		return !hasDigitFrom(label, 0x660)
 	}
 	return false
+}
+
+// joinerAllowed reports whether the joiner at index i of text changes how the characters
+// beside it look (RFC 5892 appendix A.1 and A.2).
+func joinerAllowed(text []rune, i int) bool {
+	return propertiesOf(runeAt(text, i-1)).isVirama() || text[i] == nonJoiner && joinsAcross(text, i)
+}
+
+// MisplacedJoiner returns which joiner, counted from 0, of the text that AppendLowerNFC
+// converted last would not be allowed in a label; -1 if there is none. Neither lower case
+// nor NFC removes or moves a joiner.
+func (c *Converter) MisplacedJoiner() int {
+	n := 0
+	for i, r := range c.text.text {
+		if !IsJoiner(r) {
+			continue
+		}
+		if !joinerAllowed(c.text.text, i) {
+			return n
+		}
+		n++
+	}
+	return -1
 }
 
 // runeAt returns the character at index i, 0 if i is out of range.
