@@ -33,6 +33,8 @@ type Checker struct {
 	words   words
 	known   *wordList
 	scorer  gibberish.Scorer
+
+	repaired [repairMax]byte
 }
 
 // New returns a Checker that uses l.

@@ -17,7 +17,7 @@ import (
 // Hosts ask for details rarely, so nothing about them is computed before.
 func (c *Checker) AppendDetails(result []byte, f *Facts) []byte {
 	dst := appendText(result[:len(result)-1], `,"details":{"refusal":`)
-	dst = appendRefusal(dst, f)
+	dst = c.appendRefusal(dst, f)
 	dst = c.appendCanonical(appendText(dst, `,"canonical":`), f)
 	dst = c.appendRoleEvidence(appendText(dst, `,"role_evidence":`), f)
 	dst = c.appendProviderEvidence(appendText(dst, `,"provider_evidence":`), f)
@@ -58,8 +58,8 @@ func appendNull(dst []byte) []byte { return append(dst, 'n', 'u', 'l', 'l') }
 // character and number in it.
 const maxSentence = 256
 
-// appendRefusal appends why f is not valid, or null.
-func appendRefusal(dst []byte, f *Facts) []byte {
+// appendRefusal appends why f is not valid and what it is meant to be, or null.
+func (c *Checker) appendRefusal(dst []byte, f *Facts) []byte {
 	if f.Valid {
 		return appendNull(dst)
 	}
@@ -69,7 +69,11 @@ func appendRefusal(dst []byte, f *Facts) []byte {
 	dst = appendDecimal(appendText(dst, `","offset":`), r.Offset)
 	dst = appendText(appendText(dst, `,"section":"`), r.Reason.Section())
 	dst = appendJSONString(appendText(dst, `","sentence":`), r.AppendSentence(text[:0], f.Email))
-	return append(dst, '}')
+	dst = appendText(dst, `,"suggestion":`)
+	if repaired := c.Repair(f); repaired != nil {
+		return append(appendJSONString(dst, repaired), '}')
+	}
+	return append(appendNull(dst), '}')
 }
 
 // appendCanonical appends the identity of the mailbox of f and the name of the

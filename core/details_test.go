@@ -16,6 +16,7 @@ import (
 type details struct {
 	Refusal *struct {
 		Code, Section, Sentence string
+		Suggestion              *string
 		Offset                  int
 	}
 	Canonical        *string

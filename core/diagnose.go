@@ -105,12 +105,19 @@ func (p *parser) refuseUnexpected() bool {
 		return p.refuse(why.comment, p.at)
 	case c == ')':
 		return p.refuse(commentUnopened, p.at)
-	case c == '<' || c == '>':
+	case c == '<' && p.opensAddress(p.at), c == '>' && p.part == inDomain && isTail(p.text[p.at:]):
 		return p.refuse(angleBracket, p.at)
 	case c == '@':
 		return p.refuse(secondAt, p.at)
 	}
 	return p.refuseMisplaced(p.text[p.at])
+}
+
+// opensAddress reports whether an address follows the angle bracket at offset i, which is
+// closed or at the start of a word.
+func (p *parser) opensAddress(i int) bool {
+	inside, _, closed := bytes.Cut(p.text[i+1:], []byte{'>'})
+	return bytes.IndexByte(inside, '@') >= 0 && (closed || i == 0 || isFWS(p.text[i-1]) || p.text[i-1] == '"')
 }
 
 // refuseMisplaced refuses the printable byte c at p.at.
@@ -146,25 +153,26 @@ func (p *parser) refuseJoiner(n int) Refusal {
 
 // refineReason replaces the reason found by the grammar if another one helps
 // more: a common mistake; an address without @ is refused for that alone, and text
-// before an angle bracket is a display name.
+// before an address in angle brackets is a display name, which may have any character.
 func (p *parser) refineReason() {
 	if p.refineMistake() {
 		return
 	}
 	why := p.refusal.Reason
-	if p.part == inDomain || why == malformedUTF8 || why == invisibleCharacter || why == bidiControl {
+	if p.part == inDomain || why == malformedUTF8 {
 		return
 	}
+	isHidden := why == invisibleCharacter || why == bidiControl
 	at := bytes.IndexByte(p.text, '@')
 	switch {
 	case at < 0 && p.isEmpty():
 		p.refuse(empty, 0)
-	case at < 0:
+	case at < 0 && !isHidden:
 		p.refuseWithoutAt()
 	case ascii.HasPrefixFold(p.text, "mailto:"): // a URI of RFC 6068
 		p.refuse(mailtoPrefix, 0)
-	case localPartMissing <= why && why <= quoteInside && why != quotedStringUnclosed:
-		if i := bytes.IndexByte(p.text[p.refusal.Offset:], '<'); i >= 0 {
+	case localPartMissing <= why && why <= quoteInside && why != quotedStringUnclosed || isHidden:
+		if i := bytes.IndexByte(p.text[p.refusal.Offset:], '<'); i >= 0 && p.opensAddress(p.refusal.Offset+i) {
 			p.refuse(angleBracket, p.refusal.Offset+i)
 		}
 	}
@@ -199,8 +207,8 @@ func (p *parser) isEmpty() bool {
 // not.
 func (p *parser) refineMistake() bool {
 	why := p.refusal.Reason
-	if open := p.enclosingMark(); open >= 0 {
-		p.refuse(enclosed, open)
+	if enclosedAddress(p.text) != nil {
+		p.refuse(enclosed, len(p.text)-len(bytes.TrimLeft(p.text, " \t\r\n")))
 		return true
 	}
 	switch {
@@ -235,21 +243,18 @@ var enclosures = [...]struct{ open, closing string }{
 // maxEnclosures is how many pairs around an address are recognized.
 const maxEnclosures = 3
 
-// enclosingMark returns the offset of the first mark if the input is an address
-// between pairs of marks, else -1.
-func (p *parser) enclosingMark() int {
-	inside := trimmed(p.text)
+// enclosedAddress returns the address that text has between pairs of marks, or nil.
+func enclosedAddress(text []byte) []byte {
+	inside := trimmed(text)
 	for range maxEnclosures {
-		shorter := withoutEnclosure(inside)
-		if shorter == nil {
-			return -1
+		if inside = withoutEnclosure(inside); inside == nil {
+			break
 		}
-		inside = shorter
 		if inner := (parser{text: inside}); inner.addrSpec() {
-			return len(p.text) - len(bytes.TrimLeft(p.text, " \t\r\n"))
+			return inside
 		}
 	}
-	return -1
+	return nil
 }
 
 // withoutEnclosure returns text without the pair of marks around it, or nil.
