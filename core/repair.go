@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/addrspec/addrspec/core/idna"
-	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
 // repairs are the mistakes that have one certain correction, each with the reasons that it is
@@ -40,19 +39,23 @@ const (
 // added or changed: those of the result are one run of the input's. It is valid until the next
 // Check of c.
 func (c *Checker) Repair(f *Facts) []byte {
-	text, g, inDomain := f.Email, *f, false
-	for range maxRepairs {
-		if text == nil || g.Valid {
-			break
-		}
-		var ending bool
-		text, ending = c.repairOnce(text, g.Refusal)
-		inDomain = inDomain || ending
-		g = c.Check(text)
+	if f.Valid {
+		return nil
 	}
+	text, why, inDomain := f.Email, f.Refusal, false
+	for n := 0; why.Reason != Accepted; n++ {
+		var ending bool
+		text, ending = c.repairOnce(text, why)
+		if text == nil || n == maxRepairs {
+			return nil
+		}
+		inDomain = inDomain || ending
+		why = c.address.parse(text)
+	}
+	g := c.Check(text)
 	form := c.Form(&g)
 	switch {
-	case f.Valid, !g.Valid, form&FormOddCharacter != 0, startsWithMark(g.LocalPart):
+	case form&FormOddCharacter != 0, startsWithMark(g.LocalPart):
 		return nil
 	case inDomain && (form&FormSingleLabel != 0 || form&(FormUnknownTLD|FormSpecialUse) == FormUnknownTLD):
 		return nil
@@ -61,7 +64,7 @@ func (c *Checker) Repair(f *Facts) []byte {
 	}
 	p := parser{text: text}
 	p.addrSpec()
-	return append(append(append(c.repaired[:0], p.local.of(text)...), '@'), p.domain.of(text)...)
+	return c.join(p.local.of(text), "@", p.domain.of(text))
 }
 
 // repairOnce returns text without the mistake that it is refused for, nil if it has no certain
@@ -95,7 +98,17 @@ func (c *Checker) splice(text []byte, from, to int, s string) []byte {
 	if len(text) > repairMax {
 		return nil
 	}
-	return append(append(append(c.repaired[:0], text[:from]...), s...), text[to:]...)
+	return c.join(text[:from], s, text[to:])
+}
+
+// join returns a, s and b, which may be parts of what it returned before, in that order.
+//
+//go:noinline
+func (c *Checker) join(a []byte, s string, b []byte) []byte {
+	n := copy(c.repaired[:], a)
+	n += copy(c.repaired[n:], s)
+	n += copy(c.repaired[n:], b)
+	return c.repaired[:n]
 }
 
 func insideMarks(_ *Checker, text []byte, _ int) []byte { return enclosedAddress(text) }
@@ -137,9 +150,9 @@ func withoutLineBreaks(_ *Checker, text []byte, _ int) []byte { return trimmed(t
 // another address than it has, and a filler is a letter.
 func (c *Checker) withoutInvisible(text []byte, at int) []byte {
 	r, size := utf8.DecodeRune(text[at:])
-	end := at + size
+	end, why := at+size, hidden(r)
 	switch {
-	case hidden(r) != invisibleCharacter && hidden(r) != bidiControl, r == 0x202D, r == 0x202E, r >= 0xE0000:
+	case why != invisibleCharacter && why != bidiControl, r == 0x202D, r == 0x202E, r >= 0xE0000:
 		return nil
 	case r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0:
 		return nil
@@ -167,11 +180,22 @@ func withoutTail(_ *Checker, text []byte, at int) []byte {
 	if !isTail(text[at:]) {
 		return nil
 	}
-	if shorter := bytes.TrimRight(text, ",;. \t\r\n"); at < len(shorter) && len(shorter) < len(text) {
+	if shorter := withoutStops(text); at < len(shorter) && len(shorter) < len(text) {
 		return shorter
 	}
 	return text[:at]
 }
+
+// withoutStops returns text without the dots, commas, semicolons and white space at its end.
+func withoutStops(text []byte) []byte {
+	n := len(text)
+	for n > 0 && isStop(text[n-1]) {
+		n--
+	}
+	return text[:n]
+}
+
+func isStop(c byte) bool { return c == '.' || c == ',' || c == ';' || isFWS(c) }
 
 // isTail reports whether text has only marks that end a sentence, an item of a list or what
 // encloses an address.
@@ -188,7 +212,7 @@ func isTail(text []byte) bool {
 
 // tailMark returns the length of the mark that text begins with, 0 if it is none.
 func tailMark(text []byte) int {
-	if c := text[0]; isFWS(c) || c == '.' || c == ',' || c == ';' || c == '>' {
+	if isStop(text[0]) || text[0] == '>' {
 		return 1
 	}
 	if r, size := utf8.DecodeRune(text); idna.IsDot(r) {
@@ -216,7 +240,7 @@ func (c *Checker) withOneDot(text []byte, at int) []byte {
 			return nil
 		}
 	}
-	if !c.isOneName(text[bytes.LastIndexByte(text[:at], '@')+1:at], text[end:]) {
+	if !isCountry(text[end:]) && c.isWhole(text[:at]) {
 		return nil
 	}
 	return c.splice(text, at, end, dot)
@@ -234,13 +258,17 @@ func blanks(text []byte) (n int) {
 	return n
 }
 
-// isOneName reports whether rest goes on with the name of a domain in before. If before ends
-// as domains do, rest may be the next sentence or address, unless it can be a country's name,
-// as in example.co,uk.
-func (c *Checker) isOneName(before, rest []byte) bool {
-	var lower [labelMax]byte
-	before = bytes.TrimRight(before, ". ")
-	label := before[bytes.LastIndexByte(before, '.')+1:]
-	return len(label) == len(before) || len(label) > labelMax || len(bytes.Trim(rest, ". ")) == 2 ||
-		!c.typos.IsTopLevel(ascii.AppendLower(lower[:0], label))
+// isWhole reports whether text is an address at a domain that ends as domains do, so that what
+// follows may be the next sentence or address.
+func (c *Checker) isWhole(text []byte) bool {
+	g := c.Check(withoutStops(text))
+	return g.Valid && c.Form(&g)&(FormSingleLabel|FormUnknownTLD) == 0
+}
+
+// isCountry reports whether rest can be the end of a name such as example.co,uk.
+func isCountry(rest []byte) bool {
+	for len(rest) > 0 && isStop(rest[0]) {
+		rest = rest[1:]
+	}
+	return len(withoutStops(rest)) == 2
 }

@@ -98,7 +98,7 @@ var notRepaired = []string{
 	"jane\uFF20example\uFF20org", "\uFF4A\uFF41\uFF4E\uFF45\uFF20example.org",
 	"jane..doe@example.org", ".jane@example.org", "jane.@example.org", "jane,doe@example.org", "jane doe@example.org",
 	"jane@.example.org", "jane@", "jane@.", "jane@,", "jane@exam ple.org", "jane@example org", "jane@mail example.org",
-	"jane@gmail.", "jane@gmail,", "jane@gmail,joe", "jane@example.org,joe", "jane@example.org,com", "jane@example.org..com",
+	"jane@gmail.", "jane@gmail,", "jane@gmail,joe", "jane@example.org,joe", "jane@example.org,com", "jane@\u043F\u0440\u0438\u043C\u0435\u0440.\u0440\u0444,com", "jane@example.org..com",
 	"jane@example.org. Call me", "jane@example.org. Thanks", "jane@example.org. Call", "jane@example.org, Jane",
 	"jane@my_host.example.org", "jane@-example.org", "jane@example.org?", "jane@example.org?subject=a", "jane@example.org(", "jane@[192.0.2.1",
 	"jane@host.(none)", "1234567+example[bot]@users.noreply.github.com", "[jane@example.org](mailto:jane@example.org)",
