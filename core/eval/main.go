@@ -52,6 +52,7 @@ type suite struct {
 // suites are listed in the order of the table.
 var suites = []suite{
 	{"format", runFormat},
+	{"repair", runRepairs},
 	{"lists", runLists},
 	{"real", runReal},
 	{"role", runRole},
