@@ -63,6 +63,9 @@ func line(object []byte) (string, error) {
 	text += "valid address."
 	if d := r.Details; d != nil && d.Refusal != nil {
 		text += fmt.Sprintf(" At byte %d: %s (%s).", d.Refusal.Offset, d.Refusal.Sentence, d.Refusal.Section)
+		if d.Refusal.Suggestion != "" {
+			text += fmt.Sprintf(" Did you mean %s?", d.Refusal.Suggestion)
+		}
 	}
 	for _, f := range r.Facts() {
 		if f.Notable || f.Field == "mx" {
@@ -125,6 +128,8 @@ type (
 		Offset   int    `json:"offset" jsonschema:"Of the offending byte in the address, from 0."`
 		Section  string `json:"section" jsonschema:"Of the standard that it rests on."`
 		Sentence string `json:"sentence" jsonschema:"What is wrong and how to fix it."`
+
+		Suggestion *string `json:"suggestion" jsonschema:"The address that is meant, if exactly one certain correction makes it valid; else null. Ask the person."`
 	}
 	roleEvidence struct {
 		Word       string   `json:"word" jsonschema:"The word of a role that was found."`

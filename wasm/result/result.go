@@ -114,6 +114,16 @@ type Refusal struct {
 	Offset   int    `json:"offset"`   // of the offending byte
 	Section  string `json:"section"`  // of the standard
 	Sentence string `json:"sentence"` // what is wrong and how to fix it
+
+	Suggestion string `json:"suggestion"` // the address that is meant; "" if there is none, and without details
+}
+
+// Message says what is wrong, how to fix it, and which address is meant.
+func (r *Refusal) Message() string {
+	if r.Suggestion == "" {
+		return r.Sentence
+	}
+	return r.Sentence + "; did you mean " + r.Suggestion + "?"
 }
 
 // RoleEvidence is the word that made an address a role account.

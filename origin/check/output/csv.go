@@ -21,7 +21,7 @@ import (
 // result has null, such as mx where nothing was looked up. The columns reason and
 // reason_offset are the code of a refusal and the offset of the offending byte;
 // error is the code of an address that could not be checked, NO_ADDRESS or BAD_LINE;
-// message says either in words. The page Lists of the dashboard writes the same layout
+// message says either in words, and which address is meant. The page Lists of the dashboard writes the same layout
 // (list-file.js).
 //
 // A bad row keeps its cells. Those beyond the width of the table follow the result,
@@ -97,7 +97,7 @@ func (f *CSV) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byt
 			found[n] = result.Text(value)
 		}
 		if why := o.Refusal; why.Code != "" {
-			copy(found[len(found)-4:], []string{why.Code, strconv.Itoa(why.Offset), "", why.Sentence})
+			copy(found[len(found)-4:], []string{why.Code, strconv.Itoa(why.Offset), "", why.Message()})
 		}
 		if f.Details {
 			details, err = detailCells(o)

@@ -132,6 +132,9 @@ func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (
 	}
 	if !parsed.Valid {
 		reasons = append(reasons, result.Sentence(o.Refusal.Sentence))
+		if o.Refusal.Suggestion != "" {
+			reasons = append(reasons, "Did you mean "+o.Refusal.Suggestion+"?")
+		}
 		if details && o.Refusal.Section != "" {
 			reasons = append(reasons, o.Refusal.Section+", "+o.Refusal.Code)
 		}

@@ -74,15 +74,31 @@ func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outc
 				"the longest valid one has 254 bytes."
 		}
 	}
-	return facts, l.View.CheckMany(ctx, emails, l.Flags, func(n int, f host.Facts) {
+	var refused []string
+	var at []int
+	err := l.View.CheckMany(ctx, emails, l.Flags, func(n int, f host.Facts) {
 		o := &outcomes[n]
 		if records[n].Err == nil && o.Code == "" {
 			f = f.Keep(nil)
 			facts[n], o.JSON, o.Flags = f, f.JSON, result.FlagsOf(&f)
-			r := f.Refusal
-			o.Refusal = result.Refusal{Code: r.Code, Offset: r.Offset, Section: r.Section, Sentence: r.Sentence}
+			if !f.Valid {
+				refused, at = append(refused, emails[n]), append(at, n)
+			}
 		}
 	})
+	if err != nil || refused == nil {
+		return facts, err
+	}
+	// Only details have the suggestion.
+	var wrong error
+	err = l.View.CheckMany(ctx, refused, host.Details, func(n int, f host.Facts) {
+		parsed, err := result.Parse(f.JSON)
+		if err == nil {
+			outcomes[at[n]].Refusal = *parsed.Details.Refusal
+		}
+		wrong = cmp.Or(wrong, err)
+	})
+	return facts, cmp.Or(err, wrong)
 }
 
 // Decide adds the verdicts of the policy to the outcomes of a service. reported has its
