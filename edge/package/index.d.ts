@@ -66,6 +66,8 @@ export interface Refusal {
   readonly sentence: string;
   /** The index of the offending byte of the address in UTF-8. */
   readonly offset: number;
+  /** The address that is meant, if exactly one certain correction makes it valid. */
+  readonly suggestion: string | null;
 }
 
 /** What made an address a role account. */

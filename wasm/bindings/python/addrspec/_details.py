@@ -16,6 +16,7 @@ class Refusal:
     offset: int  #: of the offending byte in the address as UTF-8
     section: str  #: of the standard, such as "RFC 5321 section 4.5.3.1.1"
     sentence: str  #: what is wrong and how to correct it, without a full stop
+    suggestion: Optional[str]  #: the address that is meant, if exactly one certain correction makes it valid
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Details:
 def details(values: Dict[str, Any]) -> Details:
     """Returns the Details of the member details. Later members are ignored."""
     return Details(
-        refusal=_some(Refusal, values["refusal"], "code", "offset", "section", "sentence"),
+        refusal=_some(Refusal, values["refusal"], "code", "offset", "section", "sentence", "suggestion"),
         canonical=values["canonical"],
         canonical_rule=values["canonical_rule"],
         role_evidence=_role(values["role_evidence"]),

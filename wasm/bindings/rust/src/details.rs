@@ -45,6 +45,8 @@ pub struct Refusal {
     pub section: String,
     /// What is wrong and how to fix it, without a full stop.
     pub sentence: String,
+    /// The address that is meant, if exactly one certain correction makes it valid.
+    pub suggestion: Option<String>,
 }
 
 /// What gave an address its role.

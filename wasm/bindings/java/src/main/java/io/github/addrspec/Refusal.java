@@ -1,11 +1,14 @@
 package io.github.addrspec;
 
+import java.util.Optional;
+
 /** Why an address is not valid. */
 public final class Refusal {
   private final String codeName;
   private final int offset;
   private final String section;
   private final String sentence;
+  private final Optional<String> suggestion;
 
   /** Reads the JSON object. */
   Refusal(Members members) {
@@ -13,6 +16,7 @@ public final class Refusal {
     offset = members.integer("offset");
     section = members.string("section");
     sentence = members.string("sentence");
+    suggestion = members.optional("suggestion");
   }
 
   /**
@@ -60,6 +64,16 @@ public final class Refusal {
    */
   public String sentence() {
     return sentence;
+  }
+
+  /**
+   * Returns the address that is meant, such as {@code jane@example.org} for {@code <jane@example.org>},
+   * if exactly one certain correction makes it valid.
+   *
+   * @return the corrected address; empty if there is none
+   */
+  public Optional<String> suggestion() {
+    return suggestion;
   }
 
   /** Returns the code and the offset, which say nothing about the person. */
