@@ -87,7 +87,7 @@ function showResult(checker: Checker, email: string): void {
   const refusal = facts.valid ? null : checker.explain(email).refusal;
   showVerdict(facts, refusal);
   showPosition(email, refusal);
-  showSuggestion(facts, checker);
+  showSuggestion(facts, refusal, checker);
   showFacts(facts);
   element("details").hidden = false;
   element("json").textContent = JSON.stringify(facts, null, 2);
@@ -160,13 +160,14 @@ function visible(character: string): string {
   return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-function showSuggestion(facts: Facts, checker: Checker): void {
+function showSuggestion(facts: Facts, refusal: Refusal | null, checker: Checker): void {
   const suggestion = element<HTMLButtonElement>("suggestion");
-  suggestion.hidden = facts.typo_suggestion === null;
-  if (facts.typo_suggestion === null) return;
+  const name = refusal?.suggestion ?? facts.typo_suggestion;
+  suggestion.hidden = name === null;
+  if (name === null) return;
   const { typo_suggestion } = checker.check(facts.email, { typoSuggestion: "address" });
-  suggestion.value = typo_suggestion ?? "";
-  suggestion.textContent = `Use ${facts.typo_suggestion}`;
+  suggestion.value = typo_suggestion ?? name;
+  suggestion.textContent = `Use ${name}`;
 }
 
 function showFacts(facts: Facts): void {

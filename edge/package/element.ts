@@ -103,7 +103,12 @@ export class AddrspecEmail extends Base {
     if (suggestion === null || ready === undefined) return [text];
     const button = document.createElement("button");
     button.type = "button";
-    const label = { ...issue, code: "suggestion", message: `Use ${issue.domain}` };
+    // Of an address that is not valid, more than the domain may differ.
+    const isRefusal = issue.code !== "typo" && issue.code !== "policy";
+    const meant = { ...issue, domain: isRefusal ? suggestion : issue.domain };
+    const question = { ...meant, code: "typo", message: `Did you mean ${suggestion}?` };
+    if (isRefusal) text.textContent = ready.translate(question, this.#texts());
+    const label = { ...meant, code: "suggestion", message: `Use ${meant.domain}` };
     button.textContent = ready.translate(label, this.#texts());
     button.addEventListener("click", () => replaceValue(input, suggestion));
     return [text, button];

@@ -18,7 +18,10 @@ export interface EmailIssue {
   readonly path: readonly PropertyKey[];
   /** Of "policy", the verdict's reason, such as "disposable"; otherwise null. */
   readonly reason: string | null;
-  /** The corrected address, such as "jane@gmail.com", if the domain looks misspelled. */
+  /**
+   * The corrected address, such as "jane@gmail.com", if the domain looks misspelled, or if the
+   * address is not valid and exactly one certain correction makes it so.
+   */
   readonly suggestion: string | null;
   /** The domain of the suggestion. */
   readonly domain: string | null;

@@ -62,8 +62,12 @@ function resultOf(checker: Checker, value: unknown, options: EmailSchemaOptions)
   const issue = { ...NOT_TEXT, suggestion, domain: domainOf(suggestion) };
   if (normalized === null) {
     const refusal = checker.explain(value).refusal;
-    const { code, sentence } = refusal ?? { code: "invalid", sentence: "the address is not valid" };
-    return failure({ ...issue, code, message: toSentence(sentence) }, options);
+    const { code, sentence, suggestion: meant } = refusal ?? INVALID;
+    const message = toSentence(sentence);
+    return failure(
+      { ...issue, code, message, suggestion: meant, domain: domainOf(meant) },
+      options,
+    );
   }
   if (verdict?.action === "block")
     return failure({ ...issue, ...BLOCKED, reason: verdict.reason }, options);
@@ -94,6 +98,7 @@ const NOT_TEXT: EmailIssue = {
   suggestion: null,
   domain: null,
 };
+const INVALID = { code: "invalid", sentence: "the address is not valid", suggestion: null };
 const TOO_LONG: EmailIssue = {
   ...NOT_TEXT,
   code: "address_too_long",

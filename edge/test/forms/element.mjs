@@ -101,6 +101,10 @@ async function refusal() {
   const sign = (element) => getComputedStyle(element.firstChild, "::before").content;
   assert.equal(await page.locator(FIRST).evaluate(sign), '"! "', "colour is not alone");
   await inspect();
+  // One with a certain correction is a question.
+  await page.fill(EMAIL, "jane@example,org");
+  await hint(FIRST, "Did you mean jane@example.org?Use jane@example.org");
+  assert.match(await validity(EMAIL), /in place of a dot/);
   // The text follows the correction.
   await page.fill(EMAIL, "jane.doe@example.org");
   await hint(FIRST, "");
@@ -127,6 +131,8 @@ async function options() {
   await hint(SECOND, "Meinten Sie gmail.com?gmail.com nehmen");
   assert.equal(await validity(OTHER), "Meinten Sie gmail.com?");
   await inspect();
+  await page.fill(OTHER, "jane@@example.org");
+  await hint(SECOND, "Meinten Sie jane@example.org?jane@example.org nehmen");
   await page.fill(OTHER, "jane@mailinator.com");
   await hint(SECOND, "Nicht disposable.");
   await page.evaluate(() => {
