@@ -19,6 +19,7 @@ import (
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/outgoing"
 	"github.com/addrspec/addrspec/origin/words"
+	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -185,8 +186,8 @@ type checkedView struct {
 	Verdict string        `json:"verdict"`
 	Reason  string        `json:"reason,omitempty"`
 	Facts   []result.Fact `json:"facts,omitempty"`
-	Fix     string        `json:"suggestion,omitempty"` // the address with the suggested domain
-	Domains string        `json:"-"`                    // the misspelled domain and the suggested one
+	Fix     string        `json:"suggestion,omitempty"` // the address with the suggested domain, or the one that a refused one is meant to be
+	Domains string        `json:"-"`                    // the misspelled domain and the suggested one; "" if none is
 	Result  any           `json:"result,omitempty"`     // as the API gave it
 	Problem string        `json:"error_code,omitempty"` // of an address that could not be checked
 }
@@ -209,9 +210,15 @@ func viewOf(v *page.Visit, i apiItem) (checkedView, error) {
 		view.Domains = r.Domain + " " + r.SuggestedDomain()
 	}
 	if !r.Valid {
-		if facts, err := v.Engine.Check(v.Context(), nil, r.Email, 0); err == nil {
-			view.Reason = result.Sentence(facts.Refusal.Sentence)
+		facts, err := v.Engine.Check(v.Context(), nil, r.Email, host.Details)
+		if err != nil {
+			return view, nil
 		}
+		known, err := result.Parse(facts.JSON)
+		if err != nil {
+			return checkedView{}, err
+		}
+		view.Reason, view.Fix = result.Sentence(facts.Refusal.Sentence), known.Details.Refusal.Suggestion
 	}
 	return view, nil
 }

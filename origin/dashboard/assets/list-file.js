@@ -59,7 +59,7 @@ const COLUMNS = [...FIELDS, "reason", "reason_offset", "error", "message"];
 
 /** @typedef {{ choice: Choice } & Omit<import("./list-text.js").Text, "text"> & Table} List */
 
-/** Why an address is not valid. @typedef {{ code: string, offset: number, sentence: string }} Refusal */
+/** Why an address is not valid. @typedef {{ code: string, offset: number, sentence: string, suggestion: string | null }} Refusal */
 
 /** The result of an address. @typedef {{ facts?: Record<string, unknown>, refusal?: Refusal | null, failure?: Failure }} Result */
 
@@ -354,6 +354,11 @@ function columnNames(present) {
   return names;
 }
 
+/** What is wrong, and which address is meant. @param {Refusal} refusal */
+function inWords({ sentence, suggestion }) {
+  return suggestion ? `${sentence}; did you mean ${suggestion}?` : sentence;
+}
+
 /** @param {Result | undefined} found undefined if it was not checked */
 function resultCells({ facts = {}, refusal, failure } = {}) {
   return [
@@ -361,6 +366,6 @@ function resultCells({ facts = {}, refusal, failure } = {}) {
     refusal?.code ?? "",
     String(refusal?.offset ?? ""),
     failure?.code ?? "",
-    failure?.message ?? refusal?.sentence ?? "",
+    failure?.message ?? (refusal ? inWords(refusal) : ""),
   ];
 }

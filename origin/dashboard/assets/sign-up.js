@@ -33,8 +33,9 @@ async function ask() {
   const checker = await engine();
   const typed = email.value.trim();
   const { typo_suggestion } = checker.check(typed, { typoSuggestion: "address" });
-  if (typo_suggestion === null) return;
-  suggested.textContent = typo_suggestion;
+  const meant = typo_suggestion ?? checker.explain(typed).refusal?.suggestion;
+  if (!meant) return;
+  suggested.textContent = meant;
   seen.value = typed;
   hint.hidden = false;
 }
