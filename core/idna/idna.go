@@ -165,6 +165,7 @@ func (c *Converter) source(label []byte, r rune, n int) int {
 		given, size := utf8.DecodeRune(label[i:])
 		c.text.reset()
 		c.text.addMapped(given)
+		c.text.compose()
 		if n -= countRune(c.text.text, r); n < 0 {
 			return i
 		}
