@@ -68,7 +68,7 @@ function showResult(checker, email) {
   const refusal = facts.valid ? null : checker.explain(email).refusal;
   showVerdict(facts, refusal);
   showPosition(email, refusal);
-  showSuggestion(facts, checker);
+  showSuggestion(facts, refusal, checker);
   showFacts(facts);
   element("details").hidden = false;
   element("json").textContent = JSON.stringify(facts, null, 2);
@@ -123,13 +123,14 @@ function visible(character) {
   if (character === " " || !/\p{C}|\p{Z}/u.test(character)) return character;
   return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
 }
-function showSuggestion(facts, checker) {
+function showSuggestion(facts, refusal, checker) {
   const suggestion = element("suggestion");
-  suggestion.hidden = facts.typo_suggestion === null;
-  if (facts.typo_suggestion === null) return;
+  const name = refusal?.suggestion ?? facts.typo_suggestion;
+  suggestion.hidden = name === null;
+  if (name === null) return;
   const { typo_suggestion } = checker.check(facts.email, { typoSuggestion: "address" });
-  suggestion.value = typo_suggestion ?? "";
-  suggestion.textContent = `Use ${facts.typo_suggestion}`;
+  suggestion.value = typo_suggestion ?? name;
+  suggestion.textContent = `Use ${name}`;
 }
 function showFacts(facts) {
   const fields = Object.entries(facts);
