@@ -165,6 +165,7 @@ func TestTexts(t *testing.T) {
 			"The MX records of gmial.com were not looked up. gmial.com looks like a misspelling of gmail.com. " +
 			"It names a role (Support), so several people may read the mail, or nobody."},
 		{"explain", "a..b@mail.example", "", `"a..b@mail.example": not a valid address. At byte 2: the local part has two dots in a row; remove one (RFC 5322 section 3.2.3).`},
+		{"explain", "Jane <a@mail.example>", "", `without a name (RFC 5322 section 3.4.1). Did you mean "a@mail.example"?`},
 		{"explain", "j.d+x@googlemail.com", `{}`, `"j.d+x@googlemail.com": verdict allow; valid address. The MX records of googlemail.com were ` +
 			"not looked up. Anybody can open a mailbox at googlemail.com. The entry is googlemail.com, from "},
 		{"explain", "j.d@googlemail.com", "", `The mailbox is jd@gmail.com: other spellings reach it too, by the rule "gmail" of its provider.`},

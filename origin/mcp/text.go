@@ -64,7 +64,7 @@ func line(object []byte) (string, error) {
 	if d := r.Details; d != nil && d.Refusal != nil {
 		text += fmt.Sprintf(" At byte %d: %s (%s).", d.Refusal.Offset, d.Refusal.Sentence, d.Refusal.Section)
 		if d.Refusal.Suggestion != "" {
-			text += fmt.Sprintf(" Did you mean %s?", d.Refusal.Suggestion)
+			text += fmt.Sprintf(" Did you mean %s?", quote(d.Refusal.Suggestion))
 		}
 	}
 	for _, f := range r.Facts() {

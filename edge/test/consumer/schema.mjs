@@ -17,6 +17,7 @@ export async function schemaResults() {
     given: validate("Jane@Example.org", { output: "given" }),
     quoted: validate('"jane"@example.org', { output: "normalized", allowTypo: undefined }),
     notValid: validate(`${SECRET}..@example.org`),
+    repairable: validate("Jane <jane@example.org>"),
     empty: validate(""),
     typo: validate(`${SECRET}@gmial.com`),
     typoRefused: validate(`${SECRET}@gmial.com`, { allowTypo: false }),

@@ -15,12 +15,13 @@ import (
 )
 
 func TestCSVOfText(t *testing.T) {
-	got := write(t, &CSV{}, newChecker(t, 0), addresses("support+x@gmial.com", `"a,b"@example.org`, "a..b@example.org")...)
+	got := write(t, &CSV{}, newChecker(t, 0), addresses("support+x@gmial.com", `"a,b"@example.org`, "a..b@example.org", "<a@example.org>")...)
 	require.Equal(t, strings.TrimPrefix(`
 email,valid,normalized,local_part,alias,ascii,role,gibberish,gibberish_score,domain,mx,disposable,public,relay,typo,typo_suggestion,reason,reason_offset,error,message
 support+x@gmial.com,true,support+x@gmial.com,support+x,true,true,Support,false,0,gmial.com,,false,false,false,true,gmail.com,,,,
 """a,b""@example.org",true,"""a,b""@example.org","""a,b""",false,true,,false,0,example.org,,false,false,false,false,,,,,
 a..b@example.org,false,,,false,true,,false,0,,false,false,false,false,false,,local_part_two_dots,2,,the local part has two dots in a row; remove one
+<a@example.org>,false,,,false,true,,false,0,,false,false,false,false,false,,angle_bracket,0,,"the address has ""<""; give only the address between the angle brackets, without a name; did you mean a@example.org?"
 `, "\n"), got)
 }
 

@@ -18,7 +18,7 @@ import (
 func TestTable(t *testing.T) {
 	got := write(t, &Table{Width: 80}, newChecker(t, 0), addresses("jane@example.org", "jane doe@example.org",
 		"support+x@gmial.com", "日本語 語@example.org", "x@", "\x1b[2Jx@example.org", "",
-		"so.very.very.long.and.longer..address@example.org")...)
+		"so.very.very.long.and.longer..address@example.org", "jane@example,org")...)
 	require.Equal(t, strings.TrimPrefix(`
 ADDRESS                       VERDICT              REASON
 jane@example.org              Nothing wrong found
@@ -43,6 +43,10 @@ x@                            Not a valid address  The domain is missing; put it
 so.very.very.long.and.longer  Not a valid address  The local part has two dots
 ..address@example.org                              in a row; remove one.
  ^
+jane@example,org              Not a valid address  The domain has "," in place
+            ^                                      of a dot; write a dot.
+                                                   Did you mean
+                                                   jane@example.org?
 `, "\n"), got)
 }
 

@@ -59,7 +59,7 @@ const COLUMNS = [...FIELDS, "reason", "reason_offset", "error", "message"];
 
 /** @typedef {{ choice: Choice } & Omit<import("./list-text.js").Text, "text"> & Table} List */
 
-/** Why an address is not valid. @typedef {{ code: string, offset: number, sentence: string, suggestion: string | null }} Refusal */
+/** Why an address is not valid. @typedef {{ code: string, offset: number, sentence: string, suggestion?: string | null }} Refusal */
 
 /** The result of an address. @typedef {{ facts?: Record<string, unknown>, refusal?: Refusal | null, failure?: Failure }} Result */
 

@@ -236,7 +236,13 @@ test("writes rows beside what they were", async () => {
     /** @type {[string, Result][]} */ ([
       ["a@x", valid],
       ["fail@x", { failure: { code: "DNS_TIMEOUT", message: "no response" } }],
-      ["d\r\n@x", { facts: { valid: false }, refusal: { code: "x", offset: 1, sentence: "a, b" } }],
+      [
+        "d\r\n@x",
+        {
+          facts: { valid: false },
+          refusal: { code: "x", offset: 1, sentence: "a, b", suggestion: "d@x" },
+        },
+      ],
     ]),
   );
   const none = ",".repeat(16);
@@ -248,7 +254,7 @@ test("writes rows beside what they were", async () => {
       + `,,${none},NO_ADDRESS,the row has no address\n`
       + `3,"c""@x",${none},BAD_LINE,the row has 3 columns instead of 2: a cell with a separator in it needs quotation marks,extra\n`
       + `4,fail@x,${none},DNS_TIMEOUT,no response\n`
-      + `5,"d\r\n@x",false,,,,,,,,,,,,,,,x,1,,"a, b"\n`,
+      + `5,"d\r\n@x",false,,,,,,,,,,,,,,,x,1,,"a, b; did you mean d@x?"\n`,
   );
 });
 

@@ -69,6 +69,8 @@ class Checks(unittest.TestCase):
         self.assertEqual(addrspec.explain('"a b"@printer.local').details.form, ("quoted", "unknown_tld", "special_use"))
         refusal = addrspec.explain("jane.@example.org").details.refusal
         self.assertEqual((refusal.code, refusal.offset), ("local_part_ends_with_dot", 4))
+        self.assertIsNone(refusal.suggestion)
+        self.assertEqual(addrspec.explain("jane@example,org").details.refusal.suggestion, "jane@example.org")
 
     def test_exchange_of_a_host_with_dns(self):
         values = json.loads(addrspec.explain("jane@example.org").json)["details"]

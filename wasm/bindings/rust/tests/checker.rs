@@ -73,6 +73,9 @@ fn a_refusal_is_a_result() {
     assert!(!facts.valid && facts.normalized.is_none() && facts.domain.is_none());
     let refusal = facts.details.unwrap().refusal.unwrap();
     assert_eq!((refusal.code, refusal.offset), (RefusalCode::Empty, 0));
+    assert_eq!(refusal.suggestion, None);
+    let meant = checker().explain("jane@example,org").unwrap().details.unwrap().refusal.unwrap();
+    assert_eq!(meant.suggestion.as_deref(), Some("jane@example.org"));
 }
 
 #[test]

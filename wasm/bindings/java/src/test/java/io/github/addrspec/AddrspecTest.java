@@ -79,6 +79,9 @@ class AddrspecTest {
     assertEquals(5, refusal.offset()); // in bytes of UTF-8
     assertEquals("RFC 5322 section 3.2.3", refusal.section());
     assertEquals("the local part ends with a dot; remove it", refusal.sentence());
+    assertEquals(Optional.empty(), refusal.suggestion());
+    Refusal repairable = addrspec.explain("jane@example,org").details().orElseThrow().refusal().orElseThrow();
+    assertEquals(Optional.of("jane@example.org"), repairable.suggestion());
     assertEquals(Optional.empty(), details.canonical());
   }
 
