@@ -301,21 +301,11 @@ release() {
 	[ -z "$verify" ] || program wasm/release verify
 }
 
-# With --peers it also asks the registries for the lists of days in the past.
-evaluate() {
-	go run ./core/eval "$@" || return
-	case " $* " in
-	*' --to '*) return ;;
-	esac
-	printf '\nthrow-away domains known before the proof-backed list had them, by going back in time:\n\n'
-	go run ./lists/back || echo 'left out: it needs npm, python3 with pip, and their registries; lists/README.md has the table'
-}
-
 command=${1:-build}
 [ $# -eq 0 ] || shift
 case $command in
 build | run | edge | bench | soak | screenshots | release | lists) "$command" "$@" ;;
-eval) evaluate "$@" ;;
+eval) go run ./core/eval "$@" ;;
 test)
 	. .ci/layers.sh
 	test_layer "$@"

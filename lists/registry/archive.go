@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 )
 
 // Bounds of an archive. The largest in use are a tenth of them.
@@ -35,13 +34,12 @@ func readBounded(path string) ([]byte, error) {
 // files collects the files of an archive within bounds.
 type files struct {
 	byPath map[string][]byte
-	newest time.Time
 	left   int64 // bytes that may still be unpacked, of limit
 	limit  int64
 }
 
 // add reads one file. It does not rely on the size in the file's header.
-func (f *files) add(path string, written time.Time, r io.Reader) error {
+func (f *files) add(path string, r io.Reader) error {
 	if len(f.byPath) == maxFiles {
 		return fmt.Errorf("the archive has more than %d files", maxFiles)
 	}
@@ -53,40 +51,37 @@ func (f *files) add(path string, written time.Time, r io.Reader) error {
 		return fmt.Errorf("the archive unpacks to more than %d bytes", f.limit)
 	}
 	f.byPath[path] = b
-	if written.After(f.newest) {
-		f.newest = written
-	}
 	return nil
 }
 
 // untar returns the regular files of a gzipped tarball of at most limit bytes.
-func untar(tarball []byte, limit int64) (map[string][]byte, time.Time, error) {
+func untar(tarball []byte, limit int64) (map[string][]byte, error) {
 	f := &files{byPath: map[string][]byte{}, left: limit, limit: limit}
 	z, err := gzip.NewReader(bytes.NewReader(tarball))
 	if err != nil {
-		return nil, f.newest, fmt.Errorf("not a gzipped tarball: %w", err)
+		return nil, fmt.Errorf("not a gzipped tarball: %w", err)
 	}
 	// Headers count too: a tarball of empty entries must end.
 	for r := tar.NewReader(io.LimitReader(z, limit)); ; {
 		h, err := r.Next()
 		if err == io.EOF {
-			return f.byPath, f.newest, nil
+			return f.byPath, nil
 		}
 		if err == nil && h.Typeflag == tar.TypeReg {
-			err = f.add(h.Name, h.ModTime, r)
+			err = f.add(h.Name, r)
 		}
 		if err != nil {
-			return nil, f.newest, fmt.Errorf("damaged tarball: %w", err)
+			return nil, fmt.Errorf("damaged tarball: %w", err)
 		}
 	}
 }
 
 // unzip returns the files of a zip file, of at most limit bytes together.
-func unzip(packed []byte, limit int64) (map[string][]byte, time.Time, error) {
+func unzip(packed []byte, limit int64) (map[string][]byte, error) {
 	f := &files{byPath: map[string][]byte{}, left: limit, limit: limit}
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
-		return nil, f.newest, fmt.Errorf("not a zip file: %w", err)
+		return nil, fmt.Errorf("not a zip file: %w", err)
 	}
 	for _, entry := range z.File {
 		if !entry.Mode().IsRegular() {
@@ -94,12 +89,12 @@ func unzip(packed []byte, limit int64) (map[string][]byte, time.Time, error) {
 		}
 		r, err := entry.Open()
 		if err == nil {
-			err = f.add(entry.Name, entry.Modified, r)
+			err = f.add(entry.Name, r)
 			r.Close()
 		}
 		if err != nil {
-			return nil, f.newest, fmt.Errorf("damaged zip file: %w", err)
+			return nil, fmt.Errorf("damaged zip file: %w", err)
 		}
 	}
-	return f.byPath, f.newest, nil
+	return f.byPath, nil
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // NPM is the npm registry. Packages are gzipped tarballs, with a SHA-512.
@@ -20,7 +19,6 @@ var NPM = &Registry{
 	download:  npmPack,
 	integrity: sha512Integrity,
 	unpack:    untar,
-	releases:  npmReleases,
 }
 
 // npmPack runs npm pack, which downloads a package's tarball.
@@ -55,29 +53,6 @@ func sha512Integrity(b []byte) string {
 	return "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// npmReleases runs npm view.
-func npmReleases(name string) ([]Release, error) {
-	out, err := run("npm", "view", name, "time", "--json")
-	if err != nil {
-		return nil, err
-	}
-	return npmTimes(out)
-}
-
-// npmTimes reads the output of npm view NAME time --json: an object with a time
-// for each version, and for "created" and "modified".
-func npmTimes(out []byte) ([]Release, error) {
-	var times map[string]time.Time
-	if err := json.Unmarshal(out, &times); err != nil {
-		return nil, fmt.Errorf("npm view printed no times: %w", err)
-	}
-	var all []Release
-	for version, at := range times {
-		all = append(all, Release{version, at})
-	}
-	return all, nil
-}
-
 // PyPI is the Python Package Index. Packages are wheels, which are zip files,
 // with a SHA-256.
 var PyPI = &Registry{
@@ -85,7 +60,6 @@ var PyPI = &Registry{
 	download:  pipDownload,
 	integrity: sha256Integrity,
 	unpack:    unzip,
-	releases:  pipReleases,
 }
 
 // pipDownload downloads a package's wheel. pip prints the checksum of the index
@@ -156,26 +130,3 @@ func sha256Integrity(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// pipReleases runs pip index versions, which gives no dates.
-func pipReleases(name string) ([]Release, error) {
-	out, err := pip("index", "versions", name)
-	if err != nil {
-		return nil, err
-	}
-	return pipVersions(out)
-}
-
-// pipVersions reads the line "Available versions: 0.0.2, 0.0.1".
-func pipVersions(out []byte) (all []Release, err error) {
-	_, rest, found := strings.Cut(string(out), "Available versions:")
-	line, _, _ := strings.Cut(rest, "\n")
-	for version := range strings.SplitSeq(line, ",") {
-		if version = strings.TrimSpace(version); version != "" {
-			all = append(all, Release{Version: version})
-		}
-	}
-	if !found || len(all) == 0 {
-		return nil, errors.New("pip index versions printed no versions")
-	}
-	return all, nil
-}

@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -27,10 +25,8 @@ type Registry struct {
 	download func(dir, name, version string) (archive, error)
 	// integrity returns the checksum of an archive in the registry's form.
 	integrity func([]byte) string
-	// unpack returns the files of an archive and when the last was written.
-	unpack func(packed []byte, limit int64) (map[string][]byte, time.Time, error)
-	// releases lists the versions of a package, in any order.
-	releases func(name string) ([]Release, error)
+	// unpack returns the files of an archive.
+	unpack func(packed []byte, limit int64) (map[string][]byte, error)
 }
 
 // Package is a fetched package.
@@ -38,7 +34,6 @@ type Package struct {
 	Name      string
 	Version   string
 	Integrity string            // as the registry publishes it
-	Built     time.Time         // the newest file's date; npm sets all to 1985
 	Files     map[string][]byte // by path in the archive
 }
 
@@ -78,24 +73,8 @@ func (r *Registry) fetch(spec string) (*Package, error) {
 		return nil, fmt.Errorf("the archive has integrity %s, the registry published %s", sum, got.integrity)
 	}
 	p := &Package{Name: got.name, Version: got.version, Integrity: got.integrity}
-	p.Files, p.Built, err = r.unpack(packed, maxUnpacked)
+	p.Files, err = r.unpack(packed, maxUnpacked)
 	return p, err
-}
-
-// Release is one version of a package.
-type Release struct {
-	Version   string
-	Published time.Time // zero if the registry's client does not give it
-}
-
-// Releases lists the versions of a package in the order of their numbers.
-// Versions that are not numbers (pre-releases) are left out.
-func (r *Registry) Releases(name string) ([]Release, error) {
-	all, err := r.releases(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s package %s: %w", r.Name, name, err)
-	}
-	return inOrder(all), nil
 }
 
 // splitSpec splits "name@version" at its last @, unless that begins the name of
@@ -154,29 +133,3 @@ func (b *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inOrder returns the releases with numeric versions, in their order.
-func inOrder(all []Release) []Release {
-	var numbered []Release
-	for _, r := range all {
-		if numbers(r.Version) != nil {
-			numbered = append(numbered, r)
-		}
-	}
-	slices.SortFunc(numbered, func(a, b Release) int {
-		return slices.Compare(numbers(a.Version), numbers(b.Version))
-	})
-	return numbered
-}
-
-// numbers returns the numbers of a version such as 1.12.6, or nil for another
-// form.
-func numbers(version string) (numbers []int) {
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.ParseUint(part, 10, 31)
-		if err != nil {
-			return nil
-		}
-		numbers = append(numbers, int(n))
-	}
-	return numbers
-}

@@ -93,13 +93,6 @@ func (o Observed) Newest() (day string, domains int) {
 	return day, domains
 }
 
-// On returns the domains that were known on a day, as they are known today.
-func (o Observed) On(day string) Observed {
-	known := maps.Clone(o)
-	maps.DeleteFunc(known, func(_ string, days Days) bool { return days.First > day })
-	return known
-}
-
 // Dropped returns the domains of observed.txt that have expired and that are not
 // disposable for another reason either, sorted.
 func Dropped(dir string, merged Map) ([]string, error) {

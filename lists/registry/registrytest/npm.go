@@ -20,13 +20,11 @@ import (
 // specification its tarball and what the command prints.
 type NPM string
 
-// FakeNPM puts a command npm on the PATH that knows the packages of Publish and
-// the times of Times.
+// FakeNPM puts a command npm on the PATH that knows the packages of Publish.
 func FakeNPM(t *testing.T) NPM {
 	bin, packages := t.TempDir(), t.TempDir()
 	script := fmt.Sprintf(`#!/bin/sh
 cd %s
-[ "$1" = view ] && exec cat "$2.times"
 [ -f "$2.tgz" ] || { echo "E404 $2" >&2; exit 1; }
 cp "$2.tgz" "$5" && cat "$2.json"
 `, packages)
@@ -53,13 +51,6 @@ func (n NPM) Publish(t *testing.T, name, version, path, content string) {
 		n.write(t, spec+".tgz", b.Bytes())
 		n.write(t, spec+".json", printed)
 	}
-}
-
-// Times sets what npm view prints as the times of a package.
-func (n NPM) Times(t *testing.T, name string, times map[string]string) {
-	printed, err := json.Marshal(times)
-	require.NoError(t, err)
-	n.write(t, name+".times", printed)
 }
 
 // Unpublish removes the newest version of a package and one version.
