@@ -35,6 +35,7 @@ type Checker struct {
 	scorer  gibberish.Scorer
 
 	repaired [repairMax]byte
+	unproven bool // the domain of the last valid address with a domain is lists.Unproven
 }
 
 // New returns a Checker that uses l.
@@ -77,6 +78,10 @@ func (c *Checker) fillFromHost(f *Facts) {
 		return
 	}
 	class := c.lists.Provider(f.Host)
+	c.unproven = class == lists.Unproven
+	if c.unproven {
+		class = 0
+	}
 	f.Disposable, f.Public, f.Relay = class&lists.Disposable != 0, class&lists.Public != 0, class&lists.Relay != 0
 	f.Classed = class != 0
 	if takesNoMail(class, f.Host) {

@@ -46,6 +46,9 @@ func (c *Checker) Form(f *Facts) (form Form) {
 	if len(f.Host) == 0 {
 		return form | FormLiteral
 	}
+	if c.unproven && !f.Classed && f.Typo == nil {
+		form |= FormLooksDisposable
+	}
 	return form | c.formOfHost(f.Host)
 }
 

@@ -39,7 +39,7 @@ func (l *Lists) MatchExchange(name []byte) (e ExchangeMatch) {
 	switch m := l.Match(name); {
 	case m.Class == Disposable && len(m.Entry) > len(e.Entry):
 		return ExchangeMatch{Entry: m.Entry, Temporary: true}
-	case e.Temporary && m.Class != Disposable && len(m.Entry) >= len(e.Entry):
+	case e.Temporary && m.Class&(Disposable|Unproven) == 0 && len(m.Entry) >= len(e.Entry):
 		return ExchangeMatch{}
 	}
 	return e

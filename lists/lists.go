@@ -32,6 +32,10 @@ const (
 	// NoMail is a host that takes no mail by design, such as the one that a code
 	// forge puts into commits. Its addresses have the role NoReply.
 	NoMail
+	// Unproven is a domain that only lists without proof call disposable, or a top-level
+	// domain that throw-away services prefer. It is no class of a domain: it makes none
+	// disposable, and hides no class that a parent or the name itself gives.
+	Unproven
 )
 
 // String returns the name of c in details and reports.
@@ -47,6 +51,8 @@ func (c Class) String() string {
 		return "no_mail"
 	case Known:
 		return "known"
+	case Unproven:
+		return "unproven"
 	}
 	return "unlisted"
 }
@@ -65,6 +71,7 @@ type Lists struct {
 	rules     []Rule
 	exchanges table // suffix of mail exchanges -> number of its operator, from 1
 	operators []Exchange
+	selfNames int // the bit of SelfNamedSource among the sources; 0 if it is not there
 }
 
 //go:embed lists.blob
@@ -91,8 +98,13 @@ func (l *Lists) Version() string { return l.version }
 // Provider returns the class of domain, which must be lower case and in A-label
 // form, or 0. It does not allocate.
 func (l *Lists) Provider(domain []byte) Class {
-	if kind, _ := l.find(domain); kind != 0 {
-		return Class(l.kind(kind)[0] &^ format.Subdomains)
+	switch kind, _ := l.find(domain); {
+	case kind != 0 && l.class(kind) != Unproven:
+		return l.class(kind)
+	case l.selfNamed(domain) != nil:
+		return Disposable
+	case kind != 0:
+		return Unproven
 	}
 	return 0
 }
@@ -111,9 +123,15 @@ func (m Match) CarriedBy(source int) bool { return m.carriers>>source&1 != 0 }
 
 // Match returns the entry that classifies domain, which must be lower case and
 // in A-label form. The most specific entry decides: that of the name itself,
-// else that of the nearest parent whose entry covers subdomains.
+// else that of the nearest parent whose entry covers subdomains. If these are unproven or
+// there is none, a name that says what it is decides first.
 func (l *Lists) Match(domain []byte) Match {
 	number, at := l.find(domain)
+	if number == 0 || l.class(number) == Unproven {
+		if name := l.selfNamed(domain); name != nil {
+			return Match{name, Disposable, true, l.selfNames}
+		}
+	}
 	if number == 0 {
 		return Match{}
 	}
@@ -123,28 +141,52 @@ func (l *Lists) Match(domain []byte) Match {
 // match returns the entry of a name whose kind has that number.
 func (l *Lists) match(entry []byte, number int) Match {
 	kind := l.kind(number)
-	return Match{entry, Class(kind[0] &^ format.Subdomains), kind[0]&format.Subdomains != 0, format.Uint32(kind[1:])}
+	return Match{entry, l.class(number), kind[0]&format.Subdomains != 0, format.Uint32(kind[1:])}
 }
 
 // find returns the number of the kind of the entry that classifies domain, and
 // where the entry starts in domain; 0 if there is none.
 func (l *Lists) find(domain []byte) (kind, at int) {
-	if kind = l.domains.find(domain); kind != 0 {
-		return kind, 0
-	}
-	for parent := parentOf(domain); parent != nil; parent = parentOf(parent) {
-		if kind = l.domains.find(parent); kind != 0 && l.kind(kind)[0]&format.Subdomains != 0 {
-			return kind, len(domain) - len(parent)
+	for here := 0; ; {
+		name := domain[here:]
+		dot := bytes.IndexByte(name, '.')
+		if dot < 0 && here > 0 && isUsualEnding(name) {
+			return kind, at
 		}
+		found := l.domains.find(name)
+		if found != 0 && (here == 0 || l.kind(found)[0]&format.Subdomains != 0) {
+			if l.class(found) != Unproven {
+				return found, here
+			}
+			if kind == 0 {
+				kind, at = found, here
+			}
+		}
+		if dot < 0 {
+			return kind, at
+		}
+		here += dot + 1
 	}
-	return 0, 0
 }
+
+// isUsualEnding reports whether a top-level domain is that of a country or one of the
+// oldest, which never have an entry. It spares most domains a lookup.
+func isUsualEnding(label []byte) bool {
+	switch string(label) {
+	case "com", "net", "org":
+		return true
+	}
+	return len(label) <= 2
+}
+
+// class returns the class of a kind by its number.
+func (l *Lists) class(number int) Class { return Class(l.kind(number)[0] &^ format.Subdomains) }
 
 // kind returns a kind by its number, from 1.
 func (l *Lists) kind(number int) []byte { return l.kinds[format.KindBytes*(number-1):] }
 
 // parentOf returns domain without its first label, or nil if that leaves a
-// top-level domain, which never has an entry.
+// top-level domain.
 func parentOf(domain []byte) []byte {
 	first := bytes.IndexByte(domain, '.')
 	if first < 0 || bytes.IndexByte(domain[first+1:], '.') < 0 {
@@ -210,7 +252,7 @@ func (l *Lists) TopLevels() []byte { return l.topLevels }
 // Count returns the number of domains with an entry of class c.
 func (l *Lists) Count(c Class) (n int) {
 	for e := range l.domains.values {
-		if Class(l.kind(l.domains.value(e))[0]&^format.Subdomains) == c {
+		if l.class(l.domains.value(e)) == c {
 			n++
 		}
 	}

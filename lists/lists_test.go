@@ -27,6 +27,11 @@ func TestProvider(t *testing.T) {
 		"..":                0,
 		"a":                 0,
 		"an-example-co.com": 0,
+		"hair":              Unproven,
+		"an-example.hair":   Unproven,
+		"aleh.de":           0,
+		"spam.aleh.de":      Disposable,
+		"other.aleh.de":     0,
 	} {
 		require.Equal(t, want, l.Provider([]byte(domain)), domain)
 	}

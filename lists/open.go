@@ -139,6 +139,11 @@ func (l *Lists) parseLines(sources, rules, operators []byte) (err error) {
 	if l.sources, err = parseSources(sources); err != nil {
 		return err
 	}
+	for i, s := range l.sources {
+		if s.Name == SelfNamedSource {
+			l.selfNames = 1 << i
+		}
+	}
 	if l.operators, err = parseOperators(operators); err != nil {
 		return err
 	}
@@ -271,7 +276,7 @@ func isPlain(line []byte) bool {
 }
 
 // classes are the classes that a kind may have.
-const classes = Disposable | Public | Relay | Known | NoMail
+const classes = Disposable | Public | Relay | Known | NoMail | Unproven
 
 // verifyKinds checks that each kind has one class and carriers that exist.
 func (l *Lists) verifyKinds() error {

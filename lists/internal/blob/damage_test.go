@@ -26,7 +26,7 @@ func TestOpenDamaged(t *testing.T) {
 			"the values in its table of domains have neither one nor two bytes"},
 		{"\x02\x01\x00\x00\x00\x81", "\x03\x01\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
 		{"\x02\x01\x00\x00\x00\x81", "\x00\x01\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
-		{"\x02\x01\x00\x00\x00\x81", "\x20\x01\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
+		{"\x02\x01\x00\x00\x00\x81", "\x40\x01\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
 		{"\x02\x01\x00\x00\x00\x81", "\x02\x05\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
 		{"npm:fakefilter\t", "npm:fakefilter\n", "a line of its sources is malformed"},
 		{"npm:fakefilter\t", "npm\"fakefilter\t", "a line of its sources is malformed"},

@@ -14,7 +14,7 @@
 //	version      = u8                       ; of the format
 //	checksum     = u32                      ; CRC-32 (IEEE) of all bytes after it
 //	date         = 10 char                  ; "2026.11.20", when the sources were fetched
-//	domains      = size table               ; domain -> number of its kind, from 1
+//	domains      = size table               ; domain, or top-level domain of class Unproven -> number of its kind, from 1
 //	kinds        = size *(class carriers)   ; what the entries of a kind share
 //	class        = u8                       ; one class, plus Subdomains
 //	carriers     = u32                      ; the sources that carry the domain: bit 0 is the first
@@ -73,7 +73,7 @@
 // do not count at gmail.com, by the rule "gmail". Exchanges below aol.com are AOL's.
 // Bytes are hexadecimal, n*(...) repeats bytes. A test packs and opens this very text.
 //
-//	61 64 64 72 73 70 65 63 03             ; "addrspec", version 3
+//	61 64 64 72 73 70 65 63 04             ; "addrspec", version 4
 //	44 7e a7 d0                            ; checksum
 //	32 30 32 36 2e 31 31 2e 32 30          ; "2026.11.20"
 //	65 0b 00 00                            ; the table of domains has 2917 bytes:
@@ -127,7 +127,7 @@ package format
 // The header and the offsets of its fields.
 const (
 	Magic      = "addrspec"
-	Version    = 3
+	Version    = 4
 	ChecksumAt = len(Magic) + 1
 	DateAt     = ChecksumAt + 4
 	DateForm   = "2006.01.02"           // a layout of package time

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,8 +10,8 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// ownTables are the hand-written tables and near.txt, which carry entries beside
-// the published lists. The tables of corrections carry none.
+// ownTables are the hand-written tables of domains and near.txt, which carry entries beside
+// the published lists.
 var ownTables = []string{"relay.txt", "public.txt", "allow.txt", "disposable.txt", "no-reply.txt", "known.txt", "near.txt"}
 
 // Carriers has the sources that carry each name.
@@ -30,24 +29,36 @@ func (c *Carriers) Of(name string) uint32 { return c.bits[name] }
 func ReadCarriers(dir string) (*Carriers, error) {
 	c := &Carriers{bits: map[string]uint32{}}
 	for _, file := range ownTables {
-		if _, err := os.Stat(filepath.Join(dir, file)); os.IsNotExist(err) {
-			continue
-		}
-		if err := c.addTable(dir, file); err != nil {
+		rows, err := readTable(dir, file)
+		if err != nil {
 			return nil, err
 		}
+		var names []string
+		for _, r := range rows {
+			names = append(names, r.name)
+		}
+		c.add(file, names)
 	}
+	_, lent, err := readLent(dir)
+	if err != nil {
+		return nil, err
+	}
+	c.add(lentFile, lent)
+	endings, err := readEndings(dir)
+	if err != nil {
+		return nil, err
+	}
+	c.add(endingsFile, endings)
+	c.Sources = append(c.Sources, lists.Source{Name: lists.SelfNamedSource})
 	return c, c.addPublished(dir)
 }
 
-// addTable adds one table of this project.
-func (c *Carriers) addTable(dir, file string) error {
-	rows, err := readTable(dir, file)
-	for _, r := range rows {
-		c.bits[r.name] |= 1 << len(c.Sources)
+// add adds the names of a table of this project.
+func (c *Carriers) add(file string, names []string) {
+	for _, name := range names {
+		c.bits[name] |= 1 << len(c.Sources)
 	}
-	c.Sources = append(c.Sources, lists.Source{Name: "addrspec/" + file, Domains: strconv.Itoa(len(rows))})
-	return err
+	c.Sources = append(c.Sources, lists.Source{Name: "addrspec/" + file, Domains: strconv.Itoa(len(names))})
 }
 
 // addPublished adds the published lists.

@@ -15,6 +15,8 @@ func TestReadCarriers(t *testing.T) {
 		"public.txt":          "*.mail.example a note\n",
 		"known.txt":           "mail.example\nquiet.example\n",
 		"ignore.txt":          "proven.example\n",
+		"lent.txt":            "owner.example lent.owner.example 2026-11-28 service\n",
+		"endings.txt":         "burn\n",
 		"sources/domains.txt": "mail.example DM\nproven.example D\n",
 	})
 	provenance := "checked 2026-11-21\n" +
@@ -24,10 +26,13 @@ func TestReadCarriers(t *testing.T) {
 	c, err := ReadCarriers(dir)
 	require.NoError(t, err)
 	for name, want := range map[string][]string{
-		"mail.example":   {"addrspec/public.txt", "addrspec/known.txt", "pypi:disposable", "npm:@scope/checker"},
-		"quiet.example":  {"addrspec/known.txt"},
-		"proven.example": {"pypi:disposable"}, // a correction carries no entry
-		"other.example":  nil,
+		"mail.example":       {"addrspec/public.txt", "addrspec/known.txt", "pypi:disposable", "npm:@scope/checker"},
+		"quiet.example":      {"addrspec/known.txt"},
+		"proven.example":     {"pypi:disposable"}, // a correction carries no entry
+		"lent.owner.example": {"addrspec/lent.txt"},
+		"owner.example":      nil,
+		"burn":               {"addrspec/endings.txt"},
+		"other.example":      nil,
 	} {
 		var got []string
 		for i, s := range c.Sources {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -54,6 +53,9 @@ func MergeVotes(dir string, votes map[string]Votes) (Map, error) {
 			return nil, err
 		}
 	}
+	if err := m.addEndings(dir); err != nil {
+		return nil, err
+	}
 	m.dropRedundant()
 	return m, nil
 }
@@ -92,6 +94,15 @@ func (m Map) addKnown(dir, file string) error {
 	return err
 }
 
+// addEndings adds the top-level domains that throw-away services prefer.
+func (m Map) addEndings(dir string) error {
+	endings, err := readEndings(dir)
+	for _, ending := range endings {
+		m[ending] = Entry{lists.Unproven, true}
+	}
+	return err
+}
+
 // addPublished adds the domains of the published lists about which no
 // hand-written table decides.
 func (m Map) addPublished(dir string, votes map[string]Votes) error {
@@ -99,14 +110,21 @@ func (m Map) addPublished(dir string, votes map[string]Votes) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range c.lent {
+		m[name] = Entry{lists.Disposable, true}
+	}
 	byHand := maps.Clone(m)
 	for name, v := range votes {
-		if byHand.decides(name) || c.ignored[name] || isPublicSuffix(name) {
+		if byHand.decides(name) || c.excludes(name) || isPublicSuffix(name) {
 			continue
 		}
+		v = v.without(c.withdrawn[name])
+		agreed := v.agreed(name) && !c.misspelled(name) && !c.borrowed(name)
 		switch {
-		case v.proven(), v.observed() && !c.misspelled(name), v.agreed(name) && !c.misspelled(name) && !c.borrowed(name):
-			m[name] = Entry{lists.Disposable, !c.shared[name]}
+		case v.proven(), v.observed() && !c.misspelled(name), agreed && namesItself(name):
+			m[name] = Entry{lists.Disposable, true}
+		case agreed:
+			m[name] = Entry{lists.Unproven, true}
 		case v.public() && !isInstitution(name):
 			m[name] = Entry{lists.Public, false}
 		}
@@ -123,10 +141,11 @@ func (m Map) decides(name string) bool {
 	return covered && e.Class&(lists.Relay|lists.NoMail) != 0
 }
 
-// dropRedundant deletes the entries that the entry of a parent implies.
+// dropRedundant deletes the entries that the entry of a parent implies. An unproven one
+// hides no parent's.
 func (m Map) dropRedundant() {
 	for name, e := range maps.Clone(m) {
-		if parent, covered := m.covering(name); covered && parent == (Entry{e.Class, true}) {
+		if parent, covered := m.covering(name); covered && (parent == (Entry{e.Class, true}) || e.Class == lists.Unproven) {
 			delete(m, name)
 		}
 	}
@@ -155,10 +174,13 @@ func isRegistrySuffix(name string) bool {
 // corrections are the hand-written exceptions to the rule for the rows of the
 // published lists.
 type corrections struct {
-	ignored map[string]bool     // names with rows that do not count: ignore.txt
-	shared  map[string]bool     // entries that do not cover subdomains: shared.txt
-	targets map[string][]string // first labels of typo targets, by the rest of the target
-	labels  map[string]bool     // the same labels
+	ignored   map[string]bool     // names with rows that do not count: ignore.txt
+	shared    map[string]bool     // names below which everybody's are: shared.txt
+	lenders   map[string]bool     // domains of which some names below are lent: lent.txt
+	lent      []string            // those names
+	withdrawn map[string]Votes    // votes that do not count: withdrawn.txt
+	targets   map[string][]string // first labels of typo targets, by the rest of the target
+	labels    map[string]bool     // the same labels
 }
 
 func readCorrections(dir string) (c corrections, err error) {
@@ -166,6 +188,12 @@ func readCorrections(dir string) (c corrections, err error) {
 		return c, err
 	}
 	if c.shared, err = readNames(dir, "shared.txt"); err != nil {
+		return c, err
+	}
+	if c.lenders, c.lent, err = readLent(dir); err != nil {
+		return c, err
+	}
+	if c.withdrawn, err = readWithdrawn(dir); err != nil {
 		return c, err
 	}
 	rows, err := readTable(dir, "typo-targets.txt")
@@ -178,6 +206,20 @@ func readCorrections(dir string) (c corrections, err error) {
 		}
 	}
 	return c, err
+}
+
+// excludes reports whether the rows of name do not count, not even those with proof: it is
+// in ignore.txt or shared.txt, or it belongs to somebody who lends other names below it.
+func (c corrections) excludes(name string) bool {
+	if c.ignored[name] || c.shared[name] || c.lenders[name] {
+		return true
+	}
+	for parent := Parent(name); parent != ""; parent = Parent(parent) {
+		if c.lenders[parent] {
+			return !c.shared[parent]
+		}
+	}
+	return false
 }
 
 // misspelled reports whether name is one edit away from a typo target. Lists
@@ -265,6 +307,16 @@ var reserved = map[string]bool{
 // sources/provenance.txt.
 type Votes string
 
+// without returns the votes of other lists than those of letters.
+func (v Votes) without(letters Votes) Votes {
+	return Votes(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(string(letters), r) {
+			return -1
+		}
+		return r
+	}, string(v)))
+}
+
 // Any reports whether one of letters is among the votes.
 func (v Votes) Any(letters string) bool { return strings.ContainsAny(string(v), letters) }
 
@@ -285,18 +337,11 @@ func (v Votes) agreed(domain string) bool {
 	return v.Any("M") && v.Any("IB") && (!v.Any("FE") || namesItself(domain)) && !isFreenom(domain)
 }
 
-// selfNamed matches the names of throw-away services: what they call their purpose, and
-// services that others name themselves after. Alone it proves nothing: 20min.ch is a
-// newspaper.
-var selfNamed = regexp.MustCompile(`te?mp(orary)?-?(e?-?mail|inbox)|[1-9]0-?min(ute)?|min(ute[ns]?)-?e?mail|` +
-	`trash-?(e?mail|box|inbox)|throw-?away|throwam|burner-?(e?mail|inbox)|disposable-?(e?mail|inbox)|fake-?(my)?-?(e?mail|inbox)|` +
-	`mailinator|yopmail|guerr?illa-?mail|sharklasers|jetable|wegwerf|spambox`)
-
 // namesItself reports whether the name that was registered, without what is below it, is
 // one of a throw-away service.
 func namesItself(domain string) bool {
 	registered, err := publicsuffix.EffectiveTLDPlusOne(domain)
-	return err == nil && selfNamed.MatchString(firstLabel(registered))
+	return err == nil && lists.SelfNamed([]byte(registered))
 }
 
 // public reports whether the domain is on both lists of public providers and on
@@ -358,15 +403,20 @@ type Entry struct {
 // Map has the entries by domain, lower case and in A-label form.
 type Map map[string]Entry
 
-// Lookup is the reference implementation of lists.Provider: it returns the
-// class of domain's own entry, else of its nearest parent whose entry covers
-// subdomains, else 0.
-func (m Map) Lookup(domain string) lists.Class {
-	if e, ok := m[domain]; ok {
-		return e.Class
+// Lookup is the reference implementation of the class of lists.Match, except for names
+// that say what they are: that of domain's own entry, else of its nearest parent whose entry
+// covers subdomains; Unproven if all of these are; 0 if there is none.
+func (m Map) Lookup(domain string) (class lists.Class) {
+	for name := domain; name != ""; name = Parent(name) {
+		e, ok := m[name]
+		if !ok || name != domain && !e.Subdomains {
+			continue
+		}
+		if class = e.Class; class != lists.Unproven {
+			break
+		}
 	}
-	e, _ := m.covering(domain)
-	return e.Class
+	return class
 }
 
 // covering returns the entry of the nearest parent of domain that covers it,

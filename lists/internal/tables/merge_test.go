@@ -16,7 +16,7 @@ func writeTables(t *testing.T, content map[string]string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "sources"), 0o755))
 	for _, file := range []string{"no-reply.txt", "relay.txt", "public.txt", "allow.txt", "disposable.txt", "known.txt", "near.txt",
-		"ignore.txt", "shared.txt", "typo-targets.txt", "sources/domains.txt"} {
+		"ignore.txt", "shared.txt", "lent.txt", "withdrawn.txt", "endings.txt", "typo-targets.txt", "sources/domains.txt"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(content[file]), 0o644))
 	}
 	return dir
@@ -31,7 +31,10 @@ var mergeInput = map[string]string{
 	"disposable.txt":   "throw.example\n",
 	"known.txt":        "near.example\nquiet.example\nmail.example\n",
 	"ignore.txt":       "broken.example\n",
-	"shared.txt":       "dyndns.example\n",
+	"shared.txt":       "dyndns.example\nregistry.example\n",
+	"lent.txt":         "owner.example one.owner.example,two.owner.example 2026-11-28 service\nregistry.example lent.registry.example 2026-11-28 service\n",
+	"withdrawn.txt":    "withdrawn.example MIB 2024-05-09 forwards\nhalf-withdrawn.example I 2024-05-09 forwards\nwithdrawn-proven.example MIB 2024-05-09 forwards\n",
+	"endings.txt":      "burn a note\n",
 	"typo-targets.txt": "provider.example\n",
 	"sources/domains.txt": `a.relay.example DMI
 silent.example DMI
@@ -61,6 +64,19 @@ freenom.tk MI
 provider.tk DMI
 tempmail-now.example MIBFE
 fake-inbox.private.example MIF
+owner.example DMI
+three.owner.example DK
+a.one.owner.example D
+registry.example D
+own.registry.example D
+other.registry.example MI
+withdrawn.example MIB
+half-withdrawn.example MIB
+withdrawn-proven.example DMIB
+unproven.proven.example MI
+below.agreed.example D
+listed.burn D
+unproven.burn MI
 copied.example IB
 alone.example M
 provoder.example MB
@@ -95,13 +111,13 @@ var mergeWant = map[string]lists.Class{
 	"throw.example":              lists.Disposable,
 	"x.throw.example":            lists.Disposable,
 	"broken.example":             0,
-	"dyndns.example":             lists.Disposable,
+	"dyndns.example":             0, // below it are everybody's names
 	"one.dyndns.example":         lists.Disposable,
 	"two.dyndns.example":         0,
 	"proven.example":             lists.Disposable,
 	"x.proven.example":           lists.Disposable,
 	"crawled.example":            lists.Disposable,
-	"agreed.example":             lists.Disposable,
+	"agreed.example":             lists.Unproven,
 	"agreed-public.example":      0, // a list of public providers has it too
 	"agreed-provider.example":    0,
 	"provider.org":               0, // a provider's name under another ending
@@ -112,10 +128,29 @@ var mergeWant = map[string]lists.Class{
 	"provider.tk":                lists.Disposable,
 	"tempmail-now.example":       lists.Disposable, // says what it is
 	"fake-inbox.private.example": 0,                // below a name that does not
+	"owner.example":              0,                // although with proof
+	"one.owner.example":          lists.Disposable,
+	"a.one.owner.example":        lists.Disposable,
+	"two.owner.example":          lists.Disposable, // lent, on no list
+	"three.owner.example":        0,
+	"registry.example":           0,
+	"lent.registry.example":      lists.Disposable,
+	"own.registry.example":       lists.Disposable,
+	"other.registry.example":     lists.Unproven,
+	"x.registry.example":         0,
+	"withdrawn.example":          0,
+	"half-withdrawn.example":     lists.Unproven, // by M and B
+	"withdrawn-proven.example":   lists.Disposable,
+	"unproven.proven.example":    lists.Disposable, // an unproven entry hides none of a parent
+	"below.agreed.example":       lists.Disposable,
+	"x.agreed.example":           lists.Unproven,
+	"burn":                       lists.Unproven,
+	"x.burn":                     lists.Unproven,
+	"listed.burn":                lists.Disposable,
 	"copied.example":             0,
 	"alone.example":              0,
-	"provoder.example":           0,                // one edit from a typo target
-	"provoderr.example":          lists.Disposable, // two edits
+	"provoder.example":           0,              // one edit from a typo target
+	"provoderr.example":          lists.Unproven, // two edits
 	"both-public.example":        lists.Public,
 	"one-public.example":         0,
 	"tainted-public.example":     0,
@@ -131,7 +166,9 @@ func TestMergePrecedence(t *testing.T) {
 	for domain, want := range mergeWant {
 		require.Equal(t, want, m.Lookup(domain), domain)
 	}
-	require.NotContains(t, m, "below.proven.example", "the entry of its parent implies it")
+	for _, implied := range []string{"below.proven.example", "unproven.proven.example", "unproven.burn"} {
+		require.NotContains(t, m, implied, "the entry of its parent implies it")
+	}
 }
 
 func TestMergeErrors(t *testing.T) {
@@ -142,6 +179,16 @@ func TestMergeErrors(t *testing.T) {
 		"relay.txt: iki.fi is a public suffix":             {"relay.txt": "*.iki.fi\n"},
 		"disposable.txt: iki.fi is a public suffix":        {"disposable.txt": "iki.fi\n"},
 		`allow.txt:1: "localhost" is not a domain`:         {"allow.txt": "localhost\n"},
+		"lent.txt:1: want a domain, names":                 {"lent.txt": "a.example b.a.example 2026-11-28\n"},
+		"lent.txt:2: a.example is listed twice":            {"lent.txt": "a.example b.a.example 2026-11-28 x\na.example c.a.example 2026-11-28 x\n"},
+		`lent.txt:1: "b.example" is no name below a.ex`:    {"lent.txt": "a.example b.example 2026-11-28 x\n"},
+		`lent.txt:1: "A.example" is no domain in lower`:    {"lent.txt": "A.example b.A.example 2026-11-28 x\n"},
+		`withdrawn.txt:1: "today" is not a day`:            {"withdrawn.txt": "a.example M today x\n"},
+		`withdrawn.txt:1: "MD" are not the letters`:        {"withdrawn.txt": "a.example MD 2026-11-28 x\n"},
+		"withdrawn.txt:2: a.example is listed twice":       {"withdrawn.txt": "a.example M 2026-11-28 x\na.example I 2026-11-28 x\n"},
+		`endings.txt:1: "com" is no top-level domain but`:  {"endings.txt": "com\n"},
+		"endings.txt:2: hair is listed twice":              {"endings.txt": "hair\nhair\n"},
+		`endings.txt:1: "co.uk" is no top-level domain`:    {"endings.txt": "co.uk\n"},
 		"domains.txt:1: want a domain and letters":         {"sources/domains.txt": "mail.example\n"},
 	} {
 		_, err := Merge(writeTables(t, content))
