@@ -178,7 +178,11 @@ func (c *Checker) roleEvidence(f *Facts) roleEvidence {
 	if f.Role == NoRole {
 		return roleEvidence{}
 	}
-	if match := c.lists.Match(f.Host); len(f.Host) > 0 && takesNoMail(match.Class, f.Host) {
+	match := c.lists.Match(f.Host)
+	if match.Class == lists.Unproven {
+		match = lists.Match{}
+	}
+	if len(f.Host) > 0 && takesNoMail(match.Class, f.Host) {
 		return roleEvidence{word: hostEvidence(match.Entry, f.Host), match: noReplyHost}
 	}
 	return c.words.evidence(c.known)

@@ -104,6 +104,17 @@ func TestDetailsOfProvider(t *testing.T) {
 	require.Equal(t, []string{"addrspec/relay.txt"}, detailsOf(t, c, "x@privaterelay.appleid.com").ProviderEvidence.Sources[:1])
 	require.Equal(t, "public", detailsOf(t, c, "x@gmail.com").ProviderEvidence.Class)
 	require.Equal(t, "known", detailsOf(t, c, "x@ibm.com").ProviderEvidence.Class)
+	d = detailsOf(t, c, "x@a.tempmail-of-jane.com")
+	require.Equal(t, "tempmail-of-jane.com", d.ProviderEvidence.Entry)
+	require.Equal(t, "disposable", d.ProviderEvidence.Class)
+	require.True(t, d.ProviderEvidence.Subdomains)
+	require.Equal(t, []string{"addrspec/self-named"}, d.ProviderEvidence.Sources)
+	d = detailsOf(t, c, "x@mail.a-name.hair")
+	require.Equal(t, "hair", d.ProviderEvidence.Entry)
+	require.Equal(t, "unproven", d.ProviderEvidence.Class)
+	require.Equal(t, []string{"addrspec/endings.txt"}, d.ProviderEvidence.Sources)
+	require.Equal(t, map[string]any{"word": "noreply.a-name.hair", "match": "host", "qualifiers": []any{}},
+		detailsOf(t, c, "x@noreply.a-name.hair").RoleEvidence)
 	require.Nil(t, detailsOf(t, c, "x@example.org").ProviderEvidence)
 	require.Nil(t, detailsOf(t, c, "x@[192.0.2.1]").ProviderEvidence)
 }

@@ -31,6 +31,9 @@ func TestExchange(t *testing.T) {
 		// Every exchange is at or below a name that the lists call disposable.
 		{"burner.example", "mail.mailinator.com", `{"class":"temporary","provider":null,"entry":"mailinator.com","host":"mail.mailinator.com","address_record":null}`, true},
 		{"burner.example", "mailinator.com x.yopmail.com", `{"class":"temporary","provider":null,"entry":"mailinator.com","host":"mailinator.com","address_record":null}`, true},
+		// An exchange's name may say what it is; an entry without proof says nothing.
+		{"burner.example", "mx.tempmail-of-jane.com", `{"class":"temporary","provider":null,"entry":"tempmail-of-jane.com","host":"mx.tempmail-of-jane.com","address_record":null}`, true},
+		{"burner.example", "mx.02.pl", `{"class":"unknown",` + none + `"host":"mx.02.pl","address_record":null}`, false},
 		// Mixed ones say nothing, in either order, nor does a set that was cut.
 		{"burner.example", "mail.mailinator.com mx.burner.test", `{"class":"unknown",` + none + `"host":"mail.mailinator.com","address_record":null}`, false},
 		{"burner.example", "mx.burner.test mail.mailinator.com", `{"class":"unknown",` + none + `"host":"mx.burner.test","address_record":null}`, false},

@@ -53,6 +53,16 @@ func TestForm(t *testing.T) {
 		"jäne１@iana.org":                   {},
 		"jane@de":                          {"single_label"},
 		"jane@iana":                        {"single_label", "unknown_tld"},
+		"jane@a-name.hair":                 {"looks_disposable"},
+		"jane@mail.a-name.hair":            {"looks_disposable"},
+		"(x)jane@a-name.hair":              {"comment", "looks_disposable"},
+		"jane@02.pl":                       {"looks_disposable"}, // on lists without proof only
+		"jane@mail.02.pl":                  {"looks_disposable"},
+		"jane@oogmail.com":                 {}, // on lists without proof, but a misspelling
+		"jane@bjorwi.rest":                 {}, // disposable
+		"jane@edumail.icu":                 {}, // likewise, in spite of the ending
+		"jane@tempmail-of-jane.hair":       {}, // likewise, by its own name
+		"jane@noreply.a-name.hair":         {}, // takes no mail
 		"jane(":                            {}, // not valid
 		"jane@iana.org(a comment (in it))": {"comment"},
 	} {
