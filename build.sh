@@ -35,8 +35,7 @@
 #                      dist/screenshots
 #   ./build.sh soak    kill real processes, fill disks, stop databases for some
 #                      minutes, and report which guarantees were kept
-#   ./build.sh eval    the quality table, on core/eval/data or ADDRSPEC_EVAL; -v lists every wrong row.
-#                      Then, with npm and PyPI, what the lists caught before they knew it
+#   ./build.sh eval    the quality table, on core/eval/data or ADDRSPEC_EVAL; -v lists every wrong row
 #   ./build.sh eval --peers
 #                      the same rows by other tools, from npm, PyPI and the Go proxy
 #
