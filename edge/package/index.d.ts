@@ -87,8 +87,8 @@ export interface RoleEvidence {
 export interface ProviderEvidence {
   /** The domain, or the parent that has the entry. */
   readonly entry: string;
-  /** "no_mail" is a host that takes no mail by design, "known" a domain in use. */
-  readonly class: "disposable" | "public" | "relay" | "no_mail" | "known";
+  /** "no_mail" is a host that takes no mail by design, "known" a domain in use, "unproven" gives no class. */
+  readonly class: "disposable" | "public" | "relay" | "no_mail" | "known" | "unproven";
   /** Whether the entry covers every name below it. */
   readonly subdomains: boolean;
   /** The lists that have the entry. */

@@ -116,6 +116,7 @@ var counts = []struct {
 	{"public", func(l *lists.Lists) int { return l.Count(lists.Public) }},
 	{"relay", func(l *lists.Lists) int { return l.Count(lists.Relay) }},
 	{"known", func(l *lists.Lists) int { return l.Count(lists.Known) }},
+	{"unproven", func(l *lists.Lists) int { return l.Count(lists.Unproven) }},
 	{"role_words", (*lists.Lists).RoleWords},
 	{"typo_targets", func(l *lists.Lists) int { return lists.Lines(l.TypoTargets()) }},
 	{"top_levels", func(l *lists.Lists) int { return lists.Lines(l.TopLevels()) }},

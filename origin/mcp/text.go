@@ -138,7 +138,7 @@ type (
 	}
 	providerEvidence struct {
 		Entry      string   `json:"entry" jsonschema:"The domain in the lists."`
-		Class      string   `json:"class" jsonschema:"disposable, public, relay, no_mail (a host that takes no mail by design) or known (in use, so no misspelling)."`
+		Class      string   `json:"class" jsonschema:"disposable, public, relay, no_mail (a host that takes no mail by design), known (in use, so no misspelling) or unproven (no class: only lists without proof have it, or its top-level domain is one that throw-away services prefer)."`
 		Subdomains bool     `json:"subdomains" jsonschema:"The entry covers its subdomains."`
 		Sources    []string `json:"sources" jsonschema:"The lists that have it."`
 	}

@@ -165,10 +165,12 @@ func (d *Details) evidence(field string) (sentences string) {
 		}
 	}
 	p := d.Provider
-	if p == nil || field != cmp.Or(map[string]string{"known": "typo", "no_mail": "role"}[p.Class], p.Class) {
+	if p == nil || field != cmp.Or(map[string]string{"known": "typo", "no_mail": "role", "unproven": "disposable"}[p.Class], p.Class) {
 		return sentences
 	}
-	sentences += " The entry is " + p.Entry
+	if sentences += " The entry is " + p.Entry; p.Class == "unproven" {
+		sentences += ", without proof"
+	}
 	if p.Subdomains {
 		sentences += ", with every name below it"
 	}

@@ -33,7 +33,7 @@ class ProviderEvidence:
     """The entry of the lists that covers the domain."""
 
     entry: str  #: the domain, or the parent that has the entry
-    kind: str  #: "disposable", "public", "relay", "no_mail" or "known"; `class` in JSON
+    kind: str  #: "disposable", "public", "relay", "no_mail", "known" or "unproven"; `class` in JSON
     subdomains: bool  #: whether the entry covers every name below it
     sources: Tuple[str, ...]  #: the lists that have the entry
 

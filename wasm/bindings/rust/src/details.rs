@@ -68,7 +68,7 @@ pub struct RoleEvidence {
 pub struct ProviderEvidence {
     /// The entry of the lists that covers the domain.
     pub entry: String,
-    /// `disposable`, `public`, `relay`, `no_mail` or `known`.
+    /// `disposable`, `public`, `relay`, `no_mail`, `known` or `unproven`.
     pub class: String,
     /// Whether the entry covers subdomains.
     pub subdomains: bool,

@@ -27,8 +27,8 @@ public final class ProviderEvidence {
   }
 
   /**
-   * Returns its class: {@code disposable}, {@code public}, {@code relay}, {@code no_mail} or {@code known},
-   * for a domain in use that has none of them.
+   * Returns its class: {@code disposable}, {@code public}, {@code relay}, {@code no_mail}, {@code known},
+   * for a domain in use that has none of them, or {@code unproven}, which gives it none.
    *
    * @return the class
    */
