@@ -1,6 +1,8 @@
 package lists
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +48,19 @@ func TestMatchSelfNamed(t *testing.T) {
 	require.Equal(t, ExchangeMatch{Entry: []byte("an-example-tempmail24.com"), Temporary: true},
 		l.MatchExchange([]byte("mx.an-example-tempmail24.com")))
 	require.Zero(t, l.MatchExchange([]byte("mx.an-example.hair")), "an ending says nothing about exchanges")
+}
+
+// FuzzSelfNamed compares the rule with a regular expression, which would enlarge the module.
+func FuzzSelfNamed(f *testing.F) {
+	var names []string
+	for _, name := range selfNames {
+		names = append(names, strings.Join(strings.Split(string(name), ""), "[-.]*"))
+	}
+	rule := regexp.MustCompile(`(` + strings.Join(names, "|") + `)[-.]*(e[-.]*)?(mail|inbox)|mailinator`)
+	for _, name := range []string{"throw-away-e-mail.net", "20minute.email", "fakee-mail.mailinbox", "temp.e.e.mail", "temptempm-ail"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		require.Equal(t, rule.MatchString(name), SelfNamed([]byte(name)), name)
+	})
 }

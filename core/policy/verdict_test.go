@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -150,10 +151,12 @@ func TestOf(t *testing.T) {
 		require.Equal(t, facts.Role, lists.Role(in.More>>8&0xF))
 		require.Equal(t, facts.Host, in.Host)
 	}
-	for form, email := range []string{`"a b"@iana.org`, "a(b)@iana.org", "a@[192.0.2.1]", "a@com", "a@iana.cmo", "a@mail.example.com"} {
-		require.EqualValues(t, 1<<form, inputOf(email).More>>16, email)
-		p := mustParse(t, `{"block":{"reasons":["`+reasonNames[firstForm+form]+`"]}}`)
-		require.Equal(t, verdict("block", reasonNames[firstForm+form], "block.reasons[0]"), verdictOn(p, email, 0))
+	for name, email := range map[string]string{"quoted": `"a b"@iana.org`, "comment": "a(b)@iana.org", "literal": "a@[192.0.2.1]",
+		"single_label": "a@com", "unknown_tld": "a@iana.cmo", "special_use": "a@mail.example.com", "odd_character": "'a@iana.org",
+		"looks_disposable": "a@a-name.hair"} {
+		require.EqualValues(t, 1<<(slices.Index(reasonNames, name)-firstForm), inputOf(email).More>>16, email)
+		p := mustParse(t, `{"block":{"reasons":["`+name+`"]}}`)
+		require.Equal(t, verdict("block", name, "block.reasons[0]"), verdictOn(p, email, 0))
 	}
 }
 

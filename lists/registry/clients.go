@@ -129,4 +129,3 @@ func sha256Integrity(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
-

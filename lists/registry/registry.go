@@ -132,4 +132,3 @@ func (b *limited) Write(p []byte) (int, error) {
 	b.buffer.Write(kept)
 	return len(p), nil
 }
-
