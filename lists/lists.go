@@ -170,7 +170,7 @@ func (l *Lists) find(domain []byte) (kind, at int) {
 }
 
 // isUsualEnding reports whether a top-level domain is that of a country or one of the
-// oldest, which never have an entry. It spares most domains a lookup.
+// oldest, which never have an entry, so most domains need one lookup less.
 func isUsualEnding(label []byte) bool {
 	switch string(label) {
 	case "com", "net", "org":

@@ -3,8 +3,8 @@ package lists
 import "bytes"
 
 // selfNames precede "mail" or "inbox" in the names of throw-away services: what they call
-// their purpose, and services that others name themselves after. Each is without "mail"
-// too weak: 20min.ch is a newspaper, trashbox.ru a portal, and jetable is tableware.
+// their purpose, and services that others name themselves after. Alone, a name is too
+// weak: 20min.ch is a newspaper, trashbox.ru a portal, and much tableware is jetable.
 var selfNames = [...][]byte{
 	[]byte("temp"), []byte("tmp"), []byte("temporary"), []byte("trash"), []byte("throwaway"), []byte("burner"),
 	[]byte("burnthis"), []byte("disposable"), []byte("fake"), []byte("fakemy"), []byte("jetable"), []byte("wegwerf"),
@@ -19,6 +19,9 @@ var (
 	mailWord   = []byte("mail")
 	inboxWord  = []byte("inbox")
 	mailinator = []byte("mailinator")
+
+	// modern ends as temporary does: contemporarymailboxes.com sells letter boxes.
+	modern = []byte("contemporary")
 )
 
 // SelfNamed reports whether a name that was registered, in lower case, says that it is one
@@ -47,7 +50,7 @@ func endsWithSelfName(text []byte) bool {
 	shorter, _ := cutSuffix(text, 'e')
 	for _, name := range selfNames {
 		if hasSuffix(text, name) || hasSuffix(shorter, name) {
-			return true
+			return !hasSuffix(text, modern) && !hasSuffix(shorter, modern)
 		}
 	}
 	return false

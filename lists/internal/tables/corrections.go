@@ -61,7 +61,7 @@ func readEndings(dir string) (endings []string, err error) {
 		ending, _, _ := strings.Cut(line, " ")
 		switch {
 		case strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz") != "" || len(ending) < 3 || slices.Contains([]string{"com", "net", "org"}, ending):
-			return fmt.Errorf("%q is no top-level domain but those of countries, com, net and org", ending)
+			return fmt.Errorf("%q is not allowed: want a top-level domain, but no country's, com, net or org", ending)
 		case slices.Contains(endings, ending):
 			return fmt.Errorf("%s is listed twice", ending)
 		}

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +28,7 @@ func TestCorrectedDomains(t *testing.T) {
 	require.NoError(t, err)
 	votes, err := readVotes("../..")
 	require.NoError(t, err)
-	for name := range maps.Keys(withdrawn) {
+	for name := range withdrawn {
 		if !votes[name].proven() && !votes[name].observed() {
 			require.Zero(t, m.Lookup(name), name)
 		}

@@ -186,9 +186,9 @@ func TestMergeErrors(t *testing.T) {
 		`withdrawn.txt:1: "today" is not a day`:            {"withdrawn.txt": "a.example M today x\n"},
 		`withdrawn.txt:1: "MD" are not the letters`:        {"withdrawn.txt": "a.example MD 2026-11-28 x\n"},
 		"withdrawn.txt:2: a.example is listed twice":       {"withdrawn.txt": "a.example M 2026-11-28 x\na.example I 2026-11-28 x\n"},
-		`endings.txt:1: "com" is no top-level domain but`:  {"endings.txt": "com\n"},
+		`endings.txt:1: "com" is not allowed`:              {"endings.txt": "com\n"},
 		"endings.txt:2: hair is listed twice":              {"endings.txt": "hair\nhair\n"},
-		`endings.txt:1: "co.uk" is no top-level domain`:    {"endings.txt": "co.uk\n"},
+		`endings.txt:1: "co.uk" is not allowed`:            {"endings.txt": "co.uk\n"},
 		"domains.txt:1: want a domain and letters":         {"sources/domains.txt": "mail.example\n"},
 	} {
 		_, err := Merge(writeTables(t, content))
