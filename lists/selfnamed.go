@@ -15,9 +15,12 @@ var selfNames = [...][]byte{
 // SelfNamedSource is the name among the sources of an entry that SelfNamed gives.
 const SelfNamedSource = "addrspec/self-named"
 
+// minSelfName is the length of the shortest of selfNames.
+const minSelfName = 3
+
 var (
-	mailWord   = []byte("mail")
-	inboxWord  = []byte("inbox")
+	mail       = []byte("mail")
+	inbox      = []byte("inbox")
 	mailinator = []byte("mailinator")
 
 	// modern ends as temporary does: contemporarymailboxes.com sells letter boxes.
@@ -26,27 +29,29 @@ var (
 
 // SelfNamed reports whether a name that was registered, in lower case, says that it is one
 // of a throw-away service: temp-mail.example, best10minutemail.example, 20minute.email.
-// Hyphens and dots do not count.
+// Hyphens and dots do not count. Most names have no "mail" and no "inbox", which the
+// search for an i finds at once.
 func SelfNamed(registered []byte) bool {
-	return followsSelfName(registered, mailWord) || followsSelfName(registered, inboxWord)
-}
-
-// followsSelfName reports whether word follows one of selfNames in name, with or without
-// the e of "email" between them, or begins mailinator.
-func followsSelfName(name, word []byte) bool {
-	for end := 0; ; end += len(word) {
-		at := bytes.Index(name[end:], word)
-		if at < 0 {
-			return false
-		}
-		end += at
-		if bytes.HasPrefix(name[end:], mailinator) || endsWithSelfName(name[:end]) {
+	for at := bytes.IndexByte(registered, 'i'); at >= 0; {
+		if at >= 2 && bytes.HasPrefix(registered[at-2:], mail) && (endsWithSelfName(registered[:at-2]) || bytes.HasPrefix(registered[at-2:], mailinator)) ||
+			bytes.HasPrefix(registered[at:], inbox) && endsWithSelfName(registered[:at]) {
 			return true
 		}
+		next := bytes.IndexByte(registered[at+1:], 'i')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
 	}
+	return false
 }
 
+// endsWithSelfName reports whether text, before "mail" or "inbox", ends with one of
+// selfNames, with or without the e of "email".
 func endsWithSelfName(text []byte) bool {
+	if len(text) < minSelfName {
+		return false
+	}
 	shorter, _ := cutSuffix(text, 'e')
 	for _, name := range selfNames {
 		if hasSuffix(text, name) || hasSuffix(shorter, name) {
