@@ -17,7 +17,7 @@ var repairs = [...]struct {
 	inDomain bool
 	fix      func(c *Checker, text []byte, at int) []byte
 }{
-	{[]Reason{enclosed}, false, insideMarks},
+	{[]Reason{enclosed, localPartCharacter}, false, insideMarks},
 	{[]Reason{angleBracket}, false, betweenBrackets},
 	{[]Reason{mailtoPrefix, quotedStringUnclosed}, false, withoutPrefix},
 	{[]Reason{bareCR, bareLF, lineBreakAlone}, false, withoutLineBreaks},
@@ -111,7 +111,7 @@ func (c *Checker) join(a []byte, s string, b []byte) []byte {
 	return c.repaired[:n]
 }
 
-func insideMarks(_ *Checker, text []byte, _ int) []byte { return enclosedAddress(text) }
+func insideMarks(_ *Checker, text []byte, _ int) []byte { return enclosedAddress(withoutStops(text)) }
 
 // betweenBrackets returns the address in angle brackets, unless another one is outside.
 func betweenBrackets(_ *Checker, text []byte, _ int) []byte {

@@ -35,6 +35,8 @@ var repaired = map[string]string{
 	`"jane@example.org`:                                  "jane@example.org",
 	`jane@example.org"`:                                  "jane@example.org",
 	"'jane@example.org'":                                 "jane@example.org",
+	`"jane@example.org",`:                                "jane@example.org",
+	"[jane@example.org],":                                "jane@example.org",
 	"'jane@example.org',":                                "jane@example.org",
 	"\u2019jane@example.org\u2019":                       "jane@example.org",
 	"\u201Cjane@example.org\u201D":                       "jane@example.org",
