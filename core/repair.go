@@ -10,7 +10,7 @@ import (
 
 // repairs are the mistakes that have one certain correction, each with the reasons that it is
 // refused for. fix returns text without the mistake at the refused offset, or nil if text has
-// another mistake. What is corrected in the domain or behind it is certain only if the domain
+// another mistake. What is corrected in the domain or beside it is certain only if the domain
 // then ends as domains do.
 var repairs = [...]struct {
 	reasons  []Reason
@@ -22,7 +22,7 @@ var repairs = [...]struct {
 	{[]Reason{mailtoPrefix, quotedStringUnclosed}, false, withoutPrefix},
 	{[]Reason{bareCR, bareLF, lineBreakAlone}, false, withoutLineBreaks},
 	{[]Reason{invisibleCharacter, bidiControl, labelContext}, false, (*Checker).withoutInvisible},
-	{[]Reason{atLookalike, secondAt}, false, (*Checker).withOneAt},
+	{[]Reason{atLookalike, secondAt}, true, (*Checker).withOneAt},
 	{[]Reason{angleBracket, severalAddresses, domainEndsWithDot, domainTwoDots, domainSpace, domainCharacter, commentUnopened}, true, withoutTail},
 	{[]Reason{commaForDot, domainTwoDots, domainSpace}, true, (*Checker).withOneDot},
 }
@@ -68,7 +68,7 @@ func (c *Checker) Repair(f *Facts) []byte {
 }
 
 // repairOnce returns text without the mistake that it is refused for, nil if it has no certain
-// correction, and whether the correction is in the domain or behind it.
+// correction, and whether the correction is in the domain or beside it.
 func (c *Checker) repairOnce(text []byte, r Refusal) (fixed []byte, inDomain bool) {
 	for i := range repairs {
 		if !slices.Contains(repairs[i].reasons, r.Reason) {

@@ -97,7 +97,7 @@ var notRepaired = []string{
 	"joe@example.org <jane@example.org>", "Jane <jane@example.org> Doe", "Jane <jane>@example.org", "<jane>", "<>", "<@>",
 	"a<b@example.org", "a>b@example.org", "jane@exam<ple.org", "<mailto:>", "mailto:", "mailto:jane",
 	"jane@example@org", "jane@example.org@example.org", "jane@example.org@@", "@@", "@jane@example.org", "jane@\uFF20example.org",
-	"jane\uFF20example\uFF20org", "\uFF4A\uFF41\uFF4E\uFF45\uFF20example.org",
+	"jane\uFF20example\uFF20org", "jane\uFF20world", "jane@@localhost", "\uFF4A\uFF41\uFF4E\uFF45\uFF20example.org",
 	"jane..doe@example.org", ".jane@example.org", "jane.@example.org", "jane,doe@example.org", "jane doe@example.org",
 	"jane@.example.org", "jane@", "jane@.", "jane@,", "jane@exam ple.org", "jane@example org", "jane@mail example.org",
 	"jane@gmail.", "jane@gmail,", "jane@gmail,joe", "jane@example.org,joe", "jane@example.org,com", "jane@\u043F\u0440\u0438\u043C\u0435\u0440.\u0440\u0444,com", "jane@example.org..com",
