@@ -71,7 +71,8 @@ type Lists struct {
 	rules     []Rule
 	exchanges table // suffix of mail exchanges -> number of its operator, from 1
 	operators []Exchange
-	selfNames int // the bit of SelfNamedSource among the sources; 0 if it is not there
+	endings   uint32 // the last letters of top-level domains with an entry, a bit each
+	selfNames int    // the bit of SelfNamedSource among the sources; 0 if it is not there
 }
 
 //go:embed lists.blob
@@ -101,7 +102,7 @@ func (l *Lists) Provider(domain []byte) Class {
 	switch kind, _ := l.find(domain); {
 	case kind != 0 && l.class(kind) != Unproven:
 		return l.class(kind)
-	case l.selfNamed(domain) != nil:
+	case mayBeSelfNamed(domain) && l.selfNamed(domain) != nil:
 		return Disposable
 	case kind != 0:
 		return Unproven
@@ -150,7 +151,7 @@ func (l *Lists) find(domain []byte) (kind, at int) {
 	for here := 0; ; {
 		name := domain[here:]
 		dot := bytes.IndexByte(name, '.')
-		if dot < 0 && here > 0 && isUsualEnding(name) {
+		if dot < 0 && here > 0 && !l.mayBeEnding(name) {
 			return kind, at
 		}
 		found := l.domains.find(name)
@@ -169,14 +170,10 @@ func (l *Lists) find(domain []byte) (kind, at int) {
 	}
 }
 
-// isUsualEnding reports whether a top-level domain is that of a country or one of the
-// oldest, which never have an entry, so most domains need one lookup less.
-func isUsualEnding(label []byte) bool {
-	switch string(label) {
-	case "com", "net", "org":
-		return true
-	}
-	return len(label) <= 2
+// mayBeEnding reports whether a top-level domain may have an entry. It spares most domains
+// a lookup.
+func (l *Lists) mayBeEnding(label []byte) bool {
+	return len(label) > 2 && l.endings>>(label[len(label)-1]&31)&1 != 0
 }
 
 // class returns the class of a kind by its number.

@@ -54,6 +54,13 @@ func (l *Lists) index() {
 	l.providers.index()
 	l.exchanges.index()
 	l.words.fill(l)
+	for rest := l.topLevels; len(rest) > 0; {
+		var label []byte
+		label, rest, _ = bytes.Cut(rest, []byte{'\n'})
+		if len(label) > 2 && l.domains.find(label) != 0 {
+			l.endings |= 1 << (label[len(label)-1] & 31)
+		}
+	}
 }
 
 // verify checks the content of the parts, which parse does not, except the rules, which

@@ -29,7 +29,7 @@ func TestPackedTablesAreFound(t *testing.T) {
 		domains[fmt.Sprintf("bucket%d.com", i*i)] = Kind{Class: lists.Disposable}
 	}
 	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Word{"info": lists.Word(lists.General), "hr": lists.Word(lists.HR), "инфо": lists.Word(lists.General)},
-		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\n")})
+		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\ntop\n")})
 	for name, kind := range domains {
 		if name == "x.temppost.com" {
 			kind = domains["temppost.com"]
@@ -47,7 +47,7 @@ func TestPackedTablesAreFound(t *testing.T) {
 	require.Equal(t, lists.HR, l.Word([]byte("hr")).Class())
 	require.Equal(t, lists.General, l.Word([]byte("инфо")).Class())
 	require.Equal(t, "gmail.com\n", string(l.TypoTargets()))
-	require.Equal(t, "com\n", string(l.TopLevels()))
+	require.Equal(t, "com\ntop\n", string(l.TopLevels()))
 	require.Regexp(t, `^2026\.11\.20-[0-9a-f]{8}$`, l.Version())
 }
 

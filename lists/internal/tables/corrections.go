@@ -55,7 +55,7 @@ func readWithdrawn(dir string) (map[string]Votes, error) {
 }
 
 // readEndings reads endings.txt: top-level domains, each with a note. Package lists looks up
-// none of countries, nor com, net and org.
+// none of countries; com, net and org would be everybody.
 func readEndings(dir string) (endings []string, err error) {
 	err = eachLine(filepath.Join(dir, endingsFile), func(line string) error {
 		ending, _, _ := strings.Cut(line, " ")
