@@ -68,6 +68,10 @@ func (c *Checker) fill(f *Facts) {
 	}
 	if f.Role == NoRole {
 		f.Gibberish = Score(c.scorer.Score(local))
+		f.Generated = !f.Classed && f.Typo == nil && len(f.Host) > 0 && gibberish.Generated(local)
+		if f.Generated {
+			f.Gibberish = max(f.Gibberish, GeneratedScore)
+		}
 	}
 }
 
@@ -133,6 +137,7 @@ type Facts struct {
 	ASCII      bool
 	Role       Role
 	Gibberish  Score
+	Generated  bool   // the local part has the form of a throw-away service; only at a domain without a class
 	Domain     []byte // nil unless valid
 	Disposable bool
 	Public     bool
@@ -154,6 +159,9 @@ type Score uint8
 
 // Gibberish is the lowest score of a local part that counts as gibberish.
 const Gibberish Score = 50
+
+// GeneratedScore is the lowest score of a local part that a throw-away service generated.
+const GeneratedScore Score = 90
 
 // Clone returns a copy of f that remains valid after the next Check of its Checker.
 func (f *Facts) Clone() Facts {

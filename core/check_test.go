@@ -57,6 +57,27 @@ func TestASCII(t *testing.T) {
 	}
 }
 
+// The form of a throw-away service counts at a domain that could be its newest.
+func TestGenerated(t *testing.T) {
+	checker := New(lists.Default())
+	for email, want := range map[string]bool{
+		"vadoke4821@acme-hotel.de":       true,
+		"Vadoke4821+x@acme-hotel.de":     true,
+		"vadoke4821@gmail.com":           false, // a provider's
+		"vadoke4821@mailinator.com":      false, // disposable as it is
+		"vadoke4821@gmial.com":           false, // a misspelled provider's
+		"vadoke4821@noreply.example.org": false, // a machine's
+		"vadoke4821@[192.0.2.1]":         false,
+		"marina1985@acme-hotel.de":       false,
+		"vadoke482@acme-hotel.de":        false,
+	} {
+		f := checker.Check([]byte(email))
+		require.Equal(t, want, f.Generated, email)
+		require.Equal(t, want, f.Gibberish >= GeneratedScore, email)
+		require.Equal(t, want, checker.Form(&f)&FormGenerated != 0, email)
+	}
+}
+
 // TestCheckRefused: a refused address has no facts but email, ascii and the
 // refusal.
 func TestCheckRefused(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/addrspec/addrspec/core/typo"
 )
 
-// Form is what is unusual about the form of a valid address, a bit each. It changes no other
-// fact.
+// Form is what is unusual about the form of a valid address, a bit each. Only FormGenerated
+// goes with another fact: the local part counts as gibberish.
 type Form uint16
 
 // What may be unusual.
@@ -42,6 +42,9 @@ func (c *Checker) Form(f *Facts) (form Form) {
 	}
 	if f.LocalPart[0] == '\'' || !f.ASCII && hasOddCharacter(f) {
 		form |= FormOddCharacter
+	}
+	if f.Generated {
+		form |= FormGenerated
 	}
 	if len(f.Host) == 0 {
 		return form | FormLiteral

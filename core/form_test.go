@@ -51,6 +51,8 @@ func TestForm(t *testing.T) {
 		"jane@Ｉana.org":                    {},
 		"jane(ｊ\uFFFD)@iana.org":           {"comment"},
 		"jäne１@iana.org":                   {},
+		"vadoke4821@iana.org":              {"generated"},
+		"vadoke4821@iana.cmo":              {"unknown_tld", "generated"},
 		"jane@de":                          {"single_label"},
 		"jane@iana":                        {"single_label", "unknown_tld"},
 		"jane@a-name.hair":                 {"looks_disposable"},

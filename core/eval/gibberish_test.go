@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"testing"
 
@@ -60,15 +61,17 @@ func TestPeopleRows(t *testing.T) {
 	found := people.Histories{
 		Named:    []string{"jane.doe", "nick77", "k3j9x2q8z7", "j.doe"},
 		Provable: []string{"jane.doe", "j.doe"},
-		Relayed:  []string{"x7f9q2m4k1"},
+		Relayed:  []string{"x7f9q2m4k1"}, Unclassed: 2000, Generated: 1,
 	}
 	rows := peopleRows(found, [][]float64{{1, 1}})
-	require.Len(t, rows, 5)
+	require.Len(t, rows, 6)
 	require.Zero(t, rows[0].figure)
 	require.Equal(t, 25.0, rows[1].figure)
 	require.True(t, rows[1].fell())
 	require.Less(t, rows[2].figure, 0.01)
-	require.Equal(t, 100.0, rows[4].figure)
+	require.Equal(t, 0.05, rows[4].figure)
+	require.True(t, rows[4].fell())
+	require.Equal(t, 100.0, rows[5].figure)
 	for _, r := range rows {
 		require.Empty(t, r.wrong, "addresses are not listed")
 	}
@@ -89,4 +92,14 @@ func TestRelayStyleHasEveryForm(t *testing.T) {
 			require.NotRegexp(t, `^\d+$`, name)
 		}
 	}
+}
+
+func TestFormRows(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		require.Regexp(t, `^(?:.{10})$`, tempMailStyle(random))
+		require.Regexp(t, `^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?[0-9]{3,5}$`, tempMailStyle(random))
+	}
+	people := []scored{{group: "name_x", names: []string{"maria.lopez", "maria", "jane_smith", "bo.tokaze", "mariajane"}}, {group: "handle", names: []string{"sabudek"}}}
+	require.Equal(t, []string{"lopez", "tokaze"}, pronounceable(people))
 }

@@ -29,6 +29,8 @@ type Histories struct {
 	Named     []string // of mailboxes without a role
 	Provable  []string // of Named, those made from the name next to them
 	Relayed   []string // at hosts that draw local parts at random
+	Unclassed int      // of Named, those at domains without a class
+	Generated int      // of Unclassed, those with the form of a throw-away service
 }
 
 // Hosts of machines, whose local parts are ids, and of relay services, whose
@@ -89,6 +91,12 @@ func (h *Histories) add(f core.Facts, email string, names map[string]bool) {
 	case f.Role != core.NoRole || machineHosts.MatchString(host):
 	default:
 		h.Named = append(h.Named, local)
+		if !f.Classed {
+			h.Unclassed++
+		}
+		if f.Generated {
+			h.Generated++
+		}
 		if provable(local, slices.Sorted(maps.Keys(names))) {
 			h.Provable = append(h.Provable, local)
 		}

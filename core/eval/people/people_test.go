@@ -43,14 +43,16 @@ func TestRead(t *testing.T) {
 	for _, author := range []string{
 		"Jane Doe <Jane.Doe+git@mail.example>", "Jane Doe <jane.doe+git@mail.example>", "nick <nick77@mail.example>",
 		"Jane Doe <k3j9x2q8z7@mozmail.com>", "Jane Doe <1+jane@users.noreply.github.com>", "Jane Doe <jane@localhost>",
-		"Jane Doe <info@mail.example>", "Jane Doe <no address>",
+		"Jane Doe <info@mail.example>", "Jane Doe <no address>", "Jane Doe <vadoke4821@mail.example>", "nick <vadoke4821@gmail.com>",
 	} {
 		git("-c", "user.name=Jane Doe", "-c", "user.email=jdoe@mail.example", "commit", "--quiet", "--allow-empty", "-m", "x", "--author="+author)
 	}
 	found, err := Read([]string{dir})
 	require.NoError(t, err)
-	require.Equal(t, 8, found.Addresses)
-	require.ElementsMatch(t, []string{"jane.doe", "jane.doe", "nick77", "jdoe"}, found.Named)
+	require.Equal(t, 10, found.Addresses)
+	require.ElementsMatch(t, []string{"jane.doe", "jane.doe", "nick77", "jdoe", "vadoke4821", "vadoke4821"}, found.Named)
+	require.Equal(t, 5, found.Unclassed)
+	require.Equal(t, 1, found.Generated)
 	require.ElementsMatch(t, []string{"jane.doe", "jane.doe", "jdoe"}, found.Provable)
 	require.Equal(t, []string{"k3j9x2q8z7"}, found.Relayed)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -56,6 +57,23 @@ func (s sections) parse(text string) error {
 	}
 	return nil
 }
+
+// pronounceable returns the names and words of all files that have the letters of an
+// address of temp-mail.org.
+func (d *data) pronounceable() (words []string) {
+	for _, s := range []sections{d.names, d.surnames, d.towns, d.words, d.syllables} {
+		for _, key := range s.keys() {
+			for _, w := range s[key] {
+				if len(w) >= 5 && len(w) <= 7 && alternating.MatchString(w) {
+					words = append(words, w)
+				}
+			}
+		}
+	}
+	return words
+}
+
+var alternating = regexp.MustCompile(`^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?$`)
 
 // keys returns the keys in sorted order, so that every run uses the same one.
 func (s sections) keys() []string {

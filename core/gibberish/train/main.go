@@ -1,8 +1,8 @@
-// Command train makes core/gibberish/internal/model/model.bin from the names
-// and words in core/gibberish/data:
+// Command train makes core/gibberish/internal/model/model.bin and core/gibberish/names.bin
+// from the names and words in core/gibberish/data:
 //
-//	go run ./core/gibberish/train            trains and writes the model
-//	go run ./core/gibberish/train -check     trains and compares with the model in use
+//	go run ./core/gibberish/train            trains and writes the model and the filter of names
+//	go run ./core/gibberish/train -check     trains and compares with those in use
 //	go run ./core/gibberish/train -holdout   trains without one culture or one kind of
 //	                                         random string at a time and scores those
 //	go run ./core/gibberish/train -people DIR,DIR
@@ -17,23 +17,24 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/core/eval/people"
+	"github.com/addrspec/addrspec/core/gibberish/internal/filter"
 	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
 func main() {
 	dir := flag.String("data", "core/gibberish/data", "directory of names and words")
-	out := flag.String("out", "core/gibberish/internal/model/model.bin", "file to write")
-	check := flag.Bool("check", false, "write nothing; exit 1 if training gives another model than the one in use")
+	out := flag.String("out", "core/gibberish", "directory to write names.bin and internal/model/model.bin to")
+	check := flag.Bool("check", false, "write nothing; exit 1 if training gives another model or filter than those in use")
 	holdout := flag.Bool("holdout", false, "write nothing; train without each group of cultures and each kind of random string, and print how many of them are flagged")
 	samples := flag.Int("samples", 12_000_000, "how many local parts to train on")
 	histories := flag.String("people", "", "write nothing; print the curve from sums to probabilities that fits the authors in these git directories (DIR,DIR)")
@@ -56,11 +57,23 @@ func run(dir, out, histories string, check, holdout bool, samples int) error {
 		return calibrate(strings.Split(histories, ","), newGenerator(4, d.lexicon(everything)))
 	}
 	trained := signed(train(newGenerator(1, d.lexicon(everything)), samples), d.digest)
-	if !check {
-		return os.WriteFile(out, trained, 0o644)
-	}
-	if string(trained) != model.Trained {
-		return errors.New("training gives another model than the one in use: run without -check to replace it")
+	for name, content := range map[string]string{
+		"names.bin": string(filter.New(d.pronounceable())), "internal/model/model.bin": string(trained),
+	} {
+		path := filepath.Join(out, name)
+		if !check {
+			if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+				return err
+			}
+			continue
+		}
+		inUse, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if string(inUse) != content {
+			return fmt.Errorf("training gives another %s than the one in use: run without -check to replace it", name)
+		}
 	}
 	return nil
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/addrspec/addrspec/core/gibberish"
+	"github.com/addrspec/addrspec/core/gibberish/internal/filter"
 	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 	"github.com/stretchr/testify/require"
 )
@@ -21,6 +24,19 @@ func readData(t *testing.T) *data {
 func TestModelIsTrainedOnTheData(t *testing.T) {
 	require.True(t, strings.HasSuffix(model.Trained, readData(t).digest),
 		"the data have changed: run `go run ./core/gibberish/train`")
+}
+
+// The filter in use is what the data give, and has every name that could be an address of
+// temp-mail.org.
+func TestFilterIsOfTheData(t *testing.T) {
+	inUse, err := os.ReadFile("../names.bin")
+	require.NoError(t, err)
+	words := readData(t).pronounceable()
+	require.Greater(t, len(words), 20_000)
+	require.True(t, string(filter.New(words)) == string(inUse), "the data have changed: run `go run ./core/gibberish/train`")
+	for _, w := range words {
+		require.False(t, gibberish.Generated([]byte((w + "52937")[:10])), w)
+	}
 }
 
 func TestTrainIsDeterministicAndLearns(t *testing.T) {
