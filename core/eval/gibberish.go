@@ -7,11 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/eval/peers"
 	"github.com/addrspec/addrspec/core/eval/people"
 	"github.com/addrspec/addrspec/core/gibberish"
@@ -71,63 +69,9 @@ func runGibberish(dir string) ([]row, error) {
 			rows[i].data = fmt.Sprintf("%d people, %d random", count(people.main), count(hard.main))
 		}
 	}
+	others := drawOther(500)
+	rows = append(rows, row{check: "gibberish: random of another generator caught, %", data: rowsOf("strings drawn", count(others)), figure: percent(others), floor: 87, target: 87, wrong: wrong(others)})
 	return append(rows, formRows(people.main)...), nil
-}
-
-// formRows measures the form of temp-mail.org at a domain without a class, on addresses
-// drawn by its description and on names of people that fit it, with a number.
-func formRows(people []scored) []row {
-	random := rand.New(rand.NewPCG(47, 2026))
-	drawn := scored{group: "temp-mail", random: true}
-	for range 3000 {
-		drawn.add(tempMailStyle(random))
-	}
-	numbered := scored{group: "name, number"}
-	for _, name := range pronounceable(people) {
-		numbered.add(name + digits(random, 10-len(name)))
-	}
-	return []row{
-		{check: "gibberish: temp-mail.org's form caught, %", data: rowsOf("addresses drawn", len(drawn.names)), figure: percent([]scored{drawn}), floor: 97, target: 95, wrong: wrong([]scored{drawn})},
-		{check: "gibberish: names with a number in this form not flagged, %", data: rowsOf("names", len(numbered.names)), figure: 100 - percent([]scored{numbered}), floor: 82, wrong: wrong([]scored{numbered})},
-	}
-}
-
-// add adds a local part with its score at a domain without a class.
-func (g *scored) add(name string) {
-	f := core.Check(name + "@acme-hotel.de")
-	g.names, g.scores = append(g.names, name), append(g.scores, uint8(f.Gibberish))
-}
-
-// tempMailStyle returns five to seven letters, consonants and vowels in turn, and digits.
-func tempMailStyle(random *rand.Rand) (name string) {
-	for range 5 + random.IntN(3) {
-		set := "bcdfghjklmnpqrstvwxyz"
-		if len(name)%2 == 1 {
-			set = "aeiou"
-		}
-		name += draw(random, set, 1)
-	}
-	return name + digits(random, 10-len(name))
-}
-
-func digits(random *rand.Rand, n int) string { return draw(random, "0123456789", n) }
-
-// pronounceable returns the parts of people's names that are consonants and vowels in turn.
-func pronounceable(groups []scored) (names []string) {
-	form := regexp.MustCompile(`^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?$`)
-	for _, g := range groups {
-		if !strings.HasPrefix(g.group, "name_") {
-			continue
-		}
-		for _, name := range g.names {
-			for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("._-", r) }) {
-				if len(part) >= 5 && len(part) <= 7 && form.MatchString(part) && !slices.Contains(names, part) {
-					names = append(names, part)
-				}
-			}
-		}
-	}
-	return names
 }
 
 // scoreFile scores the local parts of a file, whose lines consist of a local part

@@ -103,3 +103,17 @@ func TestFormRows(t *testing.T) {
 	people := []scored{{group: "name_x", names: []string{"maria.lopez", "maria", "jane_smith", "bo.tokaze", "mariajane"}}, {group: "handle", names: []string{"sabudek"}}}
 	require.Equal(t, []string{"lopez", "tokaze"}, pronounceable(people))
 }
+
+// None of the generated local parts of a kind is too short to be one, or digits alone.
+func TestOtherRandom(t *testing.T) {
+	groups := drawOther(50)
+	require.Equal(t, groups, drawOther(50))
+	require.Len(t, groups, len(otherRandom))
+	for _, g := range groups {
+		require.Len(t, g.names, 50, g.group)
+		for _, name := range g.names {
+			require.Regexp(t, `^[a-z0-9_-]{7,36}$`, name, g.group)
+			require.NotRegexp(t, `^\d+$`, name, g.group)
+		}
+	}
+}
