@@ -13,7 +13,10 @@
 // describes the data, the measured errors and the limits.
 package gibberish
 
-import "github.com/addrspec/addrspec/core/gibberish/internal/model"
+import (
+	"github.com/addrspec/addrspec/core/gibberish/internal/hangul"
+	"github.com/addrspec/addrspec/core/gibberish/internal/model"
+)
 
 // Version returns the version of the model: the first hexadecimal digits of the
 // SHA-256 of its weights and probabilities.
@@ -24,14 +27,24 @@ func Version() string { return model.Version() }
 type Scorer struct{ name model.Name }
 
 // Score returns the probability, in hundredths, that name is gibberish. name is
-// a local part without its tag. The score is 0 if name has no Latin letter.
+// a local part without its tag, preferably in lower case. The score is 0 if name has no
+// Latin letter.
 func (s *Scorer) Score(name []byte) uint8 {
 	sum, ok := s.name.Sum(name)
 	if !ok {
 		return 0
 	}
-	return model.Probability(sum)
+	score := model.Probability(sum)
+	if score > mostOfHangul && hangul.IsTyped(name) {
+		return mostOfHangul
+	}
+	return score
 }
+
+// mostOfHangul is the highest score of a name that types Hangul. Among what the weights
+// take for random, people with such names are about as frequent as strings that happen to
+// decode.
+const mostOfHangul = 49
 
 // Score scores name with a new Scorer.
 func Score(name []byte) uint8 {
