@@ -87,6 +87,11 @@ var people = []class{
 		return d.word("a7med m7mod fat7i sa3id 3omar mo7sen") + d.word("salah fawzi mansour naguib")
 	}},
 	{"user id", 0.5, func(d drawer) string { return d.initials(3) + d.of(digits, 1) + d.initials(2) }},
+	{"Dutch initials, van", 0.6, func(d drawer) string { return d.initials(1+d.IntN(3)) + "v" + d.word(afterVan) }},
+	{"Dutch initials, van de", 0.6, func(d drawer) string { return d.initials(1+d.IntN(3)) + "vd" + d.word(afterVanDe) }},
+	{"Dutch initials, van het", 0.6, func(d drawer) string { return d.initials(1+d.IntN(3)) + "vh" + d.word(afterVanDe) }},
+	{"Dutch initials, van den", 0.6, func(d drawer) string { return d.initials(1+d.IntN(3)) + ".vd" + d.word("h n ") + d.word(afterVanDe) }},
+	{"Polynesian", 0.6, func(d drawer) string { return d.word(polynesian) }},
 	{"two letters that are neighbours", 0, func(d drawer) string { return d.word("as sa jk kl er re we op io df gh ui") }},
 }
 
@@ -101,6 +106,9 @@ const (
 	koreanTwo   = "tn gns dn wls dud gh als rud gml dnjs"
 	pinyin      = "wang zhang liu chen yang huang zhao zhou xu sun zhu guo he luo zheng liang xie tang"
 	koreanWords = "gkrtod tkfka skan rhdiddl rkdkwl qksls gkfn ehtjrhks akdma duscnf" // the keys of student, person, tree, cat, puppy
+	afterVan    = "baal balen blijswijk boxtel delden dinther eesteren egmond galen haren heeswijk kessel lith mourik oss uden veghel zeeland"
+	afterVanDe  = "broek linden wal hoek wiel schoot oever zwan molengraft hurk tillaart klooster mortel donk burgt eijnde raadt tempel valk"
+	polynesian  = "aiwohikupua iolanakauila leilaniau uluwehi hiiaka waianae leiataua iosefa toeaina vaiaoga ueata faaalo manaia tuiaea"
 	nguni       = "ngcobo mkhize ngxola hlongwane mthethwa nxumalo gqirana cebekhulu zwane qwabe"
 )
 

@@ -104,6 +104,7 @@ type lexicon struct {
 	firsts   []string // first names of all cultures
 	acronyms []string
 	arabic   culture
+	dutch    []string // last names without van, van de and the like, and towns
 	surnames []string // of the United States, so of many cultures
 	syllables
 }
@@ -143,7 +144,23 @@ func (d *data) lexicon(keep func(key string) bool) *lexicon {
 			l.arabic = l.cultures[i]
 		}
 	}
+	if keep("nl") {
+		l.dutch = slices.Concat(withoutParticle(d.names["nl last"]), withoutParticle(d.names["af last"]), d.towns["NL"])
+	}
 	return l
+}
+
+// withoutParticle returns the names that begin with van, van de and the like, without it.
+func withoutParticle(names []string) (bare []string) {
+	for _, name := range names {
+		for _, particle := range []string{"vanhet", "vanden", "vander", "vande", "vant", "van"} {
+			if rest := strings.TrimPrefix(name, particle); rest != name && len(rest) > 2 {
+				bare = append(bare, rest)
+				break
+			}
+		}
+	}
+	return bare
 }
 
 // culture returns the culture with this key, adding it if it is new. Keys arrive
@@ -257,6 +274,46 @@ func (g *generator) korean() string {
 		s += strings.Repeat(pick(g, []string{"z", "g"}), 2+g.IntN(3))
 	}
 	return s + g.maybeHandleNumber(2)
+}
+
+// particled returns a Dutch name as people shorten it: initials, then the particle's
+// initials, then the rest: jpmvdheuvel for J. P. M. van den Heuvel.
+func (g *generator) particled() string {
+	name, last := cut(pick(g, g.firsts), 1), pick(g, g.dutch)
+	switch g.IntN(8) {
+	case 0, 1, 2, 3:
+		name += g.initials(g.IntN(3))
+	case 4:
+		name = pick(g, g.firsts)
+	case 5:
+		last = cut(last, 1+g.IntN(3))
+	}
+	separators := pick(g, []string{"", "", "", ".", "_"})
+	s := name + separators + pick(g, particles) + last
+	if g.oneIn(8) {
+		s = pick(g, particles) + last + separators + name
+	}
+	return s + g.maybeHandleNumber(5)
+}
+
+var particles = strings.Fields("v v v v v v vd vd vd vd vh vh vh vh vdh vdh vdn vdm vder vt")
+
+// polynesian returns words of open syllables, two in five of them without a consonant:
+// aiwohikupua.
+func (g *generator) polynesian() string {
+	var b strings.Builder
+	consonants := pick(g, []string{"hklmnpwk", "hklmnpwk", "fgklmnpstv", "hkmnprtw"}) // Hawaiian, Samoan, Maori
+	syllables := 3 + g.IntN(9)
+	for i := range syllables {
+		if g.IntN(5) < 3 {
+			b.WriteString(g.from(consonants, 1, 1))
+		}
+		b.WriteString(g.from("aaaeiiouu", 1, 1))
+		if i == syllables/2 && g.oneIn(5) {
+			b.WriteString(g.separator())
+		}
+	}
+	return b.String() + g.maybeHandleNumber(4)
 }
 
 // russian returns a Russian name or word, typed without switching the keyboard from

@@ -224,7 +224,7 @@ const smallest = 0.62 // in steps
 
 // prior is the share of random local parts that the score assumes: a form that
 // bots have found.
-const prior = 0.075
+const prior = 0.05
 
 // The curve from sums to probabilities. Generated local parts differ less from
 // each other than real ones do, so a curve that is fitted to them is too steep.

@@ -36,7 +36,7 @@ var randomKinds = []kind{
 	{"blocks of letters and digits", 200, (*generator).blocks},
 	{"consonants and digits", 30, func(g *generator) string { return g.from("bcdfghjklmnpqrstvwxz"+digitSet, 7, 16) }},
 	{"letters, then digits", 20, func(g *generator) string { return g.from(letterSet, 6, 12) + g.digits(1+g.IntN(4)) }},
-	{"vowels", 30, (*generator).vowels},
+	{"vowels", 12, (*generator).vowels},
 	{"beside a name", 7, (*generator).besideName},
 	{"Apple relay", 60, appleRelay},
 	{"base 36", 40, func(g *generator) string { return g.from(letterSet+digitSet, 8, 9) }},

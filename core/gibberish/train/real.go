@@ -48,6 +48,8 @@ var realKinds = []kind{
 	{"user ids", 12, (*generator).userID},
 	{"Arabic chat digits", 8, (*generator).arabicChat},
 	{"initials on a row", 1, (*generator).rowInitials},
+	{"Dutch particles", 160, (*generator).particled},
+	{"Polynesian", 28, (*generator).polynesian},
 }
 
 // person writes a name in the ways that addresses use.
