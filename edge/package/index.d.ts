@@ -35,7 +35,7 @@ export interface Facts {
     | null;
   /** Whether gibberish_score is 0.5 or more. */
   readonly gibberish: boolean;
-  /** The probability, 0 to 1, that the local part is random, calibrated to a form where 7.5 % are. */
+  /** The probability, 0 to 1, that the local part is random, calibrated to a form where 5 % are. */
   readonly gibberish_score: number;
   /** The part after the @, in lower case; null unless valid. */
   readonly domain: string | null;

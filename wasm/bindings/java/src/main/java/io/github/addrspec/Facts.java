@@ -140,7 +140,7 @@ public final class Facts {
   }
 
   /**
-   * Returns the probability that the local part is random characters, calibrated to a form where 7.5 %
+   * Returns the probability that the local part is random characters, calibrated to a form where 5 %
    * are.
    *
    * @return 0 to 1, in steps of 0.01
