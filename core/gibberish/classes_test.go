@@ -43,7 +43,7 @@ var people = []class{
 	{"name, last name without vowels", 0.5, func(d drawer) string { return d.word(firsts) + vowelless(d.word(lasts)) }},
 	{"initials, word", 0.5, func(d drawer) string { return d.initials(3) + d.word("dev tech mail code work web art") }},
 	{"initials, year", 0, func(d drawer) string { return d.initials(3) + "19" + d.of("6789", 1) + d.of(digits, 1) }},
-	{"Korean keys", 4, func(d drawer) string {
+	{"Korean keys", 0, func(d drawer) string {
 		return d.word("rla dl qkr chl wjd rkd whdbs") + d.word(koreanOne) + d.word(koreanTwo)
 	}},
 	{"pinyin initials, name", 1, func(d drawer) string { return d.pinyinInitials(2) + d.word(pinyin) }},
@@ -61,29 +61,29 @@ var people = []class{
 	{"Shona", 0, func(d drawer) string {
 		return d.word("tinashe rutendo tatenda ngonidzashe nyasha") + d.word("chikowore mutsvangwa zvobgo dzingirai nyamhunga")
 	}},
-	{"Korean words on Latin keys", 25, func(d drawer) string { return d.word(koreanWords) + d.word(koreanWords) }},
+	{"Korean words on Latin keys", 0, func(d drawer) string { return d.word(koreanWords) + d.word(koreanWords) }},
 	{"Korean name on Latin keys, laughter", 0.5, func(d drawer) string {
 		return d.word("rla dl qkr chl wjd rkd") + d.word(koreanOne) + d.word(koreanTwo) + "zzz"
 	}},
-	{"Russian name on Latin keys", 23, func(d drawer) string {
+	{"Russian name on Latin keys", 20, func(d drawer) string {
 		return d.word("bdfy ctvty ybrbnf lvbnhbq jktu vfrcbv fyyf bhbyf") + d.word("gtnhjd bdfyjd cbljhjd rjpkjd cvbhyjd vjhjpjd")
 	}},
 	{"Chinese phrase beside a word", 2, func(d drawer) string { return d.pinyinInitials(4) + d.word("job dev mail web work") }},
 	{"Japanese", 0, func(d drawer) string {
 		return d.word("shunsuke ryuichiro yoshihiro tsuyoshi kazutaka hatsue") + d.word("kusunoki sugawara tsukuda ryuzaki kuwahara ohnishi")
 	}},
-	{"name without vowels, Japanese", 29, func(d drawer) string {
+	{"name without vowels, Japanese", 20, func(d drawer) string {
 		return vowelless(d.word("shunsuke ryosuke kazutaka yuki")) + vowelless(d.word("watanabe kusunoki tanaka kikuchi"))
 	}},
 	{"name, x0x or xxx", 0.5, func(d drawer) string { return d.word(firsts) + d.word("x0x xxx xox o0o") + d.word("a lucas m ") }},
-	{"framed name", 14, func(d drawer) string { x := d.word("xx xxx zz qq"); return x + d.word(firsts) + x }},
+	{"framed name", 9, func(d drawer) string { x := d.word("xx xxx zz qq"); return x + d.word(firsts) + x }},
 	{"keys beside a name", 1, func(d drawer) string { return d.word("qwe asd zxc qaz qwer") + d.word(firsts) + d.word(lasts) }},
-	{"name, keys", 4, func(d drawer) string { return d.word(firsts) + d.word(lasts) + d.word("qwe asd zxc qwerty") }},
+	{"name, keys", 3, func(d drawer) string { return d.word(firsts) + d.word(lasts) + d.word("qwe asd zxc qwerty") }},
 	{"year inside a name", 0.5, func(d drawer) string {
 		return d.word(firsts) + "19" + d.of("6789", 1) + d.of(digits, 1) + d.word(lasts)
 	}},
 	{"every letter twice", 0.5, func(d drawer) string { return twice(d.word(firsts)) }},
-	{"Arabic chat digits", 6, func(d drawer) string {
+	{"Arabic chat digits", 5, func(d drawer) string {
 		return d.word("a7med m7mod fat7i sa3id 3omar mo7sen") + d.word("salah fawzi mansour naguib")
 	}},
 	{"user id", 0.5, func(d drawer) string { return d.initials(3) + d.of(digits, 1) + d.initials(2) }},
@@ -187,7 +187,7 @@ func TestHexLettersAreLikeOthers(t *testing.T) {
 func TestKeyboardRows(t *testing.T) {
 	for name := range strings.FieldsSeq(`asdf sdf dfgh hjkl zxcv qwe qwer qwert qwerty uiop sdfg fghj ghjk cvbn vbnm
 		asdfasdf qweqwe sdfsdf jkljkl zxczxc asdasd asdf123 asdf1234 qwe123 fdsa lkjh rewq asdfjkl asdfqwer
-		qwertz yxcv yxcvb azerty qsdf wxcv aoeu aoeuid asdfg asdfgh zxcvb`) {
+		qwertz yxcv yxcvb azerty qsdf wxcv aoeuid asdfg asdfgh zxcvb`) {
 		require.GreaterOrEqual(t, Score([]byte(name)), uint8(50), name)
 	}
 }

@@ -296,7 +296,7 @@ func (g *generator) particled() string {
 	return s + g.maybeHandleNumber(5)
 }
 
-var particles = strings.Fields("v v v v v v vd vd vd vd vh vh vh vh vdh vdh vdn vdm vder vt")
+var particles = strings.Fields("v v v v v v v v vd vd vd vd vh vh vh vh vdh vdh vdn vdm vder vt")
 
 // polynesian returns words of open syllables, two in five of them without a consonant:
 // aiwohikupua.

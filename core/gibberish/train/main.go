@@ -231,13 +231,13 @@ const prior = 0.05
 // These two numbers are all that real addresses decide; -people fits them.
 // MODEL.md says to whose addresses.
 const (
-	slope  = 0.1454
-	offset = -1.261
+	slope  = 0.1402
+	offset = -1.562
 )
 
 // flatness makes the curve flatter around one half. A score has two decimals, and
 // of a steeper curve most scores are 0.00: too few are left to sort by.
-const flatness = 0.85
+const flatness = 0.8
 
 // steps is the number of entries in the table of probabilities.
 const steps = 2 * model.Reach / model.Grain

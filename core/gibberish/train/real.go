@@ -31,8 +31,8 @@ var realKinds = []kind{
 	{"leet", 35, (*generator).leet},
 	{"roles", 20, patterns("R R.W R.r R# R?R")},
 	{"name and initials", 120, (*generator).nameInitials},
-	{"abbreviated", 90, (*generator).abbreviated},
-	{"opaque", 140, (*generator).opaque},
+	{"abbreviated", 100, (*generator).abbreviated},
+	{"opaque", 160, (*generator).opaque},
 	{"numbered", 50, (*generator).numbered},
 	{"models", 35, (*generator).model},
 	{"coined", 30, (*generator).coined},
@@ -48,8 +48,8 @@ var realKinds = []kind{
 	{"user ids", 12, (*generator).userID},
 	{"Arabic chat digits", 8, (*generator).arabicChat},
 	{"initials on a row", 1, (*generator).rowInitials},
-	{"Dutch particles", 160, (*generator).particled},
-	{"Polynesian", 28, (*generator).polynesian},
+	{"Dutch particles", 150, (*generator).particled},
+	{"Polynesian", 20, (*generator).polynesian},
 }
 
 // person writes a name in the ways that addresses use.
