@@ -99,10 +99,10 @@ func (l *Lists) Version() string { return l.version }
 // Provider returns the class of domain, which must be lower case and in A-label
 // form, or 0. It does not allocate.
 func (l *Lists) Provider(domain []byte) Class {
-	switch kind, _ := l.find(domain); {
+	switch kind, _, mail := l.find(domain); {
 	case kind != 0 && l.class(kind) != Unproven:
 		return l.class(kind)
-	case mayBeSelfNamed(domain) && l.selfNamed(domain) != nil:
+	case mail && l.selfNamed(domain) != nil:
 		return Disposable
 	case kind != 0:
 		return Unproven
@@ -127,7 +127,7 @@ func (m Match) CarriedBy(source int) bool { return m.carriers>>source&1 != 0 }
 // else that of the nearest parent whose entry covers subdomains. If these are unproven or
 // there is none, a name that says what it is decides first.
 func (l *Lists) Match(domain []byte) Match {
-	number, at := l.find(domain)
+	number, at, _ := l.find(domain)
 	if number == 0 || l.class(number) == Unproven {
 		if name := l.selfNamed(domain); name != nil {
 			return Match{name, Disposable, true, l.selfNames}
@@ -146,28 +146,44 @@ func (l *Lists) match(entry []byte, number int) Match {
 }
 
 // find returns the number of the kind of the entry that classifies domain, and
-// where the entry starts in domain; 0 if there is none.
-func (l *Lists) find(domain []byte) (kind, at int) {
-	for here := 0; ; {
-		name := domain[here:]
-		dot := bytes.IndexByte(name, '.')
-		if dot < 0 && here > 0 && !l.mayBeEnding(name) {
-			return kind, at
-		}
-		found := l.domains.find(name)
-		if found != 0 && (here == 0 || l.kind(found)[0]&format.Subdomains != 0) {
-			if l.class(found) != Unproven {
-				return found, here
-			}
-			if kind == 0 {
-				kind, at = found, here
-			}
-		}
-		if dot < 0 {
-			return kind, at
-		}
-		here += dot + 1
+// where the entry starts in domain; 0 if there is none. mail reports whether a domain
+// without a class has the "ai" of "mail" or the "nb" of "inbox", as every name that is
+// SelfNamed has. One loop finds all: a call for each would take a thirtieth of a check in
+// WebAssembly.
+func (l *Lists) find(domain []byte) (kind, at int, mail bool) {
+	if kind = l.domains.find(domain); kind != 0 && l.class(kind) != Unproven {
+		return kind, 0, false
 	}
+	parent := 0
+	for i, b := range domain {
+		if i > 0 && (b == 'i' && domain[i-1] == 'a' || b == 'b' && domain[i-1] == 'n') {
+			mail = true
+		}
+		if b != '.' {
+			continue
+		}
+		if parent > 0 { // not a top-level domain
+			if found := l.findParent(domain[parent:]); found != 0 && l.class(found) != Unproven {
+				return found, parent, false
+			} else if kind == 0 && found != 0 {
+				kind, at = found, parent
+			}
+		}
+		parent = i + 1
+	}
+	if kind == 0 && parent > 0 && l.mayBeEnding(domain[parent:]) {
+		kind, at = l.findParent(domain[parent:]), parent
+	}
+	return kind, at, mail
+}
+
+// findParent returns the number of the kind of the entry of parent, if that covers
+// subdomains.
+func (l *Lists) findParent(parent []byte) int {
+	if kind := l.domains.find(parent); kind != 0 && l.kind(kind)[0]&format.Subdomains != 0 {
+		return kind
+	}
+	return 0
 }
 
 // mayBeEnding reports whether a top-level domain may have an entry. It spares most domains

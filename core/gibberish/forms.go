@@ -17,7 +17,7 @@ type form struct {
 	matches func(name []byte) bool
 }
 
-var forms = []form{
+var forms = [...]form{
 	{"temp-mail.org", "addresses of 2021 to 2026-11 on eight of its domains in public threads: 61 of 62", isTempMail},
 }
 
@@ -48,14 +48,14 @@ func isTempMail(name []byte) bool {
 			return false
 		}
 	}
-	return !names.Has(name[:letters])
+	return !filter.Filter(packedNames).Has(name[:letters])
 }
 
-// names has the names and words of the training data that isTempMail could match. The
+// packedNames has the names and words of the training data that isTempMail could match. The
 // trainer writes it.
 //
 //go:embed names.bin
-var names filter.Filter
+var packedNames string
 
 // alternating returns how many letters at the start of name are a consonant and a vowel
 // in turn.
