@@ -21,7 +21,7 @@ import (
 )
 
 // maxPackage is the largest size of the packed package in bytes.
-const maxPackage = 1_100_000
+const maxPackage = 1_150_000
 
 func readFile(t testing.TB, path string) string {
 	t.Helper()

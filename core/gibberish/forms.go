@@ -18,7 +18,7 @@ type form struct {
 }
 
 var forms = [...]form{
-	{"temp-mail.org", "issue 47, 2026-11-29: 61 of 62 addresses of 2021 to 2026 on eight of its domains, from public threads", isTempMail},
+	{"temp-mail.org", "61 of 62 addresses of 2021 to 2026 on eight of its domains, in public threads read in November 2026", isTempMail},
 }
 
 // Generated reports whether name, a local part without its tag, has the form that a known
