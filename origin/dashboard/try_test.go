@@ -71,7 +71,7 @@ func TestTryShowsDetails(t *testing.T) {
 	_, b := s.accountOn(t, "try@example.com", noLimits)
 	for email, want := range map[string][]string{
 		"no.reply+x@gmail.com": {"The word is &#34;noreply&#34;.", "The entry is gmail.com, from addrspec/public.txt", "by the rule &#34;gmail&#34; of its provider."},
-		"jane@burner.test": {"burner.test is in no list, but each of its mail servers belongs to a service of throw-away mailboxes.",
+		"jane@burner.test": {"burner.test has no entry with proof, but each of its mail servers belongs to a service of throw-away mailboxes.",
 			`<div class="tone-bad"><dt><code>exchange</code></dt><dd>Mail goes to mail.mailinator.com, a service of throw-away mailboxes. The entry is mailinator.com.</dd>`},
 		"jane@nomx.test":  {`<div class="tone-warn"><dt><code>exchange</code></dt><dd>No address record takes mail for the domain.</dd>`},
 		`"a b"@localhost`: {"Unusual: the part before the @ is in quotation marks; the domain has no dot; "},

@@ -74,8 +74,8 @@ func (r *Result) Facts() []Fact {
 	}
 	facts = append(facts, r.mail()...)
 	disposable := r.Domain + " belongs to a provider of throw-away mailboxes."
-	if r.Details != nil && d.Provider == nil {
-		disposable = r.Domain + " is in no list, but each of its mail servers belongs to a service of " +
+	if r.Details != nil && (d.Provider == nil || d.Provider.Class != "disposable") {
+		disposable = r.Domain + " has no entry with proof, but each of its mail servers belongs to a service of " +
 			"throw-away mailboxes."
 	}
 	for _, f := range []struct {
@@ -168,7 +168,8 @@ func (d *Details) evidence(field string) (sentences string) {
 	if p == nil || field != cmp.Or(map[string]string{"known": "typo", "no_mail": "role", "unproven": "disposable"}[p.Class], p.Class) {
 		return sentences
 	}
-	if sentences += " The entry is " + p.Entry; p.Class == "unproven" {
+	sentences += " The entry is " + p.Entry
+	if p.Class == "unproven" {
 		sentences += ", without proof"
 	}
 	if p.Subdomains {

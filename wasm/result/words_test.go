@@ -107,8 +107,12 @@ func TestFactsHaveEvidence(t *testing.T) {
 				Provider: &ProviderEvidence{Entry: "noreply.b", Class: "no_mail", Subdomains: true, Sources: []string{"one.txt", "two.txt"}}}},
 		{"typo", "good: b does not look like a misspelling of a common provider. The entry is b.", Result{},
 			Details{Provider: &ProviderEvidence{Entry: "b", Class: "known"}}},
-		{"disposable", "bad: b is in no list, but each of its mail servers belongs to a service of throw-away mailboxes.",
+		{"disposable", "bad: b has no entry with proof, but each of its mail servers belongs to a service of throw-away mailboxes.",
 			Result{Disposable: true}, Details{}},
+		{"disposable", "bad: b has no entry with proof, but each of its mail servers belongs to a service of throw-away mailboxes." +
+			" The entry is b, without proof.", Result{Disposable: true}, Details{Provider: &ProviderEvidence{Entry: "b", Class: "unproven"}}},
+		{"disposable", "good: b is not known for throw-away mailboxes. The entry is hair, without proof, with every name below it.", Result{},
+			Details{Provider: &ProviderEvidence{Entry: "hair", Class: "unproven", Subdomains: true}}},
 		{"disposable", "bad: b belongs to a provider of throw-away mailboxes. The entry is b.", Result{Disposable: true},
 			Details{Provider: &ProviderEvidence{Entry: "b", Class: "disposable"}}},
 		{"exchange", "bad: Mail goes to mx.c, a service of throw-away mailboxes. The entry is c.", Result{},
