@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/addrspec/addrspec/core/idna"
+	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
 // repairs are the mistakes that have one certain correction, each with the reasons that it is
@@ -240,7 +241,7 @@ func (c *Checker) withOneDot(text []byte, at int) []byte {
 			return nil
 		}
 	}
-	if !isCountry(text[end:]) && c.isWhole(text[:at]) {
+	if c.isWhole(text[:at]) && !c.isEnding(text[:at], text[end:]) {
 		return nil
 	}
 	return c.splice(text, at, end, dot)
@@ -265,10 +266,15 @@ func (c *Checker) isWhole(text []byte) bool {
 	return g.Valid && c.Form(&g)&(FormSingleLabel|FormUnknownTLD) == 0
 }
 
-// isCountry reports whether rest can be the end of a name such as example.co,uk.
-func isCountry(rest []byte) bool {
+// isEnding reports whether the last label of before and all of rest are an ending under which
+// a registry takes names, as in example.co,uk.
+func (c *Checker) isEnding(before, rest []byte) bool {
+	before = withoutStops(before)
 	for len(rest) > 0 && isStop(rest[0]) {
 		rest = rest[1:]
 	}
-	return len(withoutStops(rest)) == 2
+	var memory [2*labelMax + 1]byte
+	label := before[bytes.LastIndexByte(before, '.')+1:]
+	ending := append(ascii.AppendLower(memory[:0], label), '.')
+	return c.typos.IsTopLevel(ascii.AppendLower(ending, withoutStops(rest)))
 }
