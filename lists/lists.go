@@ -154,22 +154,24 @@ func (l *Lists) find(domain []byte) (kind, at int, mail bool) {
 	if kind = l.domains.find(domain); kind != 0 && l.class(kind) != Unproven {
 		return kind, 0, false
 	}
-	parent := 0
+	parent, before := 0, byte(0)
 	for i, b := range domain {
-		if i > 0 && (b == 'i' && domain[i-1] == 'a' || b == 'b' && domain[i-1] == 'n') {
-			mail = true
-		}
-		if b != '.' {
-			continue
-		}
-		if parent > 0 { // not a top-level domain
-			if found := l.findParent(domain[parent:]); found != 0 && l.class(found) != Unproven {
-				return found, parent, false
-			} else if kind == 0 && found != 0 {
-				kind, at = found, parent
+		switch b {
+		case '.':
+			if parent > 0 { // not a top-level domain
+				if found := l.findParent(domain[parent:]); found != 0 && l.class(found) != Unproven {
+					return found, parent, false
+				} else if kind == 0 && found != 0 {
+					kind, at = found, parent
+				}
 			}
+			parent = i + 1
+		case 'i':
+			mail = mail || before == 'a'
+		case 'b':
+			mail = mail || before == 'n'
 		}
-		parent = i + 1
+		before = b
 	}
 	if kind == 0 && parent > 0 && l.mayBeEnding(domain[parent:]) {
 		kind, at = l.findParent(domain[parent:]), parent
