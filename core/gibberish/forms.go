@@ -70,4 +70,5 @@ func alternating(name []byte) (letters int) {
 	return letters
 }
 
-const vowels = uint32(1<<('a'-'a') | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('u'-'a'))
+// vowels has a bit for each of a, e, i, o and u, from bit 0 for a.
+const vowels = uint32(1 | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('u'-'a'))

@@ -4,7 +4,7 @@ package hangul
 // The letters of a Korean keyboard (KS X 5002) by what is typed with their keys. Shift for
 // doubled consonants is lost in lower case.
 const (
-	koreanConsonants = 1<<('q'-'a') | 1<<('w'-'a') | 1<<('e'-'a') | 1<<('r'-'a') | 1<<('t'-'a') | 1<<('a'-'a') | 1<<('s'-'a') |
+	koreanConsonants = 1<<('q'-'a') | 1<<('w'-'a') | 1<<('e'-'a') | 1<<('r'-'a') | 1<<('t'-'a') | 1 | 1<<('s'-'a') |
 		1<<('d'-'a') | 1<<('f'-'a') | 1<<('g'-'a') | 1<<('z'-'a') | 1<<('x'-'a') | 1<<('c'-'a') | 1<<('v'-'a')
 	vowelPairs = "hkhohlnjnpnlml" // typed for one vowel each
 	finalPairs = "rtswsgfrfafqftfxfvfgqt"
