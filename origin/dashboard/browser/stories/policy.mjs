@@ -75,7 +75,10 @@ async function ticks(page) {
   await save.click();
   assert.match(await text(page, ".notice.good"), /^The policy is saved/);
   assert.deepEqual(JSON.parse(await source.inputValue()), {
-    review: { domains: ["ok.example"], reasons: ["typo", "unknown_tld", "looks_disposable", "gibberish>=0.9", "role"] },
+    review: {
+      domains: ["ok.example"],
+      reasons: ["typo", "unknown_tld", "looks_disposable", "gibberish>=0.9", "role"],
+    },
     block: { domains: ["x.example"], reasons: [...block.reasons, "relay"] },
   });
   await page.getByText("As JSON", { exact: true }).click();
