@@ -51,7 +51,7 @@ type hookCall struct {
 }
 
 func (s *Server) hook(r *http.Request) (resp wire.Response) {
-	h := s.Hooks.Find(strings.TrimPrefix(r.URL.EscapedPath(), hookPrefix))
+	h := s.Hooks.Set().Find(strings.TrimPrefix(r.URL.EscapedPath(), hookPrefix))
 	if h == nil { // a reload removed it
 		return s.notFound(r)
 	}

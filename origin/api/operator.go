@@ -62,6 +62,9 @@ func (s *Server) readyz(r *http.Request) wire.Response {
 
 // metrics serves GET /metrics in Prometheus text format.
 func (s *Server) metrics(*http.Request) wire.Response {
+	for _, h := range s.Hooks.Set().Hooks() { // a counter that begins with 1 has no increase for an alert
+		s.Metrics.hooks.WithLabelValues(h.Name, string(h.OnError)+"_unchecked")
+	}
 	families, err := s.Metrics.gatherer.Gather()
 	if err != nil {
 		s.logError("metrics are incomplete", err)

@@ -139,7 +139,7 @@ func (s *Server) match(r *http.Request) route {
 		path = strings.TrimSuffix(singlePrefix, "/")
 	}
 	found, ok := routes[path]
-	if name, is := strings.CutPrefix(path, hookPrefix); is && s.Hooks.Find(name) != nil {
+	if name, is := strings.CutPrefix(path, hookPrefix); is && s.Hooks.Set().Find(name) != nil {
 		found, ok = hookRoute, true
 	}
 	if !ok || path == edgePath && len(s.EdgeSecrets) == 0 || path == mcpPath && s.MCP == nil {

@@ -184,7 +184,7 @@ func TestExplanationsOfMXNameTheAddressRecord(t *testing.T) {
 // running program exports. A typing mistake in a query is found.
 func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	t.Parallel()
-	p := launch(t, nil, "--dns", contract.Serve(t))
+	p := launch(t, nil, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
 	p.send(t, http.MethodGet, "/v1/email/x", "", "", nil)
 	p.send(t, http.MethodPost, "/v1/emails", "", "", nil)
 	_, text := p.send(t, http.MethodGet, "/metrics", "", "", nil)

@@ -42,7 +42,7 @@ type doctorCmd struct {
 	EdgeSecret     service.EdgeSecrets `placeholder:"SECRET[,SECRET]" help:"serve's --edge-secret, to check that the service takes it. Give it as ADDRSPEC_EDGE_SECRET."`
 	EdgeURL        string              `name:"edge-url" placeholder:"URL" help:"Where the edge worker is, to check it, too."`
 	Plans          string              `placeholder:"FILE" help:"serve's --plans, for its mode."`
-	Hooks          string              `placeholder:"FILE" help:"serve's --hooks, to validate it."`
+	Hooks          string              `placeholder:"FILE" help:"serve's --hooks, to validate it and look for its accounts."`
 	EnvFile        string              `default:"/etc/addrspec.env" placeholder:"FILE" help:"The file of the service's environment, for its mode (${default})."`
 	Limit          time.Duration       `default:"10s" help:"The longest time of one check; all run at once (${default})."`
 	To             string              `enum:"text,json" default:"text" help:"Output format: text or json (an array of objects with part, status and detail)."`
@@ -257,7 +257,7 @@ func (c *doctorCmd) lists(context.Context) (string, error) {
 	return detail + ", signed, valid for " + words.Days(release.Expires.Sub(now)), nil
 }
 
-// hooks validates the file of --hooks, if there is one.
+// hooks validates the file of --hooks, if there is one, and looks for the accounts that pay.
 func (c *doctorCmd) hooks(ctx context.Context) (string, error) {
 	if c.Hooks == "" {
 		return "", nil
@@ -270,7 +270,8 @@ func (c *doctorCmd) hooks(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d valid", len(set.Hooks())), nil
+	err = c.WithLedger(ctx, func(l *ledger.Ledger) error { return set.CheckAccounts(ctx, l) })
+	return fmt.Sprintf("%d valid, and their accounts exist", len(set.Hooks())), err
 }
 
 // feed checks the feed of --lists-url, if there is one.

@@ -158,6 +158,7 @@ var commandExamples = map[string][]commandExample{
 	},
 	"hooks check": {
 		{"validate a file of sign-up hooks", "addrspec hooks check hooks.json"},
+		{"see whether their accounts exist, too", "addrspec hooks check hooks.json --database sqlite:data/addrspec.db"},
 		{"try an address, without DNS", "addrspec hooks check hooks.json jane@example.org --offline"},
 	},
 	"account create": {

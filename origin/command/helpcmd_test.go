@@ -98,7 +98,7 @@ func TestExamplesOfOperatorsRun(t *testing.T) {
 	require.NoError(t, os.Mkdir("data", 0o700))
 	for _, path := range strings.Split("account create,account list,plan list,plan load,account change,account link,key create,key list,"+
 		"policy set,policy list,policy show,key change,policy delete,key rotate,key revoke,usage,account log,account suspend,account resume,account sign-out,"+
-		"account delete,hooks check,lists show,lists why,version,completion,man,help", ",") {
+		"hooks check,account delete,lists show,lists why,version,completion,man,help", ",") {
 		for _, e := range commandExamples[path] {
 			if strings.Contains(e.line, "lists.blob") {
 				continue // there is none

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/signuphook"
@@ -24,6 +25,7 @@ type hooksCheckCmd struct {
 
 	File       string        `arg:"" type:"path" help:"The file of serve's --hooks."`
 	Address    string        `arg:"" optional:"" help:"An address to try. Nothing is charged."`
+	Database   string        `placeholder:"URL" help:"The ledger's database, to see whether the accounts that pay exist."`
 	Hook       string        `placeholder:"NAME" help:"Try this hook only."`
 	Offline    bool          `help:"Do not query DNS: every domain counts as one with MX records, and only the lists know what is disposable."`
 	DNS        []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
@@ -32,8 +34,8 @@ type hooksCheckCmd struct {
 
 // Help is shown by --help.
 func (*hooksCheckCmd) Help() string {
-	return `The secrets and policies are read, too, so run it with the service's environment. With
-an address, the line of each hook is the body that it returns. The exit code is 0 also if
+	return `The secrets and policies are read, too, so run it with the service's environment. Whether
+the accounts exist is known with --database only. With an address, the line of each hook is the body that it returns. The exit code is 0 also if
 the response is deny.
 origin/deploy/hooks.md explains the file.`
 }
@@ -48,6 +50,13 @@ func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
 	set, err := signuphook.Load(ctx, engine, c.File)
 	if err != nil {
 		return err
+	}
+	if c.Database != "" {
+		database := service.DatabaseFlag{Database: c.Database}
+		err = database.WithLedger(ctx, func(l *ledger.Ledger) error { return set.CheckAccounts(ctx, l) })
+		if err != nil {
+			return err
+		}
 	}
 	hooks := set.Hooks()
 	if c.Hook != "" {

@@ -205,6 +205,45 @@ func TestHookReload(t *testing.T) {
 	reload(refused, newHookSecret, blocking("role", "disposible"))
 	require.Contains(t, s.wholeLog(t), "block.reasons[1]")
 	require.Equal(t, []int{401, 200}, statuses())
+
+	account, err := s.ledger.AccountByEmail(t.Context(), testAccount)
+	require.NoError(t, err)
+	require.NoError(t, s.ledger.DeleteAccount(t.Context(), account.ID))
+	reload(refused, hookSecret, usualPolicy)
+	require.Contains(t, s.wholeLog(t), missingAccount)
+	require.Equal(t, []int{401, 200}, statuses())
+}
+
+const missingAccount = `hook signup: \"account\": there is no such account`
+
+// serve starts although an account does not exist. Its hook decides by on_error, of which the first
+// decision is an increase for the alert; hooks check, doctor and the page Health name the hook.
+func TestHookWithoutAccount(t *testing.T) {
+	t.Parallel()
+	file := hooksFile(t, anyObject{}, anyObject{"name": "other", "account": "other@example.org"})
+	s := start(t, "--dns", contract.Serve(t), "--hooks", file)
+	const counter = `addrspec_hook_decisions_total\{decision="deny_unchecked",hook="signup"\}`
+	require.Zero(t, s.metric(t, counter))
+	require.Equal(t, deniedUnchecked, s.decide(t, "signup", "msg_1", "jane@mail.example"))
+	require.Equal(t, 1.0, s.metric(t, counter))
+	require.Contains(t, s.wholeLog(t), missingAccount)
+
+	plain := strings.ReplaceAll(missingAccount, `\`, "")
+	check := func(code int, missing ...string) {
+		out, problem, is := operator(t, withModule(t, "hooks", "check", file, "--database", s.database)...)
+		require.Equal(t, code, is, out+problem)
+		status, part := "hooks ok", "2 valid, and their accounts exist"
+		for _, words := range missing {
+			status, part = "hooks WRONG", words
+			require.Contains(t, problem, words)
+		}
+		requireFindings(t, "--hooks "+file+" --database "+s.database, status+" .*"+part)
+	}
+	ledgertest.NewAccount(t, s.ledger, "other@example.org")
+	check(1, plain)
+	s.newKey(t)
+	check(0)
+	require.Contains(t, s.decide(t, "signup", "msg_2", "jane@mail.example"), `"allow"`)
 }
 
 // hooks check says what a file is and where a mistake is, and decides as the service does.

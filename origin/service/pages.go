@@ -62,6 +62,9 @@ func (s *Service) health(ctx context.Context) (list []dashboard.Health) {
 	info := s.engine.View().Info()
 	age, err := CheckListsAge(info.Lists, AgingLists, time.Now())
 	add("lists", age, err)
+	if hooks := s.signUps.Set(); len(hooks.Hooks()) > 0 {
+		add("hooks", fmt.Sprintf("%d, and their accounts exist", len(hooks.Hooks())), hooks.CheckAccounts(ctx, s.ledger))
+	}
 	now, err := s.ledger.Now(ctx)
 	if apart := time.Since(now).Abs(); err == nil && apart > 5*time.Second {
 		err = fmt.Errorf("the database's clock differs by %s: start NTP on both machines", apart.Round(time.Second))

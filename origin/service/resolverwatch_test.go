@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,11 +12,14 @@ import (
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard"
 	"github.com/addrspec/addrspec/origin/ledger"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite" // the driver
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -178,6 +183,20 @@ func TestHealth(t *testing.T) {
 	require.Regexp(t, `^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$`, details["clock"])
 	require.Contains(t, details["lists"], engine.View().Info().Lists)
 	require.Equal(t, engine.View().Info().Model, details["model"])
+
+	file := filepath.Join(t.TempDir(), "hooks.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"hooks": [{"name": "signup", "format": "generic", "account": "shop@example.org",
+		"secret_file": "secret", "policy": {}, "on_error": "allow"}]}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "secret"),
+		[]byte("whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="), 0o600))
+	set, err := signuphook.Load(t.Context(), engine, file)
+	require.NoError(t, err)
+	s.signUps = signuphook.NewRegistry(set, nil)
+	hooks := func() dashboard.Health { return s.health(t.Context())[3] }
+	require.Equal(t, dashboard.Health{Part: "hooks",
+		Detail: `hook signup: "account": there is no such account; create it, or remove the hook`}, hooks())
+	ledgertest.NewAccount(t, l, "shop@example.org")
+	require.True(t, hooks().OK)
 	require.NoError(t, l.Close())
 	require.False(t, s.health(t.Context())[0].OK)
 }

@@ -78,8 +78,8 @@ func (s *Service) reload(ctx context.Context, lists chan<- struct{}) {
 
 func (s *Service) loadPlans(ctx context.Context) error { return StorePlans(ctx, s.ledger, s.Plans) }
 
-// loadHooks reads the file of --hooks, if there is one. An account may be created later,
-// so a missing account is a warning.
+// loadHooks reads the file of --hooks, if there is one. A missing account is an error on a reload and
+// a warning at the start, because its owner may have deleted it and other hooks must work.
 func (s *Service) loadHooks(ctx context.Context) error {
 	if s.Hooks == "" {
 		return nil
@@ -88,17 +88,18 @@ func (s *Service) loadHooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range set.Hooks() {
-		if _, err := s.ledger.AccountByEmail(ctx, h.Account); err != nil {
-			s.log.Warn("the account that pays for the sign-up hook "+h.Name+" cannot be found; its calls are decided by on_error",
-				"error", err.Error())
-		}
-	}
-	if s.signUps == nil {
+	err = set.CheckAccounts(ctx, s.ledger)
+	switch {
+	case s.signUps == nil:
 		s.signUps = signuphook.NewRegistry(set, signuphook.NewPayers(s.ledger))
-		return nil
+		if err != nil {
+			s.log.Warn("on_error decides for sign-up hooks without an account", "error", err.Error())
+		}
+	case err != nil:
+		return err
+	default:
+		s.signUps.Replace(set)
 	}
-	s.signUps.Replace(set)
 	return nil
 }
 

@@ -128,12 +128,12 @@ func NewRegistry(s *Set, p *Payers) *Registry {
 	return r
 }
 
-// Find returns the hook with a name, or nil; a nil registry has none.
-func (r *Registry) Find(name string) *Hook {
+// Set returns the hooks in use; a nil registry has none.
+func (r *Registry) Set() *Set {
 	if r == nil {
-		return nil
+		return &Set{}
 	}
-	return r.set.Load().Find(name)
+	return r.set.Load()
 }
 
 // Replace puts the hooks of a reloaded file in use.

@@ -36,6 +36,20 @@ const (
 // is gone, or its owner revoked the hook's key. The errors that wrap it have no email.
 var ErrPayer = errors.New("the account cannot pay")
 
+// CheckAccounts returns an error that names each hook whose account does not exist. It has no email.
+func (s *Set) CheckAccounts(ctx context.Context, l *ledger.Ledger) (missing error) {
+	for _, h := range s.hooks {
+		_, err := l.AccountByEmail(ctx, h.Account)
+		switch {
+		case errors.Is(err, book.ErrNoAccount):
+			missing = errors.Join(missing, fmt.Errorf(`hook %s: "account": %w; create it, or remove the hook`, h.Name, err))
+		case err != nil:
+			return err
+		}
+	}
+	return missing
+}
+
 // NewPayers returns Payers for the accounts of a ledger.
 func NewPayers(l *ledger.Ledger) *Payers {
 	return &Payers{l, otter.Must(&otter.Options[payer, secret]{
