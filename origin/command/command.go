@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -147,6 +148,31 @@ func newParser(ctx context.Context, std streams) (*kong.Kong, error) {
 		arrangeHelp(parser.Model.Node)
 	}
 	return parser, err
+}
+
+// unknownVariables returns the variables of the environment that no flag of a command has, separated by
+// a space. The file of --hooks may name some, with secrets.
+func unknownVariables(app *kong.Application, hooks string) string {
+	known := map[string]bool{}
+	for _, command := range app.Leaves(false) {
+		for _, group := range command.AllFlags(false) {
+			for _, f := range group {
+				for _, name := range f.Envs {
+					known[name] = true
+				}
+			}
+		}
+	}
+	inHooks, _ := os.ReadFile(hooks) // its reader has the error
+	var unknown []string
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "ADDRSPEC_") && !known[name] && !strings.Contains(string(inHooks), strconv.Quote(name)) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return strings.Join(unknown, " ")
 }
 
 // checkCmd checks addresses without an account.

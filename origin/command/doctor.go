@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/update"
 	"github.com/addrspec/addrspec/origin/check/output"
@@ -48,7 +50,8 @@ type doctorCmd struct {
 	To             string              `enum:"text,json" default:"text" help:"Output format: text or json (an array of objects with part, status and detail)."`
 	Strict         bool                `help:"Exit with 1 if there is advice, too."`
 
-	engine func() (*host.Engine, error) // starts the module once; it ends with the process
+	unknown string                       // variables
+	engine  func() (*host.Engine, error) // starts the module once; it ends with the process
 }
 
 // Help returns the text that --help prints after the flags' summary.
@@ -60,7 +63,8 @@ origin/deploy/doctor.md explains each part.`
 }
 
 // Run checks every part and prints a line for each, also after one has failed.
-func (c *doctorCmd) Run(ctx context.Context, std streams) error {
+func (c *doctorCmd) Run(ctx context.Context, std streams, k *kong.Context) error {
+	c.unknown = unknownVariables(k.Model, c.Hooks)
 	checks, err := c.checks()
 	if err != nil {
 		return service.UsageError{Err: err}
@@ -111,6 +115,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	}
 	c.engine = sync.OnceValues(func() (*host.Engine, error) { return module.Engine(context.Background()) })
 	return []doctor.Check{
+		{Name: "environment", Look: c.environment},
 		{Name: "database", Look: c.database},
 		{Name: "secrets", Look: c.secrets},
 		// A clock before this was written is wrong, and would count points under a past month.
@@ -146,6 +151,15 @@ func optionalURL(flag, text string) (*url.URL, error) {
 			"password or a query", flag)
 	}
 	return u, nil
+}
+
+// environment looks for misspelt variables.
+func (c *doctorCmd) environment(context.Context) (string, error) {
+	if c.unknown != "" {
+		return "", doctor.Advise("no flag has %s, so serve ignores them: correct their names; those that Kubernetes sets for "+
+			"a Service named addrspec end with enableServiceLinks: false", c.unknown)
+	}
+	return "every ADDRSPEC_ variable is that of a flag", nil
 }
 
 // database opens the ledger as it is and looks at its state.

@@ -89,12 +89,33 @@ func TestForeignWordsCannotControlTheTerminal(t *testing.T) {
 	require.NotContains(t, refused, "\x1b")
 }
 
+// serve and doctor name variables that no flag has, such as a misspelt one, without their values.
+// One with a hook's secret is known, and so is one for another command.
+func TestUnknownVariables(t *testing.T) {
+	const value = "127.0.0.1:8081"
+	for _, name := range []string{"ADDRSPEC_LISTENN", "ADDRSPEC_PORT", "ADDRSPEC_SEARCH", "OTHER_LISTENN"} {
+		t.Setenv(name, value)
+	}
+	t.Setenv("ADDRSPEC_HOOK_SECRET", hookSecret)
+	file := hooksFile(t, anyObject{"secret_file": "", "secret_env": "ADDRSPEC_HOOK_SECRET"})
+	s := start(t, "--dns", contract.Serve(t), "--hooks", file)
+	s.newKey(t)
+	s.awaitLog(t, `"variables":"ADDRSPEC_LISTENN ADDRSPEC_PORT"`)
+	require.NotContains(t, s.wholeLog(t), value)
+	flags := " --hooks " + file + " --database " + s.database
+	require.NotContains(t, requireFindings(t, flags, "environment ADVICE no flag has ADDRSPEC_LISTENN ADDRSPEC_PORT, ;hooks ok"), value)
+	for _, name := range []string{"ADDRSPEC_LISTENN", "ADDRSPEC_PORT"} {
+		require.NoError(t, os.Unsetenv(name)) // which the clean-up of Setenv restores
+	}
+	requireFindings(t, flags, "environment ok")
+}
+
 func TestDoctorForPrograms(t *testing.T) {
 	t.Parallel()
 	out, _, _ := operator(t, doctorArgs(t, "--to", "json")...)
 	var findings []struct{ Part, Status, Detail string }
 	require.NoError(t, json.Unmarshal([]byte(out), &findings))
-	require.Equal(t, "database", findings[0].Part)
+	require.Equal(t, "environment", findings[0].Part)
 	require.Equal(t, "ok", findings[0].Status)
 	for flag, value := range map[string]string{
 		"--public-url": "https://u:hidden@addrspec.example", "--edge-secret": "hidden", "--edge-url": "ftp://x",

@@ -31,7 +31,7 @@ import (
 
 // programVariable makes TestMain run Main instead of the tests. A test that needs
 // the program in another process runs its own binary with it.
-const programVariable = "ADDRSPEC_TEST_PROGRAM"
+const programVariable = "TEST_ADDRSPEC_PROGRAM" // without the prefix, of which serve warns
 
 func TestMain(m *testing.M) {
 	if os.Getenv(programVariable) != "" {

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
@@ -22,12 +24,15 @@ type serveCmd struct {
 }
 
 // Run serves until ctx ends, and then stops gracefully.
-func (c *serveCmd) Run(ctx context.Context, std streams) error {
+func (c *serveCmd) Run(ctx context.Context, std streams, k *kong.Context) error {
 	service.IgnoreBrokenPipe()
 	hangUp, stop := service.HangUps()
 	defer stop()
 	log := logging.Open(std.err, c.Log)
 	defer log.Close()
+	if unknown := unknownVariables(k.Model, c.Hooks); unknown != "" {
+		log.Warn("no flag has these variables of the environment, so they have no effect", "variables", unknown)
+	}
 	s, err := service.Open(ctx, &c.Config, log)
 	if err != nil {
 		return err
