@@ -23,6 +23,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
@@ -409,4 +410,18 @@ func TestFewOpenFiles(t *testing.T) {
 	server.RespondAll(mxtest.Answer)
 	s.requireStatus(t, http.StatusOK, "/v1/email/a@web.example", key, `"mx":false`)
 	require.NotContains(t, s.wholeLog(t), "too many open files")
+}
+
+// SIGTERM ends the process although PostgreSQL does not respond, also after a request that waited for it.
+func TestStopWhileTheDatabaseHangs(t *testing.T) {
+	p := launchOn(t, pgtest.NeedDatabase(t), nil, "--grace", "1s")
+	key := p.newKey(t)
+	thaw, err := pgtest.Need(t).Freeze(t.Context())
+	require.NoError(t, err)
+	defer thaw()
+	status, body, err := p.get(key, "/v1/email/jane@mail.example")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, status, body)
+	require.NoError(t, p.Terminate(10*time.Second))
+	require.True(t, p.log.Contains(`"msg":"stopped"`), p.log.String())
 }

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"testing"
@@ -13,6 +14,24 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/state"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
+
+// hangingStore is a database that does not respond to queries.
+type hangingStore struct{ store.Store }
+
+func (hangingStore) Query(ctx context.Context, _ store.Statement) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A query for expired records that hangs does not keep the writer, so that it can be closed.
+func TestPurgeEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := state.NewViews(state.NewClock(time.Now(), time.Now))
+		w := &Writer{store: hangingStore{}, health: newHealth(v, slog.New(slog.DiscardHandler), &DefaultTiming)}
+		w.purge(time.Now())
+		require.True(t, w.nextPurge.After(time.Now()))
+	})
+}
 
 // A request waits for its second, and not at all once the outage is long.
 func TestWaitForTheDatabaseEnds(t *testing.T) {

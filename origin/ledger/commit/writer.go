@@ -385,7 +385,9 @@ func (w *Writer) purge(now time.Time) {
 		return
 	}
 	begun, expired, records, bytes, full := time.Now(), map[int64][]state.Hash{}, 0, int64(0), false
-	err := w.store.Query(context.Background(), store.Statement{Name: "list_expired_answers",
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit) // because charges and Close wait meanwhile
+	defer cancel()
+	err := w.store.Query(ctx, store.Statement{Name: "list_expired_answers",
 		Args: []any{w.views.Clock.Now().UnixNano(), purgeRecords}, Scan: func(r store.Row) error {
 			var account, size int64
 			var id state.Hash

@@ -145,9 +145,15 @@ func (p *postgres) Now(ctx context.Context) (time.Time, error) {
 	return time.Unix(0, ns), explain(err)
 }
 
-// Close ends the connections.
+// Close ends the connections. The server gets a transaction's time for it: pgx waits 15 s for each
+// connection if the server does not respond, although a process needs not wait for its end.
 func (p *postgres) Close() error {
-	p.pool.Close()
+	closed := make(chan struct{})
+	go func() { p.pool.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(transactTimeout):
+	}
 	return nil
 }
 

@@ -50,6 +50,25 @@ func TestPostgresCommitsAreFlushed(t *testing.T) {
 	require.Equal(t, "on", setting)
 }
 
+// Close ends while the server does not respond. pgx alone would wait 15 s for the connection on which a
+// transaction timed out.
+func TestCloseWhileTheServerIsFrozen(t *testing.T) {
+	s := storetest.Open(t, pgtest.NeedDatabase(t))
+	require.Contains(t, storetest.PlanNames(t, s), "free")
+	thaw, err := pgtest.Need(t).Freeze(t.Context())
+	require.NoError(t, err)
+	defer thaw()
+	require.Error(t, s.Transact(t.Context(), storetest.PutPlan("x")))
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	select {
+	case err := <-closed:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("Close waits for the server")
+	}
+}
+
 // A restart of the server, which ends all connections, causes no error.
 func TestLostConnections(t *testing.T) {
 	s := storetest.Open(t, pgtest.NeedDatabase(t))
