@@ -35,5 +35,6 @@ func testRefusedRequestsAreLoggedRarely(t *testing.T) {
 	f.ledger.begin, f.ledger.claim, f.ledger.charge = decided(ledger.Good), decided(ledger.Good), decided(ledger.Good)
 	send(served, 200, goodKey)
 	require.Equal(t, before+served, lines())
+	require.Contains(t, f.log.list()[0], " took_ms=0 ", "with its unit, since JSON has a number only")
 	require.Contains(t, strings.Join(f.log.list(), ""), fmt.Sprintf("left_out=%d", refused-unservedLines), "the next line has the count")
 }

@@ -196,7 +196,7 @@ func (s *Server) log(r logEntry) {
 	}
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0) // Logger would look for its caller, which is not logged
 	line.AddAttrs(slog.String("route", r.route), slog.Int("status", r.status),
-		slog.Duration("took", r.took), slog.String("request_id", r.id))
+		slog.Float64("took_ms", float64(r.took.Microseconds())/1000), slog.String("request_id", r.id))
 	if leftOut := s.leftOut.Swap(0); leftOut > 0 {
 		line.AddAttrs(slog.Int64("left_out", leftOut))
 	}

@@ -33,7 +33,7 @@ func (c *planListCmd) Run(ctx context.Context, std streams) error {
 		for _, p := range plans {
 			rows = append(rows, []any{p.Name, p.Rate, p.Points, p.Overage, p.Stored})
 		}
-		return c.print(std.out, []string{"name", "rate", "points", "overage", "stored"}, rows)
+		return c.print(std.out, []string{"name", "rate", "points", "overage", "stored bytes"}, rows)
 	})
 }
 
