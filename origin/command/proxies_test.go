@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,8 @@ import (
 
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/contract/description"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
@@ -214,6 +217,19 @@ func TestProxiesPassTargets(t *testing.T) {
 			require.NotContains(t, seen[0], "192.0.2.7")
 		}
 	})
+}
+
+var checkOfProxies = regexp.MustCompile("https://addrspec.example(/v1/email/[^`]+)`:\n[^`]+`email` be `([^`]+)`")
+
+// The check for other load balancers in proxy.md passes without any proxy.
+func TestCheckOfProxiesPasses(t *testing.T) {
+	check := checkOfProxies.FindStringSubmatch(textOf(t, "../deploy/proxy.md"))
+	require.Len(t, check, 3)
+	s := start(t, "--dns", mxtest.Start(t, exampleZone))
+	key := s.exampleKey(t, "check", ledgertest.Unlimited(), ledgertest.Limit(1))
+	response, body := sendThrough(t, s.hostPort, "GET", check[1], "", "X-API-Key: "+key)
+	require.Equal(t, http.StatusOK, response.StatusCode, body)
+	require.Contains(t, body, `{"email":"`+check[2]+`",`)
 }
 
 // A request that gets no response is sent once, also on a connection that was used
