@@ -37,7 +37,6 @@ const exampleZone = `
 	example.org.    300 IN SOA ns.example.org. hostmaster.example.org. 1 2 3 4 60
 	example.org.    300 IN MX  10 mx1.example.org.
 	address.example.org. 300 IN A 192.0.2.1
-	mailinator.com. 300 IN MX  10 mx1.example.org.
 `
 
 // interpreters has the programs that run the examples, by file name.

@@ -30,8 +30,8 @@ function advice({ result }) {
   if (result === null) return "check again";
   if (!result.valid) return "remove";
   if (result.typo_suggestion) return "ask";
-  if (!result.mx) return "confirm"; // mail may still go to its address record
   if (result.disposable || result.gibberish) return "doubt";
+  if (!result.mx) return "confirm"; // mail may still go to its address record
   return "keep";
 }
 

@@ -40,10 +40,10 @@ def advice(item):
         return "remove"
     if result["typo_suggestion"]:
         return "ask"
-    if not result["mx"]:
-        return "confirm"  # mail may still go to its address record
     if result["disposable"] or result["gibberish"]:
         return "doubt"
+    if not result["mx"]:
+        return "confirm"  # mail may still go to its address record
     return "keep"
 
 

@@ -75,10 +75,10 @@ func advice(i item) string {
 		return "remove"
 	case i.Result.TypoSuggestion != "":
 		return "ask"
-	case !i.Result.MX:
-		return "confirm" // mail may still go to its address record
 	case i.Result.Disposable || i.Result.Gibberish:
 		return "doubt"
+	case !i.Result.MX:
+		return "confirm" // mail may still go to its address record
 	}
 	return "keep"
 }
