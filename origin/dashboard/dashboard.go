@@ -101,17 +101,16 @@ const exampleAddress = "jane.doe+news@hotmial.com"
 
 // A frontView is the front door, which shows what addrspec is. The check that it offers runs in the browser.
 type frontView struct {
-	Address    string          `json:"address"`
-	Result     json.RawMessage `json:"result"` // of Address
-	URL        string          `json:"url"`
-	Repository string          `json:"repository"`
+	Address string          `json:"address"`
+	Result  json.RawMessage `json:"result"` // of Address
+	URL     string          `json:"url"`
+	Source  string          `json:"source,omitempty"`
 }
 
 // routes has the pages by path. A page and its file share a name.
 func (d *Dashboard) routes() map[string]page.Route {
 	frontDoor := func(v *page.Visit) (any, error) {
-		return frontView{exampleAddress, json.RawMessage(frontExample), v.Link("/v1/email/" + exampleAddress),
-			"https://github.com/addrspec/addrspec"}, nil
+		return frontView{exampleAddress, json.RawMessage(frontExample), v.Link("/v1/email/" + exampleAddress), v.SourceURL}, nil
 	}
 	documentation := func(v *page.Visit) (any, error) {
 		if found := d.docs().Page(v.Request.URL.Path); found != nil {

@@ -227,6 +227,26 @@ func TestFrontExample(t *testing.T) {
 	require.Equal(t, s.url+"/v1/email/"+exampleAddress, door.URL)
 }
 
+// Only a setting leads people to source code.
+func TestSourceCode(t *testing.T) {
+	for _, source := range []string{"", "https://git.example/fork"} {
+		s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SourceURL: source})
+		require.Equal(t, source != "", strings.Contains(s.browser(t).get("/").body, `<a href="`+source+`">Source code</a>`))
+	}
+}
+
+// Customers have no shell on the service's machine: only operators' pages name commands.
+func TestPagesOfCustomersNameNoCommand(t *testing.T) {
+	require.NoError(t, fs.WalkDir(templateFiles, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), "operator-") {
+			return err
+		}
+		text, err := templateFiles.ReadFile(file)
+		require.NotContains(t, string(text), "<code>addrspec ", file)
+		return err
+	}))
+}
+
 // A program reads the documentation as JSON.
 func TestDocumentationAsJSON(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})

@@ -25,6 +25,7 @@ func TestSignUp(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
 		s := newSite(t, database, page.Config{SignUp: true})
 		b := s.browser(t)
+		require.Contains(t, b.get("/").body, `<a class="button" href="/sign-up">Create an account</a>`)
 		require.Contains(t, b.get("/sign-up").body, "does not check that it is yours")
 		for field, form := range map[string]url.Values{"email": {"email": {"no at sign"}, "password": {password}}, "password": {"email": {"new@example.com"}, "password": {"short"}},
 			"again": {"email": {"new@example.com"}, "password": {password}, "again": {"another"}}} {
@@ -78,7 +79,9 @@ func TestSignUpIsClosed(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.get("/sign-up").status)
 	r := b.request("POST", "/sign-up", nil)
 	require.Equal(t, http.StatusNotFound, b.do(r).status)
-	require.NotContains(t, b.get("/sign-in").body, "/sign-up")
+	for _, path := range []string{"/", "/sign-in"} {
+		require.NotContains(t, b.get(path).body, "/sign-up", path)
+	}
 }
 
 func TestSignUpsAreLimited(t *testing.T) {

@@ -37,7 +37,7 @@ func (s *Service) openPages(context.Context) error {
 	}
 	s.api.Pages, err = dashboard.New(dashboard.Config{
 		Ledger: s.ledger, Identity: identity.New(s.ledger).WithSealer(s.sealer), API: s.api, Engine: s.engine,
-		Log: s.log.Logger, PublicURL: public, TrustedProxies: proxies, SignUp: s.SignUp == "open", OpenID: provider, Release: Release,
+		Log: s.log.Logger, PublicURL: public, TrustedProxies: proxies, SignUp: s.SignUp == "open", SourceURL: s.SourceURL, OpenID: provider, Release: Release,
 		Health: s.health, Refused: s.api.Metrics.Refused, Webhooks: s.webhooks,
 	})
 	return err

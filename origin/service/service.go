@@ -202,7 +202,7 @@ func (s *Service) Run(ctx context.Context, hangUp <-chan os.Signal) error {
 		"batch_timeout", s.BatchTimeout.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,
 		"max_connections", s.MaxConnections, "body_memory", s.BodyMemory.String(), "edge", s.EdgeSecret != "",
 		"secret_key_ids", strings.Join(s.sealer.IDs(), ","), "dashboard", s.Dashboard, "webhooks", s.Webhooks,
-		"signup", s.SignUp, "public_url", s.PublicURL, "openid_issuer", s.OpenIDIssuer, "security_txt_file", s.SecurityTxt,
+		"signup", s.SignUp, "public_url", s.PublicURL, "source_url", s.SourceURL, "openid_issuer", s.OpenIDIssuer, "security_txt_file", s.SecurityTxt,
 		"module_file", s.Module, "lists_file", s.Lists, "lists_extra_file", s.ListsExtra,
 		"lists_url", feed, "lists_interval", s.ListsInterval.String(), "plans_file", s.Plans, "hooks_file", s.Hooks)
 	select {

@@ -37,6 +37,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// SignUp lets anybody create an account.
 	SignUp bool
+	// SourceURL is where the source code is; the front door has no link to it if SourceURL is empty.
+	SourceURL string
 	// OpenID is the provider at which people may sign in; nil for none.
 	OpenID *openid.Provider
 	// Release is the version of the program.
