@@ -4,7 +4,7 @@
  */
 
 /** A section, or a row of a table, which has a dot in its anchor and comes after its section. */
-/** @typedef {[page: number, anchor: string, title: string, text: string]} Entry */
+/** @typedef {[page: number, anchor: string, title: string, text: string, names?: string]} Entry */
 /** @typedef {{ pages: [path: string, title: string][], entries: Entry[] }} Index */
 /** @typedef {{ path: string, title: string, place: string, text: string }} Result */
 
@@ -145,14 +145,15 @@ export function search(index, query) {
   const whole = query.trim().toLowerCase();
   const found = [];
   let section = "";
-  for (const [page, anchor, title, text] of words.length > 0 ? index.entries : []) {
+  for (const [page, anchor, title, text, names = ""] of words.length > 0 ? index.entries : []) {
     const [path = "", pageTitle = ""] = index.pages[page] ?? [];
     const isRow = anchor.includes(".");
     if (!isRow) section = title;
     const place = [...new Set([pageTitle, section])].filter((one) => one !== title).join(", ");
-    const ranks = words.map((word) => rank(word, title, text, place));
+    const ranks = words.map((word) => rank(word, title, `${names} ${text}`, place));
     if (ranks.includes(0) || Math.max(...ranks) === IN_PLACE) continue;
-    const score = ranks.reduce((sum, one) => sum + one, title.toLowerCase() === whole ? 100 : 0);
+    const meant = names.split("\n").includes(whole) ? 200 : title.toLowerCase() === whole ? 100 : 0;
+    const score = ranks.reduce((sum, one) => sum + one, meant);
     const result = { path: anchor === "" ? path : `${path}#${anchor}`, title, place, text };
     found.push({ result, score: isRow ? score : score + 1 });
   }

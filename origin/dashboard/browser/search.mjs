@@ -1,12 +1,12 @@
 // Searches the documentation for every name, with the index of the service: search.mjs FILE. Fails
-// unless a name finds itself first, and its beginnings find it.
+// unless a name finds itself first, its beginnings find it, and each other query finds its path first.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { search } from "../assets/search.js";
 
-/** @type {{ index: import("../assets/search.js").Index, names: string[] }} */
-const { index, names } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
+/** @type {{ index: import("../assets/search.js").Index, names: string[], first: Record<string, string> }} */
+const { index, names, first } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
 
 for (const name of names) {
   assert.ok(
@@ -21,6 +21,10 @@ for (const name of names) {
       `${beginning} does not find ${name}`,
     );
   }
+}
+
+for (const [query, path] of Object.entries(first)) {
+  assert.equal(search(index, query)[0]?.path, path, query);
 }
 
 /** Whether a result is the section or the row of a name. @param {import("../assets/search.js").Result | undefined} result @param {string} name */

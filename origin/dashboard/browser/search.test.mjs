@@ -13,13 +13,14 @@ const INDEX = {
   ],
   entries: [
     [0, "", "Errors", "What to do about each."],
-    [0, "bad-body", "BAD_BODY", "Status 400. The body is bad. See typo_suggestion."],
+    [0, "bad-body", "BAD_BODY", "Status 400. The body is bad. See typo_suggestion.", "400\nbad post"],
     [0, "bad-body.x-id", "X-Id", "string · The id (a+b)."],
     [1, "", "The result", "What each field means."],
     [1, "fields", "Fields", "The fields."],
     [1, "fields.typo", "typo", "boolean · Whether the domain is misspelled."],
     [1, "fields.typo_suggestion", "typo_suggestion", "string · The domain that was meant."],
     [1, "fields.body", "body", "string · What is bad."],
+    [1, "fields.400", "400", "What is a bad post."],
   ],
 };
 
@@ -44,6 +45,8 @@ for (const [query, want] of /** @type {[string, string[]][]} */ ([
   ],
   ["(a+b)", ["/docs/a#bad-body.x-id"]],
   ["^", []],
+  ["400", ["/docs/a#bad-body", "/docs/b#fields.400"]],
+  ["Bad post", ["/docs/a#bad-body", "/docs/b#fields.400"]],
 ])) {
   test(`finds ${JSON.stringify(query)}`, () => assert.deepEqual(paths(query), want));
 }

@@ -36,9 +36,10 @@ type Site struct {
 	Policies []Policy `json:"policies"`
 	// Index is for the search box:
 	//
-	//	{"pages": [["/docs/start", "Get started"], ...], "entries": [[0, "send-the-key", "Send the key", "Send the ..."], ...]}
+	//	{"pages": [["/docs/start", "Get started"], ...], "entries": [[0, "send-the-key", "Send the key", "Send the ...", ""], ...]}
 	//
-	// An entry has the number of its page, its anchor, its title and its text. The anchor of
+	// An entry has the number of its page, its anchor, its title, its text and its other names,
+	// separated by line feeds: the statuses of an error. The anchor of
 	// a row of a table is HEADING.NAME, and the row comes after the section that it belongs to.
 	Index json.RawMessage `json:"index"`
 }

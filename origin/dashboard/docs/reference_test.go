@@ -317,7 +317,8 @@ func TestMembersOfErrors(t *testing.T) {
 	require.Equal(t, unique(want), unique(got))
 }
 
-// The search box finds each name of the API first by itself, and by its beginnings.
+// The search box finds each name of the API first by itself, and by its beginnings, and what people
+// look for under a word of their own.
 func TestSearchFindsEveryName(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("node is not installed")
@@ -325,7 +326,17 @@ func TestSearchFindsEveryName(t *testing.T) {
 	moduletest.Inputs(t, "../browser", "../assets")
 	names := readOpenAPI(t).names()
 	require.Subset(t, names, []string{"typo_suggestion", "X-Usage-Current", "Idempotency-Key", "INVALID_EMAIL_FORMAT", "DNS_TIMEOUT", "canonical_rule"})
-	text, err := json.Marshal(map[string]any{"index": newSite(t).Index, "names": names})
+	first := map[string]string{}
+	for path, queries := range map[string]string{
+		"/docs/errors#too-many-requests": "429,rate limit,Rate limits", "/docs/errors#invalid-api-key": "401", "/docs/errors#bad-request": "431",
+		"/docs/errors#insufficient-usage": "402", "/docs/errors#internal-error": "500", "/docs/lists#on-your-machine": "excel", "/docs/packages": "packages",
+		"/docs/forms": "forms", "/docs/forms#in-javascript": "zod,react", "/docs/forms#in-python": "fastapi,django", "/docs/privacy": "privacy",
+	} {
+		for query := range strings.SplitSeq(queries, ",") {
+			first[query] = path
+		}
+	}
+	text, err := json.Marshal(map[string]any{"index": newSite(t).Index, "names": names, "first": first})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "names.json")
 	require.NoError(t, os.WriteFile(file, text, 0o600))

@@ -41,8 +41,8 @@ var sections = []struct {
 	title, directory string
 	names            []string
 }{
-	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "assistants",
-		"testing", "webhooks", "plans"}},
+	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "packages", "forms",
+		"assistants", "testing", "webhooks", "plans", "privacy"}},
 	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details"}},
 }
 
@@ -75,7 +75,7 @@ func render(directory string) ([]byte, error) {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
 			for _, e := range entries {
-				index.Entries = append(index.Entries, [4]any{len(index.Pages), e.id, e.title, e.text})
+				index.Entries = append(index.Entries, []any{len(index.Pages), e.id, e.title, e.text, e.names()})
 			}
 			index.Pages = append(index.Pages, [2]string{page.Path, page.Title})
 			if n := len(site.Pages); n > 0 {

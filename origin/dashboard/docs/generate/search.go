@@ -19,7 +19,24 @@ type entry struct{ id, title, text string }
 // An index is what docs.Site.Index has as JSON.
 type index struct {
 	Pages   [][2]string `json:"pages"`
-	Entries [][4]any    `json:"entries"`
+	Entries [][]any     `json:"entries"`
+}
+
+// statuses matches the HTTP statuses that a section of the errors is about.
+var statuses = regexp.MustCompile(`^Status (\d+(?:(?:, | or )\d+)*)`)
+
+// names returns what else people call a section, besides its title, separated by line feeds. A query for
+// one of them finds the section first.
+func (e entry) names() string {
+	found := statuses.FindStringSubmatch(e.text)
+	if found == nil {
+		return ""
+	}
+	names := strings.NewReplacer(", ", "\n", " or ", "\n").Replace(found[1])
+	if names == "429" {
+		names += "\nrate limit\nrate limits\nrate limiting"
+	}
+	return names
 }
 
 // entriesOf returns the entries of a document, and gives rows with names an anchor.
