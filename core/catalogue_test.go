@@ -27,5 +27,8 @@ func TestDocumentListsEveryReason(t *testing.T) {
 		require.NoError(t, os.WriteFile("FORMAT.md", []byte(text+table), 0o644))
 		return
 	}
-	require.Equal(t, text+table, string(document), "run go test ./core -run Document -update")
+	for line := range strings.Lines(table) {
+		require.True(t, strings.Contains(string(document), line), "core/FORMAT.md lacks the line %q: run go test ./core -run Document -update", line)
+	}
+	require.True(t, text+table == string(document), "the table of core/FORMAT.md has other lines or another order: run go test ./core -run Document -update")
 }

@@ -378,7 +378,11 @@ func TestJavaMessagesMatchCore(t *testing.T) {
 	for r := core.Reason(1); reasonCode(r) != ""; r++ {
 		want = append(want, reasonCode(r))
 	}
-	bundle := readBytes(t, "java/src/main/resources/ContributorValidationMessages.properties")
+	const file = "java/src/main/resources/ContributorValidationMessages.properties"
+	for _, code := range want {
+		requireLine(t, file, "io.github.addrspec.validation.Email."+code+"=")
+	}
+	bundle := readBytes(t, file)
 	var got []string
 	for _, match := range regexp.MustCompile(`(?m)^io\.github\.addrspec\.validation\.Email\.(\w+)=`).FindAllSubmatch(bundle, -1) {
 		got = append(got, string(match[1]))

@@ -112,12 +112,29 @@ func TestRustCrateKnowsAllNames(t *testing.T) {
 	requireNames := func(file string, names []string) {
 		source := string(readBytes(t, "rust/src/"+file))
 		for _, name := range names {
-			require.Contains(t, source, `= "`+name+`",`, file)
+			requireLine(t, "rust/src/"+file, ` = "`+name+`",`)
 		}
 		require.Equal(t, len(names), strings.Count(source, ` = "`), file)
 	}
 	requireNames("role.rs", roleNames())
 	requireNames("refusal.rs", refusalCodes())
+}
+
+// The package for Python knows every name, for type checkers.
+func TestPythonKnowsAllNames(t *testing.T) {
+	for _, code := range refusalCodes() {
+		requireLine(t, "python/addrspec/_names.py", `    "`+code+`",`)
+	}
+	for _, name := range roleNames() {
+		requireLine(t, "python/addrspec/_names.py", `"`+name+`"`)
+	}
+}
+
+// requireLine requires text in a file of this directory. It names both in place of the whole file, so
+// that a new name in package core says where to add it.
+func requireLine(t *testing.T, file, text string) {
+	t.Helper()
+	require.True(t, strings.Contains(string(readBytes(t, file)), text), "add to wasm/bindings/%s a line with %s", file, text)
 }
 
 func roleNames() (names []string) {

@@ -61,7 +61,7 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 			continue // for workers, not for callers
 		}
 		title := cmp.Or(p.Code, "Too many requests")
-		require.Contains(t, page.Contents, Heading{3, anchorOf(title), title})
+		require.True(t, slices.Contains(page.Contents, Heading{3, anchorOf(title), title}), "origin/dashboard/docs/guides/errors.md lacks the section \"### %s\", which begins with \"Status %d.\"", title, p.Status)
 		body, _ := textOf(t, page)
 		_, section, _ := strings.Cut(body, title+" #")
 		require.True(t, strings.HasPrefix(strings.TrimSpace(section), "Status "+strconv.Itoa(p.Status)), title)

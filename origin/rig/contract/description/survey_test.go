@@ -102,7 +102,13 @@ func TestCodesAreThoseOfTheTable(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, want, got)
+	for problem := range want {
+		require.True(t, got[problem], `problems.json has %s: add the code to the "enum" of "code" in origin/api/openapi.json, openapi-edge.json for workers `+
+			"or openapi-hooks.json for hooks, at a response with the status", problem)
+	}
+	for problem := range got {
+		require.True(t, want[problem], "the descriptions have %s: add it to origin/rig/contract/problems/problems.json", problem)
+	}
 }
 
 // tableCodes returns the statuses and codes of problems.json.
