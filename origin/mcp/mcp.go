@@ -17,9 +17,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -66,13 +68,29 @@ func decode(text []byte, what, form string) (message jsonrpc.Message, refusal []
 		return nil, refuse(jsonrpc.CodeParseError, "the %s is not UTF-8; %s, in UTF-8", what, form)
 	case !json.Valid(text):
 		return nil, refuse(jsonrpc.CodeParseError, "the %s is not JSON; %s", what, form)
+	case !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)):
+		return nil, refuse(jsonrpc.CodeParseError, "the %s has half of a surrogate pair (\\ud800 to \\udfff) in a string; send both halves", what)
 	}
 	message, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
 		return nil, refuse(jsonrpc.CodeInvalidRequest,
 			"the %s is JSON, but not a message of JSON-RPC 2.0; a batch is none in this protocol", what)
 	}
+	if !returnsID(text) {
+		return nil, refuse(jsonrpc.CodeInvalidRequest, "the id of the %s is a number with a fraction or beyond 2^53; send an integer or a string", what)
+	}
 	return message, nil
+}
+
+// returnsID reports whether the response to a message would have its id. The SDK makes each number an
+// integer of 64 bits, and the protocol allows no other.
+func returnsID(message []byte) bool {
+	var given struct {
+		ID any `json:"id"`
+	}
+	_ = json.Unmarshal(message, &given) // the SDK has read it
+	id, isNumber := given.ID.(float64)
+	return !isNumber || id == math.Trunc(id) && math.Abs(id) <= 1<<53-1
 }
 
 // refuse returns an error without an id, which is null where it cannot be detected (JSON-RPC
