@@ -130,29 +130,25 @@ const temporary = ".tmp-"
 
 // Write replaces the pair by a release, unless check refuses to replace the pair that is
 // there. check gets nil if there is no pair that f.Key verifies. No other Write
-// to the same directory runs meanwhile.
+// to the same directory runs meanwhile. A symbolic link is replaced: who may write to the directory
+// must not choose what other file is written.
 func (f File) Write(release *feed.Release, check func(now *feed.Release) error) error {
-	path, err := target(f.Path)
-	if err != nil {
-		return err
-	}
-	unlock, err := lock(filepath.Dir(path))
+	unlock, err := lock(filepath.Dir(f.Path))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	file := File{path, f.Key}
-	now, err := file.Read()
+	now, err := f.Read()
 	if err != nil {
 		now = nil
 	}
 	if err := check(now); err != nil {
 		return err
 	}
-	if err := file.finish(); err != nil {
+	if err := f.finish(); err != nil {
 		return err
 	}
-	return writePair(path, release)
+	return writePair(f.Path, release)
 }
 
 // finish completes the work of a killed writer: it moves the signature that waits
@@ -180,16 +176,6 @@ func (f File) removeStale() {
 			os.Remove(dir + name)
 		}
 	}
-}
-
-// target follows a symbolic link, so that a rename replaces the file and not the
-// link.
-func target(path string) (string, error) {
-	to, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return path, nil
-	}
-	return to, err
 }
 
 // writePair writes both files in the order that Read relies on.

@@ -131,15 +131,20 @@ func TestWriteCutOffTwice(t *testing.T) {
 	requireVersion(t, file, next)
 }
 
-func TestWriteKeepsASymbolicLink(t *testing.T) {
-	file, _, next := pair(t)
+// Who may write to the directory does not choose what else is written.
+func TestWriteReplacesASymbolicLink(t *testing.T) {
+	file, old, next := pair(t)
 	link := store.File{Path: filepath.Join(t.TempDir(), "link.blob"), Key: file.Key}
 	require.NoError(t, os.Symlink(file.Path, link.Path))
+	require.NoError(t, os.Symlink(file.Path, link.Path+feed.Suffix))
 	require.NoError(t, link.Write(next, accept))
-	requireVersion(t, file, next)
-	info, err := os.Lstat(link.Path)
-	require.NoError(t, err)
-	require.NotZero(t, info.Mode()&fs.ModeSymlink)
+	requireVersion(t, link, next)
+	requireVersion(t, file, old)
+	for _, path := range []string{link.Path, link.Path + feed.Suffix} {
+		info, err := os.Lstat(path)
+		require.NoError(t, err)
+		require.True(t, info.Mode().IsRegular(), path)
+	}
 }
 
 // Writers take turns, and a reader always finds a whole pair.
