@@ -5,12 +5,27 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/service/logging"
 )
+
+// A part that does not close does not keep the process.
+func TestCloseEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log origintest.Log
+		s := &Service{log: &logging.Log{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+		responds := make(chan struct{})
+		s.later(func() { <-responds })
+		s.Close()
+		require.True(t, log.Contains("did not close in time"), log.String())
+		close(responds)
+	})
+}
 
 func TestServeWarnsOfSettings(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package service
 import (
 	"net"
 	"net/url"
+	"time"
 
 	"github.com/addrspec/addrspec/lists/update"
 	"github.com/addrspec/addrspec/origin/api"
@@ -34,10 +35,25 @@ type Service struct {
 	cleanup   []func() // what Close calls
 }
 
-// Close closes the parts that were opened, in this order: who calls a part ends before it.
+// closeLimit is how long Close waits. The ledger commits what is left meanwhile, which takes a healthy
+// database milliseconds.
+const closeLimit = 5 * time.Second
+
+// Close closes the parts that were opened, in this order: who calls a part ends before it. It does not wait
+// for a database that does not respond, because the process must end.
 func (s *Service) Close() {
-	for _, end := range s.cleanup {
-		end()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		for _, end := range s.cleanup {
+			end()
+		}
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeLimit):
+		s.log.Error("the parts of the service did not close in time, so the process ends without their end",
+			"limit", closeLimit.String())
 	}
 }
 
