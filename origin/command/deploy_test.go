@@ -207,6 +207,8 @@ func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	}
 }
 
+var alertSeverity = regexp.MustCompile(`(?m)^        labels: {severity: (?:critical|warning)}\n        annotations:$`)
+
 var alertExpression = regexp.MustCompile(`(?m)^ +expr: (.+)$`)
 
 func alertQueries(t *testing.T) (list []string) {
@@ -215,6 +217,7 @@ func alertQueries(t *testing.T) (list []string) {
 		list = append(list, found[1])
 	}
 	require.Len(t, list, strings.Count(text, "- alert:"))
+	require.Len(t, alertSeverity.FindAllString(text, -1), len(list))
 	return list
 }
 
