@@ -3,6 +3,7 @@ package edge_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,4 +114,38 @@ func TestOriginTimeoutIsPartialBatch(t *testing.T) {
 	require.Equal(t, "3", a.header.Get("X-Usage-Current"))
 	requireUnavailable(t, w.send(t, post(`{"emails":["a@silent.example"]}`, key)))
 	require.EqualValues(t, 3, o.used(t, "partial@failure.test"))
+}
+
+// Garbage behind requests in one write does not take the responses of requests that are charged: they
+// come first and whole, and the 400 last. Node calls the handler of garbage while requests are in progress.
+func TestGarbageBehindARequest(t *testing.T) {
+	t.Parallel()
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	w := command("node", "", "node.js")(t, "http://"+o.hostPort)
+	key := "X-API-Key: " + o.account(t, "garbage@contract.test")
+	single := "GET /v1/email/jane.doe@mail.example HTTP/1.1\r\nHost: x\r\n" + key + "\r\n\r\n"
+	chunked := "POST /v1/emails HTTP/1.1\r\nHost: x\r\n" + key + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxx\r\n"
+	for name, c := range map[string]struct {
+		before, garbage string
+		status          int
+	}{
+		"no method":     {single, "garbage\r\n\r\n", http.StatusBadRequest},
+		"large header":  {single + single, "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", http.StatusRequestHeaderFieldsTooLarge},
+		"no chunk":      {single, chunked, http.StatusBadRequest},
+		"CONNECT":       {single, "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusBadRequest},
+		"nothing":       {"", "garbage\r\n\r\n", http.StatusBadRequest},
+		"nothing, body": {"", chunked, http.StatusBadRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := w.dial(t).Send(c.before + c.garbage)
+			for range strings.Count(c.before, "jane.doe") {
+				response, body := conn.Response()
+				require.Equal(t, http.StatusOK, response.StatusCode, body)
+			}
+			response, body := conn.Response()
+			require.Equal(t, c.status, response.StatusCode, body)
+			require.True(t, conn.IsClosed())
+		})
+	}
+	require.EqualValues(t, 5, o.used(t, "garbage@contract.test"))
 }

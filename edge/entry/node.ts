@@ -49,7 +49,13 @@ function stop(): void {
   stopUpdates?.();
 }
 
+/** The unfinished responses of each connection in their order, with their requests. */
+const unfinished = new WeakMap<Duplex, Map<ServerResponse, IncomingMessage>>();
+
 function serve(request: IncomingMessage, response: ServerResponse): void {
+  const ofConnection = unfinished.get(request.socket) ?? new Map();
+  unfinished.set(request.socket, ofConnection.set(response, request));
+  response.once("close", () => ofConnection.delete(response));
   handle(request, response).catch(() => response.destroy()); // the client has disconnected
 }
 
@@ -85,8 +91,17 @@ function rawRequest(request: IncomingMessage, signal: AbortSignal): RawRequest {
   return { method, target, headers, body, signal, proto: "http" };
 }
 
-/** Responds to what Node cannot parse with the contract's problem, and closes the connection. */
+/**
+ * Responds to what Node cannot parse with the contract's problem, and closes the connection. The
+ * problem must wait for the responses to requests that arrived before, because a client takes the
+ * first response for that to its first request.
+ */
 function refuseConnection(socket: Duplex, status: 400 | 431): void {
+  const before = [...(unfinished.get(socket) ?? [])].findLast(([, request]) => request.complete);
+  if (before) {
+    before[0].once("close", () => refuseConnection(socket, status));
+    return;
+  }
   socket.on("error", () => undefined); // the client has disconnected
   if (!socket.writable) return;
   const { headers, body } = render(problemResponse(badRequest(status)), requestID(null));
