@@ -13,7 +13,13 @@ const INDEX = {
   ],
   entries: [
     [0, "", "Errors", "What to do about each."],
-    [0, "bad-body", "BAD_BODY", "Status 400. The body is bad. See typo_suggestion.", "400\nbad post"],
+    [
+      0,
+      "bad-body",
+      "BAD_BODY",
+      "Status 400. The body is bad. See typo_suggestion.",
+      "400\nbad post",
+    ],
     [0, "bad-body.x-id", "X-Id", "string · The id (a+b)."],
     [1, "", "The result", "What each field means."],
     [1, "fields", "Fields", "The fields."],
