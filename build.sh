@@ -202,7 +202,7 @@ screenshots() {
 	. .ci/layers.sh
 	build_module
 	browser_tools
-	ADDRSPEC_MODULES=$PWD/dist ADDRSPEC_SCREENSHOTS=$PWD/dist/screenshots \
+	TEST_ADDRSPEC_MODULES=$PWD/dist ADDRSPEC_SCREENSHOTS=$PWD/dist/screenshots \
 		go test ./origin/dashboard/browser -count 1 -run '^TestScreenshots$'
 	echo "$(find dist/screenshots -name '*.png' | wc -l) pictures are in dist/screenshots"
 }

@@ -213,7 +213,7 @@ databases_in_memory() {
 # settings exports what all layers read.
 settings() {
 	mkdir -p "$logs"
-	export ADDRSPEC_MODULES="$root/dist"
+	export TEST_ADDRSPEC_MODULES="$root/dist"
 	bindings_cache
 	failed=
 	started=$(date +%s)

@@ -24,7 +24,7 @@ import (
 // prebuilt is the variable with the directory of modules that the caller has just
 // built from these sources, as `build.sh test` does. Building them again takes
 // each test binary ten seconds, and a minute under the race detector.
-const prebuilt = "ADDRSPEC_MODULES"
+const prebuilt = "TEST_ADDRSPEC_MODULES"
 
 var (
 	plain   = once("addrspec-plain.wasm", compile.Reactor)
