@@ -247,7 +247,8 @@ const maxEnclosures = 3
 func enclosedAddress(text []byte) []byte {
 	inside := trimmed(text)
 	for range maxEnclosures {
-		if inside = withoutEnclosure(inside); inside == nil {
+		inside = withoutEnclosure(inside)
+		if inside == nil {
 			break
 		}
 		if inner := (parser{text: inside}); inner.addrSpec() {

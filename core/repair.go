@@ -75,7 +75,8 @@ func (c *Checker) repairOnce(text []byte, r Refusal) (fixed []byte, inDomain boo
 		if !slices.Contains(repairs[i].reasons, r.Reason) {
 			continue
 		}
-		if fixed = repairs[i].fix(c, text, r.Offset); fixed != nil {
+		fixed = repairs[i].fix(c, text, r.Offset)
+		if fixed != nil {
 			return fixed, repairs[i].inDomain
 		}
 	}

@@ -151,7 +151,8 @@ func (l *Lists) match(entry []byte, number int) Match {
 // SelfNamed has. One loop finds all: a call for each would take a thirtieth of a check in
 // WebAssembly.
 func (l *Lists) find(domain []byte) (kind, at int, mail bool) {
-	if kind = l.domains.find(domain); kind != 0 && l.class(kind) != Unproven {
+	kind = l.domains.find(domain)
+	if kind != 0 && l.class(kind) != Unproven {
 		return kind, 0, false
 	}
 	parent, before := 0, byte(0)
