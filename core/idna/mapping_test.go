@@ -73,7 +73,8 @@ func TestLabelsAreJudgedInNFC(t *testing.T) {
 func hostOf(label string) (host string, rule Rule) {
 	var c Converter
 	c.Reset()
-	if rule = c.AppendLabel([]byte(label)).Rule; rule != None {
+	rule = c.AppendLabel([]byte(label)).Rule
+	if rule != None {
 		return "", rule
 	}
 	return string(c.Host), None

@@ -412,7 +412,8 @@ func (m Map) Lookup(domain string) (class lists.Class) {
 		if !ok || name != domain && !e.Subdomains {
 			continue
 		}
-		if class = e.Class; class != lists.Unproven {
+		class = e.Class
+		if class != lists.Unproven {
 			break
 		}
 	}
