@@ -74,7 +74,13 @@ fn a_refusal_is_a_result() {
     let refusal = facts.details.unwrap().refusal.unwrap();
     assert_eq!((refusal.code, refusal.offset), (RefusalCode::Empty, 0));
     assert_eq!(refusal.suggestion, None);
-    let meant = checker().explain("jane@example,org").unwrap().details.unwrap().refusal.unwrap();
+    let meant = checker()
+        .explain("jane@example,org")
+        .unwrap()
+        .details
+        .unwrap()
+        .refusal
+        .unwrap();
     assert_eq!(meant.suggestion.as_deref(), Some("jane@example.org"));
 }
 
