@@ -35,7 +35,7 @@ func (s *Server) healthz(*http.Request) wire.Response {
 // readyz returns 503 while the ledger cannot commit, while the resolvers are not
 // believed and once the server stops, so that a load balancer sends requests elsewhere.
 func (s *Server) readyz(r *http.Request) wire.Response {
-	if s.stopping.Err() != nil {
+	if s.leaving.Load() {
 		return wire.Unavailable("The service is stopping.").Response(wire.Flat)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)

@@ -34,7 +34,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 		if page.status == http.StatusUnauthorized && h.Get("Www-Authenticate") == "" {
 			h.Set("Www-Authenticate", sessionChallenge)
 		}
-		s.closeWhenStopping(w)
+		s.closeWhenLeaving(w)
 		if unread != nil {
 			unread.LimitRest(w)
 		}

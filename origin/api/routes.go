@@ -60,7 +60,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, route route) {
 	} else {
 		connection.Leave() // without an account, a slow reader must not keep the connection
 	}
-	s.closeWhenStopping(w)
+	s.closeWhenLeaving(w)
 	if unread != nil {
 		unread.LimitRest(w)
 	}
@@ -68,9 +68,9 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, route route) {
 	s.log(logEntry{route.name, resp.LoggedStatus(), time.Since(start), id, resp.Served()})
 }
 
-// closeWhenStopping makes the client leave its connection before the service stops.
-func (s *Server) closeWhenStopping(w http.ResponseWriter) {
-	if s.stopping.Err() != nil {
+// closeWhenLeaving makes the client leave its connection while the service drains.
+func (s *Server) closeWhenLeaving(w http.ResponseWriter) {
+	if s.leaving.Load() {
 		w.Header().Set("Connection", "close")
 	}
 }

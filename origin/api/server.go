@@ -76,6 +76,7 @@ type Server struct {
 	signUps  *limit.Limiter[string]
 	unserved *rate.Limiter // of log lines
 	leftOut  atomic.Int64  // log lines since the last one
+	leaving  atomic.Bool   // clients should
 	stopping context.Context
 	stop     context.CancelFunc
 }
@@ -91,9 +92,15 @@ func New(c Config) *Server {
 	return s
 }
 
-// Stop ends the work of batches in progress, which get what is finished. All further responses have
-// Connection: close.
-func (s *Server) Stop() { s.stop() }
+// Drain makes clients leave: /readyz is 503, and all further responses have "Connection: close" (RFC 9112
+// section 9.6). Requests are served as before.
+func (s *Server) Drain() { s.leaving.Store(true) }
+
+// Stop is Drain, and ends the work of batches in progress, which get what is finished.
+func (s *Server) Stop() {
+	s.Drain()
+	s.stop()
+}
 
 // MemoryInUse returns how many bytes requests in progress use; see Config.Memory.
 func (s *Server) MemoryInUse() int { return s.memory.Used() }

@@ -54,6 +54,22 @@ func TestShippedConfigurationsAreStrict(t *testing.T) {
 	require.Contains(t, textOf(t, "../deploy/Dockerfile"), "    ADDRSPEC_DNS_STRICT=true\n")
 }
 
+// What stops a service waits longer than it drains, finishes and closes.
+func TestShippedTimesOfAStop(t *testing.T) {
+	t.Parallel()
+	const graceAndClose = 15*time.Second + 5*time.Second // the defaults of --grace and package service
+	for file, times := range map[string]*regexp.Regexp{
+		"addrspec.service": regexp.MustCompile(`(?s)ADDRSPEC_DRAIN=(\d+)s.*TimeoutStopSec=(\d+)\n`),
+		"compose.yaml":     regexp.MustCompile(`(?s)ADDRSPEC_DRAIN: (\d+)s.*stop_grace_period: (\d+)s`),
+	} {
+		found := times.FindStringSubmatch(textOf(t, "../deploy/"+file))
+		require.NotNil(t, found, file)
+		drain, _ := strconv.Atoi(found[1])
+		stop, _ := strconv.Atoi(found[2])
+		require.Greater(t, time.Duration(stop)*time.Second, time.Duration(drain)*time.Second+graceAndClose, file)
+	}
+}
+
 // systemd accepts the unit without a remark, and finds it as closed as the handbook
 // says.
 func TestUnitIsValid(t *testing.T) {

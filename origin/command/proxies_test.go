@@ -232,8 +232,8 @@ func TestCheckOfProxiesPasses(t *testing.T) {
 	require.Contains(t, body, `{"email":"`+check[2]+`",`)
 }
 
-// A request that gets no response is sent once, also on a connection that was used
-// before, on which HTTP clients usually send a request again.
+// A POST that gets no response is sent once, also on a connection that was used before, on which
+// HTTP clients usually send a request again. nginx may send a GET to the next server.
 func TestProxiesSendOnce(t *testing.T) {
 	eachProxy(t, func(t *testing.T, kind proxyKind) {
 		u := newUpstream(t, func(request string) string {
@@ -247,10 +247,12 @@ func TestProxiesSendOnce(t *testing.T) {
 			response, _ := sendThrough(t, p.plain, "GET", "/v1/email/served@mail.example", "")
 			require.Equal(t, http.StatusOK, response.StatusCode)
 			u.take()
-			response, body := sendThrough(t, p.plain, "GET", "/v1/email/unserved@mail.example", "", "Idempotency-Key: one")
-			require.Equal(t, http.StatusBadGateway, response.StatusCode, body)
-			require.Contains(t, body, `{"status":502,"error":"The service did not respond`)
-			require.Len(t, u.take(), 1)
+			for method, most := range map[string]int{"GET": kind.sendsGET, "POST": 1} {
+				response, body := sendThrough(t, p.plain, method, "/v1/email/unserved@mail.example", "", "Idempotency-Key: one")
+				require.Equal(t, http.StatusBadGateway, response.StatusCode, body)
+				require.Contains(t, body, `{"status":502,"error":"The service did not respond`)
+				require.LessOrEqual(t, len(u.take()), most, method)
+			}
 		}
 	})
 }

@@ -32,15 +32,16 @@ type proxyServer struct {
 // A proxyKind is a proxy for which deploy has a configuration.
 type proxyKind struct {
 	name         string
-	start        func(t *testing.T, upstream string) *proxyServer
+	start        func(t *testing.T, upstreams ...string) *proxyServer
+	sendsGET     int      // how often it sends a GET that gets no response, at most
 	waitsForBody bool     // it passes no response on before the whole body has come
 	refuses      []string // the contract's cases that it responds itself, with 400 for HTTP that is not well-formed
 }
 
 var proxyKinds = []proxyKind{
-	{"nginx", startNginx, false, []string{"single: malformed: a percent sign without two hexadecimal digits", "single: malformed: NUL",
+	{"nginx", startNginx, 2, false, []string{"single: malformed: a percent sign without two hexadecimal digits", "single: malformed: NUL",
 		"key: Authorization twice", "key: Authorization twice beside X-API-Key, which wins"}},
-	{"caddy", startCaddy, true, []string{"single: malformed: a percent sign without two hexadecimal digits"}},
+	{"caddy", startCaddy, 1, true, []string{"single: malformed: a percent sign without two hexadecimal digits"}},
 }
 
 // nginxMain is what Debian's nginx.conf has around the files of conf.d, with logs
@@ -62,22 +63,26 @@ http {
 }
 `
 
-func startNginx(t *testing.T, upstream string) *proxyServer {
+func startNginx(t *testing.T, upstreams ...string) *proxyServer {
 	p := newProxyServer(t, "nginx", "/usr/sbin/nginx")
 	p.write("addrspec.conf", replaced(t, "../deploy/nginx.conf",
 		"listen 443 ssl http2 default_server;", "listen "+p.tls+" ssl http2 default_server; listen "+p.plain+" default_server;",
 		"listen 80 default_server;", "listen "+p.insecure+" default_server;",
 		"/etc/ssl/addrspec.example.pem", p.logs+"/certificate.pem", "/etc/ssl/private/addrspec.example.key",
 		p.logs+"/key.pem",
-		"/var/log/nginx/", p.logs+"/", "127.0.0.1:8080", upstream))
+		"/var/log/nginx/", p.logs+"/", "127.0.0.1:8080", strings.Join(upstreams, " fail_timeout=4s; server ")))
 	p.write("nginx.conf", strings.ReplaceAll(nginxMain, "LOGS", p.logs))
 	p.run("-c", p.logs+"/nginx.conf", "-e", p.logs+"/start.log")
 	return p
 }
 
-func startCaddy(t *testing.T, upstream string) *proxyServer {
+func startCaddy(t *testing.T, upstreams ...string) *proxyServer {
 	p := newProxyServer(t, "caddy", "")
 	port := func(address string) string { return address[strings.LastIndex(address, ":"):] }
+	health := "# health_"
+	if len(upstreams) > 1 {
+		health = "health_"
+	}
 	p.write("Caddyfile", replaced(t, "../deploy/Caddyfile",
 		"\tadmin off",
 		"\tadmin off\n\thttps_port "+port(p.tls)[1:]+"\n\thttp_port "+port(p.insecure)[1:]+"\n\tdefault_bind 127.0.0.1",
@@ -85,7 +90,8 @@ func startCaddy(t *testing.T, upstream string) *proxyServer {
 		"http://"+port(p.plain)+" {\n\timport addrspec\n}\nhttps://"+port(p.tls)+" {\n\ttls "+
 			p.logs+"/certificate.pem "+p.logs+"/key.pem",
 		"http://addrspec.example {", "http://"+port(p.insecure)+" {",
-		"/var/log/caddy/", p.logs+"/", "127.0.0.1:8080", upstream))
+		"/var/log/caddy/", p.logs+"/", "127.0.0.1:8080", strings.Join(upstreams, " "), "# health_port", "#",
+		"# health_", health))
 	p.run("run", "--config", p.logs+"/Caddyfile", "--adapter", "caddyfile")
 	return p
 }

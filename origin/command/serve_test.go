@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,6 +51,7 @@ func TestServeRefusesSettings(t *testing.T) {
 		"--dns-concurrency=-1":           "--dns-concurrency -1: must be from 1 to",
 		"--batch-timeout=-1s":            "--batch-timeout -1s: must be from 10ms",
 		"--grace 500ms":                  "--grace 500ms: must be from 1s",
+		"--drain 2h":                     "--drain 2h0m0s: must be from 0s to 1h0m0s",
 		"--max-connections=-1":           "--max-connections -1: must be from 1 to",
 		"--body-memory 1MiB":             "--body-memory 1.0 MiB: must be at least 20 MiB",
 		"--body-memory much":             "write it like 64MiB",
@@ -208,6 +210,31 @@ func TestStopEndsRequests(t *testing.T) {
 	_, _, err := operators.get("", "/healthz")
 	require.Error(t, err)
 	require.EqualValues(t, 3, public.used(t))
+}
+
+// During --drain a service is not ready, but serves, and each response closes its connection; idle ones
+// stay open. A second signal ends it at once.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	server := mxtest.New(t, contract.Zone)
+	p := launch(t, nil, "--dns", server.Addr, "--drain", "1h")
+	key := p.newKey(t)
+	idle := origintest.Dial(t, p.hostPort, hung)
+	request := origintest.Request{Method: "GET", Target: "/v1/email/jane@mail.example", KeepAlive: true}.With("X-API-Key: " + key).Text("x")
+	response, _ := idle.Send(request).Response()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.NoError(t, p.Signal(syscall.SIGTERM))
+	p.awaitStatus(t, http.StatusServiceUnavailable, "/readyz", "", "stopping")
+	status, e, err := p.post(key, []string{"a@mail.example", "b@mail.example"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+	require.False(t, e.Partial)
+	response, body := idle.Send(request).Response()
+	require.Equal(t, http.StatusOK, response.StatusCode, body)
+	require.True(t, response.Close)
+	require.True(t, idle.IsClosed())
+	require.NoError(t, p.Signal(syscall.SIGTERM))
+	p.Wait()
 }
 
 // A single request that would take longer than the grace gets 503 and is free. A connection on

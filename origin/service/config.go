@@ -37,7 +37,8 @@ type Config struct {
 	BodyMemory     ByteSize      `group:"Limits:" default:"64MiB" placeholder:"SIZE" help:"The most memory for requests in progress (bodies, results, lookups, responses), a quarter of it for one account. The process needs about twice as much (${default})."`
 	ListsURL       string        `group:"Module and lists:" name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the directory of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
 	ListsInterval  time.Duration `group:"Module and lists:" default:"6h" help:"The time between two looks at --lists-url, give or take a tenth (${default})."`
-	Grace          time.Duration `group:"Limits:" default:"15s" help:"The time for requests in progress to finish after SIGTERM (${default})."`
+	Drain          time.Duration `group:"Limits:" default:"250ms" help:"How long after SIGTERM requests are still served, while /readyz is 503 and each response closes its connection, so that a load balancer goes elsewhere (${default})."`
+	Grace          time.Duration `group:"Limits:" default:"15s" help:"The time for requests in progress to finish after --drain (${default})."`
 }
 
 // KnownMXFlag names the domains by which a lying resolver is found.
@@ -113,7 +114,8 @@ func (c *Config) check() error {
 	errs := []error{
 		CheckTime("--dns-timeout", c.DNSTimeout),
 		CheckTime("--batch-timeout", c.BatchTimeout),
-		checkTimeIn("--grace", c.Grace, time.Second, time.Hour), // closing the port takes 0.3 s of it, see drain
+		checkTimeIn("--drain", c.Drain, 0, time.Hour),
+		checkTimeIn("--grace", c.Grace, time.Second, time.Hour),
 		CheckNumber("--dns-concurrency", c.DNSConcurrency, 1<<20),
 		CheckNumber("--max-connections", c.MaxConnections, 1<<20),
 		checkTimeIn("--lists-interval", c.ListsInterval, update.ShortestInterval, update.LongestInterval),

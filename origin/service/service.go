@@ -199,7 +199,7 @@ func (s *Service) Run(ctx context.Context, hangUp <-chan os.Signal) error {
 		"release", Release, "engine", info.Engine, "lists", info.Lists, "model", info.Model,
 		"database", s.Redacted(), "dns", strings.Join(s.DNS, ","), "dns_strict", s.DNSStrict,
 		"dns_timeout", s.DNSTimeout.String(), "dns_concurrency", s.DNSConcurrency,
-		"batch_timeout", s.BatchTimeout.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,
+		"batch_timeout", s.BatchTimeout.String(), "drain", s.Drain.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,
 		"max_connections", s.MaxConnections, "body_memory", s.BodyMemory.String(), "edge", s.EdgeSecret != "",
 		"secret_key_ids", strings.Join(s.sealer.IDs(), ","), "dashboard", s.Dashboard, "webhooks", s.Webhooks,
 		"signup", s.SignUp, "public_url", s.PublicURL, "source_url", s.SourceURL, "openid_issuer", s.OpenIDIssuer, "security_txt_file", s.SecurityTxt,
@@ -215,16 +215,26 @@ func (s *Service) Run(ctx context.Context, hangUp <-chan os.Signal) error {
 	return s.shutDown(public, cancel)
 }
 
-// shutDown lets requests in progress finish. Batches return at once with the items
-// finished so far. Requests that would outlast the grace are cancelled shortly
-// before its end, so that they get 503.
+// acceptTime is how long connections that the system has established, and nobody has accepted, are
+// accepted.
+const acceptTime = 50 * time.Millisecond
+
+// shutDown serves for --drain as before, but makes load balancers and clients leave first, so that no
+// request is lost on a connection that ends. Then the system refuses connections while the server accepts
+// those already established: closing the listener at once would reset them together with their
+// requests. From then on requests in progress may finish: batches return at once with the items finished
+// so far, and what would outlast the grace is cancelled shortly before its end, so that it gets 503.
 func (s *Service) shutDown(public *httpServer, cancel func()) error {
-	s.log.Info("stopping", "grace", s.Grace.String())
+	s.log.Info("stopping", "drain", s.Drain.String(), "grace", s.Grace.String())
+	s.api.Drain()
+	time.Sleep(s.Drain)
+	if refuseConnections(s.listeners.public) == nil {
+		time.Sleep(acceptTime)
+	}
 	ctx, end := context.WithTimeout(context.Background(), s.Grace)
 	defer end()
 	defer time.AfterFunc(s.Grace-min(time.Second, s.Grace/4), cancel).Stop()
 	s.api.Stop()
-	drain(s.listeners.public)
 	if err := public.shutDown(ctx); err != nil {
 		return fmt.Errorf("some requests were cut off because they took longer than the grace of %s", s.Grace)
 	}
