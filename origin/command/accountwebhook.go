@@ -17,6 +17,7 @@ import (
 type accountWebhookCmd struct {
 	accountFlag
 	service.SecretKeyFlags
+	service.WebhookAllowFlag
 	tableFlag
 
 	Set    string `placeholder:"URL" xor:"what" help:"Make this https URL the webhook, and print its new secret."`
@@ -39,13 +40,18 @@ func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
+	networks, err := c.WebhookNetworks()
+	if err != nil {
+		return err
+	}
+	options := webhook.Options{Sealer: sealer, Allow: networks}
 	if c.Set == "" && !c.Rotate && !c.Test && !c.Remove {
 		return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
-			return c.show(ctx, std, webhook.New(l.Store(), webhook.Options{Sealer: sealer}), a.ID)
+			return c.show(ctx, std, webhook.New(l.Store(), options), a.ID)
 		})
 	}
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
-		s := webhook.New(l.Store(), webhook.Options{Sealer: sealer})
+		s := webhook.New(l.Store(), options)
 		if c.Remove {
 			return "webhook removed", s.Remove(ctx, a.ID)
 		}

@@ -198,8 +198,8 @@ func TestExamplesVerifyWebhooks(t *testing.T) {
 			defer proxy.Close()
 			roots := x509.NewCertPool()
 			roots.AddCert(proxy.Certificate())
-			local := &webhook.Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
-			sender := webhook.New(l.Store(), webhook.Options{Local: local})
+			sender := webhook.New(l.Store(), webhook.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+				Local: &webhook.Local{Roots: roots}})
 			_, account := ledgertest.NewAccountOn(t, l, e.File+"@example.org", book.Terms{})
 			secret, err := sender.Set(t.Context(), account, proxy.URL+"/hook")
 			require.NoError(t, err)

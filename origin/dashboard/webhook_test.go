@@ -57,7 +57,7 @@ func TestHangingReceiversBlockNoPage(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
 	s.Dashboard.Webhooks = webhook.New(s.Ledger.Store(), webhook.Options{Timeout: hung,
-		Local: &webhook.Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}})
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Local: &webhook.Local{Roots: roots}})
 	_, err := s.Dashboard.Webhooks.Set(t.Context(), s.account.ID, receiver.URL)
 	require.NoError(t, err)
 	const path = "/dashboard/settings/webhook"

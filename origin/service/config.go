@@ -76,7 +76,9 @@ type DashboardFlags struct {
 	TrustedProxy []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed when attempts to sign in, and forms and sign-ins in progress, are counted, separated by commas."`
 	SignUp       string   `name:"signup" enum:"closed,open" default:"closed" help:"Whether anybody may create an account on the free plan: closed or open (${default})."`
 	SourceURL    string   `placeholder:"URL" help:"Where the source code of this service is, for a link on the front door (default: no link)."`
-	Webhooks     string   `enum:"on,off" default:"on" help:"Send webhooks to accounts that have used 80 or 100 % of their points: on or off (${default}). Off with --dashboard=off."`
+	WebhookAllowFlag
+
+	Webhooks string `enum:"on,off" default:"on" help:"Send webhooks to accounts that have used 80 or 100 % of their points: on or off (${default}). Off with --dashboard=off."`
 }
 
 func (f *DashboardFlags) sendsWebhooks() bool { return f.Dashboard == "on" && f.Webhooks == "on" }
@@ -94,14 +96,29 @@ func (f *PublicURLFlag) At(port string) (*url.URL, error) {
 	return u, nil
 }
 
-func (f *DashboardFlags) trustedProxies() (list []netip.Prefix, err error) {
-	for _, text := range f.TrustedProxy {
+func (f *DashboardFlags) trustedProxies() ([]netip.Prefix, error) {
+	return parseNetworks("--trusted-proxy", f.TrustedProxy)
+}
+
+// WebhookAllowFlag lets webhooks reach the operator's own network.
+type WebhookAllowFlag struct {
+	WebhookAllow []string `name:"webhook-allow" placeholder:"CIDR" help:"Networks that get webhooks although they are not public, such as 10.20.0.0/16, separated by commas. Each customer can then have messages sent, over HTTPS, to any host there."`
+}
+
+// WebhookNetworks returns the networks of the flag.
+func (f *WebhookAllowFlag) WebhookNetworks() ([]netip.Prefix, error) {
+	return parseNetworks("--webhook-allow", f.WebhookAllow)
+}
+
+// parseNetworks parses the networks of a flag, of which an address alone is one.
+func parseNetworks(flag string, texts []string) (list []netip.Prefix, err error) {
+	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if address, notNetwork := netip.ParseAddr(text); notNetwork == nil {
 			network, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		if err != nil {
-			return nil, UsageError{Err: fmt.Errorf("--trusted-proxy %q is not a network, such as 10.0.0.0/8", text)}
+			return nil, UsageError{Err: fmt.Errorf("%s %q is not a network, such as 10.0.0.0/8", flag, text)}
 		}
 		list = append(list, network.Masked())
 	}

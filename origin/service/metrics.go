@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/addrspec/addrspec/lists/feed"
+	"github.com/addrspec/addrspec/origin/ledger/archive"
 )
 
 // metrics collects the statistics of all parts for /metrics, beside what package api counts.
@@ -51,6 +52,11 @@ func (s metrics) Collect(out chan<- prometheus.Metric) {
 	emit(out, "addrspec_ledger_locked",
 		"Accounts that another session has locked in PostgreSQL.", float64(ledger.Locked))
 	emit(out, "addrspec_ledger_undecided", "Charges that the next commit gives back.", float64(ledger.Undecided))
+
+	if path := s.SQLiteFile(); path != "" {
+		emit(out, "addrspec_backup_last_success_timestamp_seconds",
+			"When addrspec backup last copied the ledger; 0 if never.", unixSeconds(archive.LastBackup(path)))
+	}
 
 	responded, mx := 0.0, s.resolver.Stats()
 	if s.probing.succeeded.Load() {

@@ -146,7 +146,12 @@ func (s *Service) openEngine(ctx context.Context) (err error) {
 
 // openAPI opens the API, also for assistants, and the webhooks.
 func (s *Service) openAPI(context.Context) error {
-	s.webhooks = webhook.New(s.ledger.Store(), webhook.Options{Log: s.log.Logger, Grace: s.Grace, Sealer: s.sealer})
+	networks, err := s.WebhookNetworks()
+	if err != nil {
+		return err
+	}
+	s.webhooks = webhook.New(s.ledger.Store(),
+		webhook.Options{Log: s.log.Logger, Grace: s.Grace, Sealer: s.sealer, Allow: networks})
 	registry := prometheus.NewRegistry()
 	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
 	registry.MustRegister(collectors.NewGoCollector(), process)

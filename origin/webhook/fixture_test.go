@@ -100,7 +100,7 @@ func (f *fixture) fast() Options {
 		Log:   slog.New(slog.NewTextHandler(f.log, nil)),
 		Every: 30 * time.Millisecond, Timeout: patience, Grace: patience,
 		Retries: []time.Duration{10 * time.Millisecond, 20 * time.Millisecond},
-		Local:   &Local{Networks: loopback, Roots: f.receiver.roots()},
+		Allow:   loopback, Local: &Local{Roots: f.receiver.roots()},
 	}
 }
 

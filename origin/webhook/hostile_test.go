@@ -127,8 +127,8 @@ func TestHostileReceivers(t *testing.T) {
 
 // The client's own timer may end an attempt before the context does.
 func TestTimersOfTheClient(t *testing.T) {
-	local := &Local{Networks: loopback}
-	client := newClient(newGuard(local), local, 200*time.Millisecond)
+	local := new(Local)
+	client := newClient(newGuard(loopback), local, 200*time.Millisecond)
 	client.Timeout = 0
 	url := rawReceiver(t, nil, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
 	_, err := client.Do(must(http.NewRequest(http.MethodPost, url, nil))(t))
@@ -211,7 +211,8 @@ func TestRebinding(t *testing.T) {
 	must(f.Set(f.ctx, c.id, "https://example.com:"+f.port()))(t) // a name in the receiver's certificate
 	resolver, asked := nameServer(t, func(n int) string { return []string{"127.0.0.2", "127.0.0.1", "127.0.0.1"}[min(n, 2)] })
 	guarded := func(o *Options) {
-		o.Local = &Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}, Roots: f.receiver.roots(), Resolver: resolver}
+		o.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}
+		o.Local = &Local{Roots: f.receiver.roots(), Resolver: resolver}
 		o.Retries = []time.Duration{time.Millisecond, time.Millisecond}
 	}
 	c.use(8)

@@ -79,7 +79,7 @@ func runReplica() {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(os.Getenv(replicaRoot)))
 	_, _ = os.Stdout.WriteString("running\n")
-	New(l.Store(), Options{Every: 30 * time.Millisecond, Timeout: patience, Lease: patience, Local: &Local{Networks: loopback, Roots: roots}}).Run(context.Background())
+	New(l.Store(), Options{Every: 30 * time.Millisecond, Timeout: patience, Lease: patience, Allow: loopback, Local: &Local{Roots: roots}}).Run(context.Background())
 }
 
 // A replica that is killed while the receiver works leaves the message to another

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"code.dny.dev/ssrf"
-
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -26,12 +24,12 @@ type Options struct {
 	Retries []time.Duration // the waits between attempts; nil is 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h
 	Grace   time.Duration   // for attempts in progress when Run stops; 0 is 5 s
 	Sealer  *store.Sealer   // seals the signing secrets; nil stores them as they are
+	Allow   []netip.Prefix  // networks that get messages although they are not public
 	Local   *Local          // tests only
 }
 
 // Local lets a test send to servers of its own.
 type Local struct {
-	Networks []netip.Prefix // of IPv4, allowed although they are not public
 	Roots    *x509.CertPool // in place of the system's
 	Resolver *net.Resolver  // in place of the system's
 }
@@ -54,7 +52,7 @@ type Sender struct {
 	Options
 	store   store.Store
 	writing sync.Mutex // locked during a transaction
-	guard   *ssrf.Guardian
+	guard   *guard
 	client  *http.Client
 
 	slots, tests chan struct{} // have an element for each attempt in progress
@@ -75,7 +73,7 @@ func New(s store.Store, o Options) *Sender {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	guard := newGuard(o.Local)
+	guard := newGuard(o.Allow)
 	return &Sender{Options: o, store: s, guard: guard, client: newClient(guard, o.Local, o.Timeout),
 		slots: make(chan struct{}, maxAttempts), tests: make(chan struct{}, maxTests)}
 }

@@ -27,9 +27,10 @@ const (
 )
 
 // CheckURL returns an error that wraps ErrURL unless url is the canonical form of a URL that
-// an account can have as its webhook.
+// an account can have as its webhook, of whatever network: each attempt checks that.
 func CheckURL(url string) error {
-	canonical, err := acceptURL(url, newGuard(nil))
+	everywhere := []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0), netip.PrefixFrom(netip.IPv6Unspecified(), 0)}
+	canonical, err := acceptURL(url, newGuard(everywhere))
 	if err == nil && canonical != url {
 		err = fmt.Errorf("%w: it is not in its canonical form", ErrURL)
 	}
@@ -39,7 +40,7 @@ func CheckURL(url string) error {
 // acceptURL returns the canonical form of a webhook's URL, or an error that wraps
 // ErrURL. It does not look up the name: the client checks the addresses whenever
 // it connects.
-func acceptURL(raw string, guard *ssrf.Guardian) (string, error) {
+func acceptURL(raw string, guard *guard) (string, error) {
 	u, err := parseURL(raw)
 	if err == nil {
 		err = canonicalHost(u, guard)
@@ -99,7 +100,7 @@ var localNames = []string{".localhost", ".local", ".internal", ".home.arpa", ".t
 // canonicalHost checks the host and the port and writes them in their usual form. The port is
 // 443, or 1024 and above for receivers that run without special rights: the other ports below
 // 1024 belong to other protocols, such as mail, SSH and directories.
-func canonicalHost(u *url.URL, guard *ssrf.Guardian) error {
+func canonicalHost(u *url.URL, guard *guard) error {
 	host, given := strings.ToLower(u.Hostname()), u.Port()
 	switch ip, err := netip.ParseAddr(host); {
 	case err == nil && ip.Zone() == "" && ip.Is6() == strings.HasPrefix(u.Host, "["):
@@ -113,11 +114,12 @@ func canonicalHost(u *url.URL, guard *ssrf.Guardian) error {
 	case len(host) > maxHost || !hostName.MatchString(host):
 		return errors.New("its host is not a name such as hooks.example.com, without a final dot, " +
 			"and not an IP address in the usual form, such as 192.0.2.1 or [2001:db8::1]")
+	case guard.internal:
 	case !strings.Contains(host, "."):
 		return errors.New("its host has no dot; give the full name, such as hooks.example.com")
 	}
 	for _, suffix := range localNames {
-		if strings.HasSuffix(host, suffix) {
+		if !guard.internal && strings.HasSuffix(host, suffix) {
 			return fmt.Errorf("names under %s have no public address", suffix)
 		}
 	}
@@ -134,27 +136,39 @@ func canonicalHost(u *url.URL, guard *ssrf.Guardian) error {
 	return nil
 }
 
-// newGuard returns what decides whether an address is public. We use a library
+// A guard decides which addresses are connected to.
+type guard struct {
+	*ssrf.Guardian
+	internal bool // names that no public address can have are accepted
+}
+
+// newGuard returns a guard that permits public addresses and those in networks. We use a library
 // because it is generated from IANA's registries of special-purpose addresses; it
 // also refuses whatever embeds an IPv4 address: mapped, 6to4, NAT64, Teredo.
 // canonicalHost has checked the port.
-func newGuard(local *Local) *ssrf.Guardian {
-	options := []ssrf.Option{ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(wireServer)}
-	if local != nil {
-		options = append(options, ssrf.WithAllowedV4Prefixes(local.Networks...))
+func newGuard(networks []netip.Prefix) *guard {
+	var v4, v6 []netip.Prefix
+	for _, network := range networks {
+		if network.Addr().Is4() {
+			v4 = append(v4, network)
+		} else {
+			v6 = append(v6, network)
+		}
 	}
-	return ssrf.New(options...)
+	guardian := ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(wireServer),
+		ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	return &guard{guardian, len(networks) > 0}
 }
 
 // wireServer is Azure's address of the host for its virtual machines. It is a public address by
 // IANA's registries, and gives a machine its configuration and secrets.
 var wireServer = netip.MustParsePrefix("168.63.129.16/32")
 
-// newClient returns a client that connects to public addresses only. The guard
+// newClient returns a client that connects to what the guard permits. The guard
 // sees the address of every connection after the name was resolved, so a name that
 // changes its address between two lookups gains nothing. The environment's proxy would
 // resolve the name itself, so it is ignored.
-func newClient(guard *ssrf.Guardian, local *Local, timeout time.Duration) *http.Client {
+func newClient(guard *guard, local *Local, timeout time.Duration) *http.Client {
 	o := outgoing.Options{Timeout: timeout, Direct: true, Dialer: net.Dialer{Control: guard.Safe}}
 	if local != nil {
 		o.Dialer.Resolver, o.Roots = local.Resolver, local.Roots

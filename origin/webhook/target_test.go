@@ -72,6 +72,22 @@ func TestRefusedURLs(t *testing.T) {
 	}
 }
 
+// An operator's own networks are permitted, with the names that hosts have there, and no other network.
+func TestAllowedNetworks(t *testing.T) {
+	guard := newGuard([]netip.Prefix{netip.MustParsePrefix("10.20.0.0/16"), netip.MustParsePrefix("fd00:1::/32")})
+	for _, raw := range []string{"https://10.20.3.4/", "https://[fd00:1::1]/", "https://receiver:8443/", "https://hooks.internal/",
+		"https://hooks.example.com/"} {
+		require.NoError(t, errOf(acceptURL(raw, guard)), raw)
+		require.NoError(t, CheckURL(raw), raw)
+	}
+	for _, raw := range []string{"https://10.21.0.1/", "https://[fd00:2::1]/", "https://127.0.0.1/", "https://169.254.169.254/",
+		"http://10.20.3.4/", "https://10.20.3.4:25/"} {
+		require.ErrorIs(t, errOf(acceptURL(raw, guard)), ErrURL, raw)
+	}
+	require.NoError(t, guard.Safe("tcp4", "10.20.3.4:443", nil))
+	require.Error(t, guard.Safe("tcp4", "10.21.0.1:443", nil))
+}
+
 // What is accepted is bounded, canonical, public if it is a literal, and goes to
 // the host and port that it shows.
 func FuzzAccept(f *testing.F) {

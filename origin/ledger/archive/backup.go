@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -25,7 +26,30 @@ func Backup(ctx context.Context, path, place string, force bool, progress Progre
 	if err := requireOther(path, place); err != nil {
 		return Summary{}, err
 	}
-	return copyTo(ctx, path, "rw", place, force, progress, func(string) error { return nil })
+	s, err := copyTo(ctx, path, "rw", place, force, progress, func(string) error { return nil })
+	if err == nil {
+		err = os.WriteFile(stamp(path), nil, 0o600)
+		if now := time.Now(); err == nil {
+			err = os.Chtimes(stamp(path), now, now)
+		}
+		if err != nil {
+			err = fmt.Errorf("the backup is complete, but when it was made could not be noted for /metrics: %w", err)
+		}
+	}
+	return s, err
+}
+
+// stamp is an empty file beside the ledger, whose time is that of the last backup. A row would be in the
+// copies too, and a restore would bring its time back.
+func stamp(path string) string { return path + "-backup" }
+
+// LastBackup returns when the ledger in the SQLite file at path was last backed up; zero for never.
+func LastBackup(path string) time.Time {
+	info, err := os.Stat(stamp(path))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // copyTo copies the ledger at path to a new file, and lets finish change the copy once it is

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,7 @@ func TestCopiesUnderLoad(t *testing.T) {
 		path, isFile := strings.CutPrefix(url, "sqlite:")
 		secret, points, copied := newLedger(t, url), 0, filepath.Join(t.TempDir(), "copy.db")
 		if isFile {
+			require.Zero(t, LastBackup(path))
 			grow(t, url, 5_000)
 		}
 		kill := startWorker(t, url, secret)
@@ -50,6 +52,7 @@ func TestCopiesUnderLoad(t *testing.T) {
 				info, err := os.Stat(copied)
 				require.NoError(t, err)
 				require.Equal(t, os.FileMode(0o600), info.Mode())
+				require.False(t, LastBackup(path).Before(info.ModTime().Truncate(time.Second)))
 			}
 		}
 		kill()
