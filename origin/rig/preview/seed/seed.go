@@ -99,6 +99,7 @@ func (s *seeder) policies(account int64) error {
 
 // keys creates the keys of the owner and their usage. It returns the busiest.
 func (s *seeder) keys(account int64) (shop int64, err error) {
+	var used int64 // this month, by all keys
 	budget, rate := book.Limit(90_000), book.Limit(20)
 	busy := book.KeyTerms{Budget: &budget, Rate: &rate, Expires: time.Now().AddDate(1, 0, 0), Policy: "sign-up"}
 	for n, name := range []string{"warehouse", "<b>old</b> été", "a key whose name has all sixty-four characters that are allowed.", "sign-up form", "shop"} {
@@ -110,15 +111,17 @@ func (s *seeder) keys(account int64) (shop int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if err := s.month(account, k.ID, int64(n)); err != nil {
+		usedByKey, err := s.month(account, k.ID, int64(n), used)
+		if err != nil {
 			return 0, err
 		}
+		used += usedByKey
 		switch name {
 		case "<b>old</b> été":
 			err = s.ledger.RevokeKey(s, account, k.ID)
 		case "shop":
 			shop = k.ID
-			if err = s.charge(secret, 81_234); err == nil {
+			if err = s.charge(secret, 81_234-used); err == nil {
 				_, _, err = s.ledger.RotateKey(s, account, k.ID, 24*time.Hour)
 			}
 		}
@@ -129,16 +132,25 @@ func (s *seeder) keys(account int64) (shop int64, err error) {
 	return shop, nil
 }
 
-// month adds usage of a key on the days before today; times 0 adds none.
-func (s *seeder) month(account, key, times int64) error {
-	return s.ledger.Store().Transact(s, store.Transaction{Decide: func(time.Time) (list []store.Statement, _ error) {
-		for day := int64(1); day < 30 && times > 0; day++ {
-			n := times * 1000 * ((day*7)%11 + 1)
-			list = append(list, store.Statement{Name: "add_usage", Args: []any{account, key, int64(s.today) - day, n, n / 2, n / 90,
+// month adds usage of a key on the days before today; times 0 adds none. It returns the points of
+// this month, which it adds to what the account's other keys have used.
+func (s *seeder) month(account, key, times, others int64) (used int64, err error) {
+	month := book.MonthOf(s.today.Time())
+	err = s.ledger.Store().Transact(s, store.Transaction{Decide: func(time.Time) (list []store.Statement, _ error) {
+		used = 0
+		for ago := int64(1); ago < 30 && times > 0; ago++ {
+			day, n := s.today-book.Day(ago), times*40*((ago*7)%11+1)
+			if book.MonthOf(day.Time()) == month {
+				used += n
+			}
+			list = append(list, store.Statement{Name: "add_usage", Args: []any{account, key, int64(day), n, n / 2, n / 90,
 				n * 9 / 10, n / 10, n / 30, n / 2, n / 100, n / 20, n / 200, n / 50, int64(0)}})
 		}
-		return list, nil
+		return append(list,
+			store.Statement{Name: "put_key", Args: []any{key, int64(month), used, int64(0)}},
+			store.Statement{Name: "put_account", Args: []any{account, int64(month), others + used, int64(0), int64(0)}}), nil
 	}})
+	return used, err
 }
 
 // charge uses points of this month.
