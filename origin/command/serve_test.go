@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -439,16 +440,30 @@ func TestFewOpenFiles(t *testing.T) {
 	require.NotContains(t, s.wholeLog(t), "too many open files")
 }
 
-// SIGTERM ends the process although PostgreSQL does not respond, also after a request that waited for it.
+// SIGTERM ends the process although PostgreSQL does not respond to the requests of forty clients.
 func TestStopWhileTheDatabaseHangs(t *testing.T) {
 	p := launchOn(t, pgtest.NeedDatabase(t), nil, "--grace", "1s")
 	key := p.newKey(t)
+	var clients sync.WaitGroup
+	asked := make(chan struct{}, 40)
+	for range 40 {
+		clients.Go(func() {
+			for {
+				status, _, err := p.get(key, "/v1/email/jane@mail.example")
+				if err != nil {
+					return
+				}
+				if status == http.StatusServiceUnavailable && len(asked) == 0 {
+					asked <- struct{}{}
+				}
+			}
+		})
+	}
+	defer clients.Wait()
 	thaw, err := pgtest.Need(t).Freeze(t.Context())
 	require.NoError(t, err)
 	defer thaw()
-	status, body, err := p.get(key, "/v1/email/jane@mail.example")
-	require.NoError(t, err)
-	require.Equal(t, http.StatusServiceUnavailable, status, body)
+	<-asked
 	require.NoError(t, p.Terminate(10*time.Second))
 	require.True(t, p.log.Contains(`"msg":"stopped"`), p.log.String())
 }
