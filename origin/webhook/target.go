@@ -105,7 +105,8 @@ func canonicalHost(u *url.URL, guard *guard) error {
 	switch ip, err := netip.ParseAddr(host); {
 	case err == nil && ip.Zone() == "" && ip.Is6() == strings.HasPrefix(u.Host, "["):
 		if guard.SafeAddr(ip) != nil {
-			return errors.New("its host is an address that is not public: webhooks go to public addresses only")
+			return errors.New("its host is an address that is not public: " +
+				"webhooks go to public addresses only, unless the operator permits the network (--webhook-allow)")
 		}
 		host = ip.String()
 		if ip.Is6() {
