@@ -137,37 +137,18 @@ formatted() {
 	[ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; return 1; }
 }
 
-# Words of a private dialect that this project once had. An RFC's limit may be
-# quoted in octets. DNS has an answer section, and the table answers is named for ever.
-plain() {
-	words='stands?|stood|tells?|told|octets?|whoever|look-ups?|folders?|under way|answer(s|ed|ing)?'
-	! git grep -nwiE "$words" -- '*.go' '*.ts' '*.mjs' '*.md' '*.sql' '*.rs' '*.py' '*.java' '*.c' \
-		':!origin/mx' ':!origin/rig/mxtest' ':!origin/ledger/store' ':!origin/ledger/archive' |
-		grep -vE 'RFC|limit in octets|octet-stream|mxtest\.Answer|(r|m|msg|reply)\.Answer|(FROM|INTO) answers|stored answer"'
-}
-
 # No test may depend on how fast the machine is.
 no_timed_tests() { go run -C .ci/tools ./realtime "$root"; }
-
-# inspect reads the code without running it.
-inspect() {
-	quietly gofmt formatted || failed=1
-	quietly 'plain words' plain || failed=1
-	quietly 'no timed tests' no_timed_tests || failed=1
-	quietly 'go vet' in_modules go vet ./... || failed=1
-	# Only test all builds the component.
-	quietly 'go vet of the component' env GOOS=wasip1 GOARCH=wasm go vet -tags component ./wasm/guest || failed=1
-}
 
 # go_test NAME FLAGS... tests packages, and prints a line for each of them and what
 # failed. Several packages run at once, because tests wait for processes. Without paths
 # and symbols the binaries of all clones are the same, and linked in half of the time.
-# inspect has run go vet. The timeout is for tests that hang: with empty caches a slow
-# machine took over 30 minutes for wasm/bindings, which CI does in 12.
+# go test vets what it compiles; ci has all of go vet. The timeout is for tests that hang:
+# with empty caches a slow machine took over 30 minutes for wasm/bindings, which CI does in 12.
 go_test() {
 	record=$1
 	shift
-	set -- -vet=off -ldflags='-s -w' -p 4 -parallel 8 -timeout 80m "$@"
+	set -- -ldflags='-s -w' -p 4 -parallel 8 -timeout 80m "$@"
 	fetched gotestsum --version || { go test "$@"; return; }
 	tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary=skipped --jsonfile "$logs/$record.json" -- "$@"
 }
@@ -226,20 +207,25 @@ ended() {
 	echo "./build.sh $1: green in $took s"
 }
 
+# The tests of core need no module, so they run while it is built.
 test_usual() {
-	step 'testing; the first time takes minutes, because Go compiles all packages'
 	settings
+	step 'fetching tools, building the module and testing core; the first time Go compiles for minutes'
 	prepare edge_tools journey_tools &
 	prepared=$!
-	quietly 'build the module' build_module || failed=1
-	inspect
+	quietly 'build the module' build_module &
+	module=$!
+	quietly gofmt formatted || failed=1
+	quietly 'no timed tests' no_timed_tests || failed=1
+	go_test core -short ./core/... || failed=1
+	wait $module || failed=1
 	wait $prepared
 	databases_in_memory
-	step 'running all Go tests; a line for each package'
+	step 'testing the rest; a line for each package'
 	# The pattern skips no test. It makes Go forget skipped ones once a tool is installed.
-	go_test test -short -skip "^tools $(installed | cksum)\$" ./... || failed=1
+	go_test test -short -skip "^tools $(installed | cksum)\$" $(go list ./... | grep -vE '/addrspec/core(/|$)') || failed=1
 	test_programs -short || failed=1
-	skipped test $(modules)
+	skipped core test $(modules)
 	ended test
 }
 
@@ -253,19 +239,10 @@ race_detector() {
 	CGO_ENABLED=1 go build "$@" -o /dev/null ./wasm/host 2>/dev/null && echo "$@" || echo '   skipped: the race detector (no C compiler)' >&2
 }
 
-# The packages of the origin whose tests run under the race detector as a whole. The
-# others start processes and browsers, whose time it multiplies by five; of those it
-# runs what is concurrent in the test's own process. Where nothing is concurrent, as in
-# what reads and writes files, the detector has nothing to find.
-concurrent() { go list ./origin/... | grep -vE '/(origin|command|dashboard|docs|browser|clients)$' | grep -vE "$sequential"; }
-sequential='/(check/input|command/complete|contract/problems)$'
-concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|InProgress|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
-
+# race runs the tests of what is concurrent.
 race() (
 	export CGO_ENABLED=1
-	go_test race -count=1 -short $race $(concurrent) ./wasm/host/... || failed=1
-	go_test race-parts -count=1 -short $race -run "$concurrent_tests" ./origin/command ./origin/dashboard || failed=1
-	[ -z "$failed" ]
+	go_test race -count=1 -short $race ./origin/... ./wasm/host/...
 )
 
 # packages_with TEXT lists the packages of the product whose tests contain it.
@@ -279,6 +256,9 @@ test_ci() {
 	prepare edge_tools runtime_tools form_tools browser_tools server_tools native_tools client_tools hook_tools &
 	prepared=$!
 	quietly 'build the module' build_module || failed=1
+	quietly 'go vet' in_modules go vet ./... || failed=1
+	# Only test all builds the component.
+	quietly 'go vet of the component' env GOOS=wasip1 GOARCH=wasm go vet -tags component ./wasm/guest || failed=1
 	if fetched staticcheck -version; then quietly staticcheck in_modules tool staticcheck ./... || failed=1; fi
 	wait $prepared
 	go_test edge -count=1 ./edge ./wasm/bindings & # the longest; Deno's permissions leave /dev/shm out
@@ -289,7 +269,7 @@ test_ci() {
 	race=$(race_detector)
 	[ -z "$race" ] || race || failed=1
 	wait $edge || failed=1
-	skipped edge whole race race-parts $(modules)
+	skipped edge whole race $(modules)
 	ended 'test ci'
 }
 
