@@ -64,7 +64,7 @@ func TestHostileReceivers(t *testing.T) {
 		ok, none  = "HTTP/1.1 200 OK\r\n", "Content-Length: 0\r\n\r\n"
 		early     = "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"
 		switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"
-		soon      = 300 * time.Millisecond // of attempts that get no response anyhow
+		soon      = 2 * time.Second // of attempts that get no response anyhow
 	)
 	silent := func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 	speaks := func(text string, then func(net.Conn)) func(net.Conn) {
