@@ -1,9 +1,6 @@
 package idna
 
-import (
-	"sort"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // mapLabel sets c.text to label, mapped by UTS #46 and in NFC.
 func (c *Converter) mapLabel(label []byte) Violation {
@@ -22,8 +19,7 @@ func (c *Converter) mapLabel(label []byte) Violation {
 	return Violation{}
 }
 
-// addMapped adds the mapping of r and reports whether r is allowed. A jamo is disallowed
-// alone, but a label is judged in NFC, which composes jamo to syllables.
+// addMapped adds the mapping of r by UTS #46 and reports whether r is allowed.
 func (t *runes) addMapped(r rune) bool {
 	if r < utf8.RuneSelf {
 		t.add(lowerRune(r))
@@ -31,33 +27,27 @@ func (t *runes) addMapped(r rune) bool {
 	}
 	switch propertiesOf(r).status() {
 	case disallowed:
-		if !isJamo(r) {
-			return false
+		return false
+	case mapped: // to lower case unless the tables have another mapping
+		i := mappings.find(r)
+		if i < 0 {
+			t.addDecomposed(r, lowerCase)
+			return true
 		}
-		t.add(r)
-	case mapped:
-		t.addMapping(r)
+		to := mappedTo.at(i)
+		if to < severalFrom {
+			t.addDecomposed(to, keepCase)
+			return true
+		}
+		size := texts[to-severalFrom]
+		for _, m := range texts[to-severalFrom+1:][:size] {
+			t.addDecomposed(m, keepCase)
+		}
 	case ignored:
-	default:
+	default: // valid, perhaps among others only
 		t.addDecomposed(r, keepCase)
 	}
 	return true
-}
-
-// addMapping adds the mapping of r by UTS #46: the one in the tables or, if they
-// have none, the lower case of r.
-func (t *runes) addMapping(r rune) {
-	if to := mappedString(r); to != "" {
-		for _, m := range to {
-			t.addDecomposed(m, keepCase)
-		}
-		return
-	}
-	if m := mapRune(mappedRanges[:], r); m != r {
-		t.addDecomposed(m, keepCase)
-		return
-	}
-	t.addDecomposed(r, lowerCase)
 }
 
 // Unicode Normalization Form C (UAX #15).
@@ -108,10 +98,6 @@ func (c *Converter) AppendLowerNFC(dst, s []byte) []byte {
 	return c.text.appendTo(dst)
 }
 
-// decomposition is one step of the canonical decomposition of composed; second
-// is 0 if first replaces it alone.
-type decomposition struct{ composed, first, second rune }
-
 // Whether decomposing keeps the case.
 const (
 	keepCase  = false
@@ -121,14 +107,17 @@ const (
 // addDecomposed adds the canonical decomposition of r in canonical order, and in
 // lower case if lowered is set.
 func (t *runes) addDecomposed(r rune, lowered bool) {
-	if hangulBase <= r && r < hangulEnd {
-		t.addHangul(r)
+	if i := r - hangulBase; 0 <= i && r < hangulEnd {
+		t.text = append(t.text, leadBase+i/syllablesOf, vowelBase+i%syllablesOf/trailCount)
+		if trail := i % trailCount; trail != 0 {
+			t.add(trailBase + trail)
+		}
 		return
 	}
-	if d := decompositionOf(r); d != nil {
-		t.addDecomposed(d.first, lowered)
-		if d.second != 0 {
-			t.addDecomposed(d.second, lowered)
+	if i := decompositions.find(r); i >= 0 {
+		t.addDecomposed(firsts.at(i), lowered)
+		if second := seconds.at(i); second != 0 {
+			t.addDecomposed(second, lowered)
 		}
 		return
 	}
@@ -136,18 +125,13 @@ func (t *runes) addDecomposed(r rune, lowered bool) {
 		r = lowerRune(r)
 	}
 	t.add(r)
-	t.reorder()
-}
-
-// reorder moves the last character before those of a higher combining class
-// (Unicode section 3.11, canonical ordering).
-func (t *runes) reorder() {
-	s := t.text
-	i := len(s) - 1
-	if s[i] < firstMark {
+	if r < firstMark {
 		return
 	}
-	class := propertiesOf(s[i]).class()
+	// Move it before characters of a higher combining class (Unicode section 3.11, canonical ordering).
+	s := t.text
+	i := len(s) - 1
+	class := propertiesOf(r).class()
 	if class == 0 {
 		return
 	}
@@ -170,66 +154,21 @@ func (t *runes) compose() {
 			length++
 			continue
 		}
-		class := propertiesOf(r).class()
-		blocked := length-1 > starter && propertiesOf(s[length-1]).class() >= class
-		if starter >= 0 && !blocked {
-			if c := composed(s[starter], r); c != 0 {
+		p := propertiesOf(r)
+		if starter >= 0 && p.composes() {
+			blocked := length-1 > starter && propertiesOf(s[length-1]).class() >= p.class()
+			if c := composed(s[starter], r); c != 0 && !blocked {
 				s[starter] = c
 				continue
 			}
 		}
-		if class == 0 {
+		if p.class() == 0 {
 			starter = length
 		}
 		s[length] = r
 		length++
 	}
 	t.text = s[:length]
-}
-
-// latinEnd is the end of the characters that have a separate table: Latin letters
-// and their marks.
-const latinEnd = 0x370
-
-// latinDecompositions has the index in decompositions plus 1, or 0. Of an address with
-// two such letters, the searches took 1,150 of 11,600 instructions (callgrind).
-var latinDecompositions = func() (numbers [latinEnd]uint16) {
-	for i := 0; decompositions[i].composed < latinEnd; i++ { // a range would copy the array to the stack, and into the module
-		numbers[decompositions[i].composed] = uint16(i + 1)
-	}
-	return numbers
-}()
-
-// decompositionOf returns the first step of the decomposition of r, or nil.
-func decompositionOf(r rune) *decomposition {
-	if uint32(r) < latinEnd {
-		if number := latinDecompositions[r]; number != 0 {
-			return &decompositions[number-1]
-		}
-		return nil
-	}
-	i := sort.Search(len(decompositions), func(i int) bool { return decompositions[i].composed >= r })
-	if i < len(decompositions) && decompositions[i].composed == r {
-		return &decompositions[i]
-	}
-	return nil
-}
-
-// composed returns the character that first and second compose into, or 0.
-func composed(first, second rune) rune {
-	if r := composedHangul(first, second); r != 0 {
-		return r
-	}
-	i := sort.Search(len(compositions), func(i int) bool {
-		d := &decompositions[compositions[i]]
-		return d.first > first || d.first == first && d.second >= second
-	})
-	if i < len(compositions) {
-		if d := &decompositions[compositions[i]]; d.first == first && d.second == second {
-			return d.composed
-		}
-	}
-	return 0
 }
 
 // The constants of the algorithm that composes Hangul syllables (Unicode section
@@ -246,30 +185,24 @@ const (
 	syllablesOf = vowelCount * trailCount
 )
 
-// isJamo reports whether r is a character that Hangul syllables are composed of.
-func isJamo(r rune) bool {
-	lead, vowel, trail := r-leadBase, r-vowelBase, r-trailBase
-	return 0 <= lead && lead < leadCount || 0 <= vowel && vowel < vowelCount || 0 < trail && trail < trailCount
-}
-
-// addHangul adds the decomposition of the Hangul syllable r.
-func (t *runes) addHangul(r rune) {
-	i := r - hangulBase
-	t.text = append(t.text, leadBase+i/syllablesOf, vowelBase+i%syllablesOf/trailCount)
-	if trail := i % trailCount; trail != 0 {
-		t.add(trailBase + trail)
-	}
-}
-
-// composedHangul returns the Hangul syllable that first and second compose into,
-// or 0.
-func composedHangul(first, second rune) rune {
+// composed returns the character that first and second compose into, or 0.
+func composed(first, second rune) rune {
 	lead, vowel, trail, syllable := first-leadBase, second-vowelBase, second-trailBase, first-hangulBase
 	switch {
 	case 0 <= lead && lead < leadCount && 0 <= vowel && vowel < vowelCount:
 		return hangulBase + (lead*vowelCount+vowel)*trailCount
 	case 0 <= syllable && first < hangulEnd && syllable%trailCount == 0 && 0 < trail && trail < trailCount:
 		return first + trail
+	}
+	n := composing.find(first)
+	if n < 0 {
+		return 0
+	}
+	bounds := pairs[2*n : 2*n+4]
+	for i := int(bounds[0]) | int(bounds[1])<<8; i < int(bounds[2])|int(bounds[3])<<8; i++ {
+		if partners.low[i] == byte(second) && partners.at(i) == second {
+			return composite.at(i)
+		}
 	}
 	return 0
 }

@@ -2,11 +2,10 @@ package typo
 
 import (
 	"bytes"
+	_ "embed"
 
 	"github.com/addrspec/addrspec/core/idna"
 )
-
-//go:generate go run ./genlooks looks_table.go
 
 // A domain with characters beyond ASCII is read as it looks: gmаil.com with a
 // Cyrillic а as gmail.com. Then its name must be that of a target, but for one
@@ -153,24 +152,29 @@ func (l *look) setStray() {
 	}
 }
 
+// looks has the number of the block of each 64 characters up to looksEnd, and the blocks. They have a byte for each
+// character: the letter of ASCII that it looks like, and bit 7 if the character is that letter with marks; or 0.
+// core/idna/gentables generates it.
+//
+//go:embed looks.bin
+var looks string
+
+const looksEnd = 0x1D240
+
 // lookOf returns the letter of ASCII that r looks like, or stray, and whether r is
 // that letter with marks.
 func lookOf(r rune) (b byte, marked bool) {
 	if r < 0x80 {
 		return byte(r), false
 	}
-	low, high := 0, len(looks)
-	for low < high {
-		if middle := (low + high) / 2; rune(looks[middle]>>8) < r {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low == len(looks) || rune(looks[low]>>8) != r {
+	if r >= looksEnd {
 		return stray, false
 	}
-	return byte(looks[low] & 0x7F), looks[low]&0x80 != 0
+	b = looks[looksEnd>>6+int(looks[r>>6])<<6+int(r&63)]
+	if b == 0 {
+		return stray, false
+	}
+	return b & 0x7F, b&0x80 != 0
 }
 
 // The digits that look like letters (UTS #39), and rn for m.

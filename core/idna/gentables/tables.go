@@ -1,240 +1,190 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
+	"encoding/binary"
 	"log"
+	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// The layout of a record, as core/idna/properties.go reads it.
+// The properties of a character, as core/idna/properties.go reads them.
 const (
-	statusShift  = 0 // 3 bits
+	disallowed = iota // status: 3 bits
+	pvalid
+	contextJ
+	contextO
+	mapped
+	ignored
+	jamo
+
 	bidiShift    = 3 // 3 bits
 	scriptShift  = 6 // 2 bits
 	joinsNext    = 1 << 8
 	joinsBefore  = 1 << 9
 	joinsThrough = 1 << 10
-	markBit      = 1 << 11
-	cccShift     = 16 // 8 bits
+	mark         = 1 << 11
+	composes     = 1 << 12
+	classShift   = 16 // 8 bits
 )
 
-// The status of a character in a domain label.
-const (
-	statusDisallowed = iota
-	statusPValid
-	statusContextJ
-	statusContextO
-	statusMapped
-	statusIgnored
+var (
+	bidiClasses = map[string]uint32{"Left_To_Right": 1, "Right_To_Left": 2, "Arabic_Letter": 2, "Arabic_Number": 3,
+		"European_Number": 4, "Nonspacing_Mark": 5, "European_Separator": 6, "Common_Separator": 6,
+		"European_Terminator": 6, "Other_Neutral": 6, "Boundary_Neutral": 6}
+	scripts = map[string]uint32{"Greek": 1, "Hebrew": 2, "Hiragana": 3, "Katakana": 3, "Han": 3}
+	joining = map[string]uint32{"Dual_Joining": joinsNext | joinsBefore, "Left_Joining": joinsNext,
+		"Right_Joining": joinsBefore, "Transparent": joinsThrough}
 )
 
-// A block of the table has 1<<blockShift characters.
-const blockShift = 6
+// tables returns core/idna/tables.bin: the start of each part, in three bytes, the end of the last one, and the parts.
+func (d *data) tables() []byte {
+	pages, blocks, records := d.propertyTable()
+	parts := append([][]byte{pages, blocks}, columns(records)...)
+	decomposed := slices.Sorted(maps.Keys(d.Decompositions))
+	var firsts, seconds []rune
+	for _, r := range decomposed {
+		pair := append(d.Decompositions[r], 0)
+		firsts, seconds = append(firsts, pair[0]), append(seconds, pair[1])
+	}
+	var upper, lower []rune // but of characters with a decomposition, whose characters are mapped instead
+	for _, r := range slices.Sorted(maps.Keys(d.Lower)) {
+		if r >= utf8.RuneSelf && d.Decompositions[r] == nil {
+			upper, lower = append(upper, r), append(lower, d.Lower[r])
+		}
+	}
+	parts = slices.Concat(parts, set(decomposed), columns(firsts), columns(seconds), d.compositions(),
+		set(upper), columns(lower), d.mappingTable())
+	var header []byte
+	place := 3 * (len(parts) + 1)
+	for _, part := range append(parts, nil) {
+		header = append(header, byte(place), byte(place>>8), byte(place>>16))
+		place += len(part)
+	}
+	return append(header, slices.Concat(parts...)...)
+}
 
-// propertyLimit is the end of the planes with letters. Of the characters beyond
-// it a label may contain only variation selectors, which package idna treats
-// separately.
-const propertyLimit = 0x40000
-
-// writeProperties writes the two-stage table: the number of each block, the
-// blocks, which consist of record numbers, and the records.
-func writeProperties(b *bytes.Buffer) {
-	records, numbers := []uint32{0}, map[uint32]byte{0: 0}
-	blocks, places := []byte{}, map[string]int{}
-	var index []byte
+// propertyTable returns the number of the block of each 64 characters, in two bytes; the blocks, which have the number of
+// each character's properties; and the properties. Its end is that of the planes with letters: of the characters beyond
+// it a label may contain only variation selectors, which package idna treats separately.
+func (d *data) propertyTable() (pages, blocks []byte, records []uint32) {
+	records = []uint32{0}
+	places := map[string]int{}
 	last := 0
-	for start := rune(0); start < propertyLimit; start += 1 << blockShift {
-		block := make([]byte, 1<<blockShift)
+	for start := rune(0); start < 0x40000; start += 64 {
+		block := make([]byte, 64)
 		for i := range block {
-			p := record(start + rune(i))
-			n, ok := numbers[p]
-			if !ok {
-				if len(records) == 256 {
-					log.Fatal("gentables: more than 256 records")
-				}
-				n = byte(len(records))
-				records, numbers[p] = append(records, p), n
+			p := d.record(start + rune(i))
+			n := slices.Index(records, p)
+			if n < 0 {
+				n, records = len(records), append(records, p)
 			}
-			block[i] = n
+			if n > 255 {
+				log.Fatal("more than 256 records")
+			}
+			block[i] = byte(n)
 		}
 		place, ok := places[string(block)]
 		if !ok {
-			place = len(blocks) >> blockShift
+			place = len(places)
 			places[string(block)] = place
 			blocks = append(blocks, block...)
 		}
-		index = append(index, byte(place), byte(place>>8))
+		pages = binary.LittleEndian.AppendUint16(pages, uint16(place))
 		if strings.Trim(string(block), "\x00") != "" {
-			last = len(index)
+			last = len(pages)
 		}
 	}
-	writeString(b, "propertyIndex", "propertyIndex has the number of the block of each 64 characters, in two bytes, little-endian.", index[:last])
-	writeString(b, "propertyBlocks", "propertyBlocks has the number of the record of each character of a block.", blocks)
-	fmt.Fprintf(b, "// propertyRecords are the distinct records.\nvar propertyRecords = [...]properties{\n")
-	for _, p := range records {
-		fmt.Fprintf(b, "%#x,\n", p)
-	}
-	fmt.Fprintf(b, "}\n\n")
+	return pages[:last], blocks, records
 }
 
-func record(r rune) uint32 {
-	if 0xD800 <= r && r <= 0xDFFF {
-		return 0
+func (d *data) record(r rune) uint32 {
+	c := d.Properties.at(r)
+	record := d.status(r) | c.Class<<classShift
+	if strings.HasSuffix(c.Category, "_Mark") {
+		record |= mark
 	}
-	p := propertiesOf(r).class << cccShift
-	if propertiesOf(r).category[0] == 'M' {
-		p |= markBit
+	if d.seconds[r] || composesHangul(r) && r >= 0x1161 {
+		record |= composes
 	}
-	status := statusOf(r)
-	p |= uint32(status) << statusShift
-	if status == statusPValid || status == statusContextJ || status == statusContextO {
-		p |= bidiClass(r)<<bidiShift | script(r)<<scriptShift | joining(r)
+	if status := record & 7; status == pvalid || status == contextJ || status == contextO {
+		record |= bidiClasses[c.Bidi]<<bidiShift | scripts[c.Script]<<scriptShift | joining[c.Joining]
 	}
-	return p
+	return record
 }
 
-func statusOf(r rune) int {
-	if r < 0x80 {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
-			return statusPValid
+// status returns the status of r in a domain label.
+func (d *data) status(r rune) uint32 {
+	if r < utf8.RuneSelf {
+		if isLDH(r) {
+			return pvalid
 		}
-		return statusDisallowed
+		return disallowed
 	}
-	to, ok := uts46(r)
+	to, ok := d.uts46(r)
+	refused := func(r rune) bool { return r >= utf8.RuneSelf && d.idna2008(r) == disallowed && !composesHangul(r) }
 	switch {
 	case !ok:
-		return statusDisallowed
+		return disallowed
 	case to == "":
-		return statusIgnored
-	case to != string(r) && strings.ContainsFunc(to, isDisallowed):
-		return statusDisallowed
+		return ignored
+	case to != string(r) && strings.ContainsFunc(to, refused):
+		return disallowed
 	case to != string(r):
-		return statusMapped
+		return mapped
+	case composesHangul(r):
+		return jamo
 	}
-	return map[derived]int{disallowed: statusDisallowed, pvalid: statusPValid, contextJ: statusContextJ, contextO: statusContextO}[idna2008(r)]
+	return d.idna2008(r)
 }
 
-func isDisallowed(r rune) bool { return r >= 0x80 && idna2008(r) == disallowed && !composesHangul(r) }
+func isLDH(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' }
 
-// The bidirectional classes that the Bidi rule (RFC 5893 section 2) distinguishes.
-const (
-	bidiOther = iota // not allowed in a label with right-to-left characters
-	bidiL
-	bidiR // R, AL
-	bidiAN
-	bidiEN
-	bidiNSM
-	bidiNeutral // ES, CS, ET, ON, BN
-)
-
-func bidiClass(r rune) uint32 {
-	switch propertiesOf(r).bidi {
-	case "L":
-		return bidiL
-	case "R", "AL":
-		return bidiR
-	case "AN":
-		return bidiAN
-	case "EN":
-		return bidiEN
-	case "NSM":
-		return bidiNSM
-	case "ES", "CS", "ET", "ON", "BN":
-		return bidiNeutral
+// uts46 returns the mapping of r by UTS #46, non-transitional, with STD3 rules, and whether r is allowed.
+func (d *data) uts46(r rune) (to string, ok bool) {
+	special := func(r rune) bool { return r < utf8.RuneSelf && !isLDH(r) }
+	switch m := d.Mappings.at(r); m.Status {
+	case 0, 3:
+		return "", false
+	case 7:
+		return "", true
+	case 1:
+		return m.To, m.To == "." || !strings.ContainsFunc(m.To, special)
 	}
-	return bidiOther
-}
-
-// The scripts that the rules of RFC 5892 appendix A distinguish.
-const (
-	scriptOther = iota
-	scriptGreek
-	scriptHebrew
-	scriptKanaHan
-)
-
-func script(r rune) uint32 {
-	switch propertiesOf(r).script {
-	case "Greek":
-		return scriptGreek
-	case "Hebrew":
-		return scriptHebrew
-	case "Hiragana", "Katakana", "Han":
-		return scriptKanaHan
-	}
-	return scriptOther
-}
-
-// joining returns how r joins: to the next letter, to the previous one or through.
-func joining(r rune) uint32 {
-	switch propertiesOf(r).joining {
-	case "D":
-		return joinsNext | joinsBefore
-	case "L":
-		return joinsNext
-	case "R":
-		return joinsBefore
-	case "T":
-		return joinsThrough
-	}
-	return 0
-}
-
-// derived is the IDNA2008 property of a code point (RFC 5892 section 1).
-type derived uint8
-
-const (
-	disallowed derived = iota // or unassigned
-	pvalid
-	contextJ
-	contextO
-)
-
-// exceptions is the table of RFC 5892 section 2.6.
-var exceptions = map[rune]derived{
-	0xDF: pvalid, 0x3C2: pvalid, 0x6FD: pvalid, 0x6FE: pvalid, 0xF0B: pvalid, 0x3007: pvalid,
-	0xB7: contextO, 0x375: contextO, 0x5F3: contextO, 0x5F4: contextO, 0x30FB: contextO,
-	0x640: disallowed, 0x7FA: disallowed, 0x302E: disallowed, 0x302F: disallowed,
-	0x3031: disallowed, 0x3032: disallowed, 0x3033: disallowed, 0x3034: disallowed, 0x3035: disallowed, 0x303B: disallowed,
-}
-
-func init() {
-	for i := rune(0); i < 10; i++ {
-		exceptions[0x660+i], exceptions[0x6F0+i] = contextO, contextO
-	}
+	return string(r), true
 }
 
 // idna2008 returns the derived property of r (RFC 5892 section 3).
-func idna2008(r rune) derived {
-	if d, ok := exceptions[r]; ok {
-		return d
-	}
-	c := propertiesOf(r)
-	switch {
-	case r == 0x200C || r == 0x200D:
+func (d *data) idna2008(r rune) uint32 {
+	switch r { // section 2.6
+	case 0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007:
+		return pvalid
+	case 0xB7, 0x375, 0x5F3, 0x5F4, 0x30FB:
+		return contextO
+	case 0x640, 0x7FA, 0x302E, 0x302F, 0x3031, 0x3032, 0x3033, 0x3034, 0x3035, 0x303B:
+		return disallowed
+	case 0x200C, 0x200D:
 		return contextJ
-	case c.unstable, ignorable(r), oldHangulJamo(r):
+	}
+	within := func(first, last rune) bool { return first <= r && r <= last }
+	c := d.Properties.at(r)
+	switch {
+	case within(0x660, 0x669), within(0x6F0, 0x6F9):
+		return contextO
+	// IgnorableBlocks (section 2.4). What is in IgnorableProperties (2.3) NFKC_Casefold ignores, or it is no letter.
+	case c.Unstable, within(0x20D0, 0x20FF), within(0x1D100, 0x1D1FF), within(0x1D200, 0x1D24F):
+		return disallowed
+	case within(0x1100, 0x11FF), within(0xA960, 0xA97C), within(0xD7B0, 0xD7FB): // OldHangulJamo (section 2.9)
 		return disallowed
 	}
-	switch c.category {
-	case "Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc":
+	switch c.Category {
+	case "Lowercase_Letter", "Uppercase_Letter", "Other_Letter", "Decimal_Number", "Modifier_Letter", "Nonspacing_Mark",
+		"Spacing_Mark":
 		return pvalid
 	}
 	return disallowed
-}
-
-// ignorable reports whether r is in IgnorableBlocks (RFC 5892 section 2.4). What is
-// in IgnorableProperties (section 2.3) NFKC_Casefold ignores, or it is no letter.
-func ignorable(r rune) bool {
-	return 0x20D0 <= r && r <= 0x20FF || 0x1D100 <= r && r <= 0x1D1FF || 0x1D200 <= r && r <= 0x1D24F
-}
-
-// oldHangulJamo reports whether r is in OldHangulJamo (RFC 5892 section 2.9).
-func oldHangulJamo(r rune) bool {
-	return 0x1100 <= r && r <= 0x11FF || 0xA960 <= r && r <= 0xA97C || 0xD7B0 <= r && r <= 0xD7FB
 }
 
 // composesHangul reports whether NFC composes r with others to a Hangul syllable
@@ -243,139 +193,163 @@ func composesHangul(r rune) bool {
 	return 0x1100 <= r && r <= 0x1112 || 0x1161 <= r && r <= 0x1175 || 0x11A8 <= r && r <= 0x11C2
 }
 
-// uts46 returns the mapping of r by UTS #46, non-transitional, with STD3 rules,
-// and whether r is allowed.
-func uts46(r rune) (string, bool) {
-	m := mappings[r]
+// set returns the two parts of a table of core/idna with these characters, which are sorted.
+func set(characters []rune) [][]byte {
+	var pages, blocks []byte
+	for i, r := range characters {
+		for int(r>>5) >= len(pages) {
+			pages = append(pages, 0)
+		}
+		if pages[r>>5] == 0 {
+			blocks = append(blocks, 0, 0, 0, 0, byte(i), byte(i>>8))
+			if len(blocks) > 255*6 {
+				log.Fatal("more than 255 blocks")
+			}
+			pages[r>>5] = byte(len(blocks) / 6)
+		}
+		blocks[len(blocks)-6+int(r>>3&3)] |= 1 << (r & 7)
+	}
+	return [][]byte{pages, blocks}
+}
+
+// columns returns the low, the middle and the high bytes of numbers, which compress better than numbers do.
+func columns[N rune | uint32](numbers []N) [][]byte {
+	c := make([][]byte, 3)
+	for _, n := range numbers {
+		c[0], c[1], c[2] = append(c[0], byte(n)), append(c[1], byte(n>>8)), append(c[2], byte(n>>16))
+	}
+	return c
+}
+
+// compositions returns the table of the characters that compose with a second one; for each the index of its first pair;
+// and the pairs: the second character and what it composes to.
+func (d *data) compositions() [][]byte {
+	pairs := slices.SortedFunc(maps.Keys(d.composed), func(a, b [2]rune) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
+	var firsts, seconds, composed []rune
+	var starts []byte
+	for i, pair := range pairs {
+		if i == 0 || pairs[i-1][0] != pair[0] {
+			firsts, starts = append(firsts, pair[0]), binary.LittleEndian.AppendUint16(starts, uint16(i))
+		}
+		seconds, composed = append(seconds, pair[1]), append(composed, d.composed[pair])
+	}
+	starts = binary.LittleEndian.AppendUint16(starts, uint16(len(pairs)))
+	return slices.Concat(set(firsts), [][]byte{starts}, columns(seconds), columns(composed))
+}
+
+// mappingTable returns the mappings of UTS #46 that differ from the NFC of the lower case, and the texts to which a number
+// from 1<<23 refers, each after its length.
+func (d *data) mappingTable() [][]byte {
+	var from, to []rune
+	var texts []byte
+	for r := rune(utf8.RuneSelf); r <= utf8.MaxRune; r++ {
+		m, ok := d.uts46(r)
+		if !ok || m == "" || m == string(r) || m == d.lowerNFC(r) {
+			continue
+		}
+		number, size := utf8.DecodeRuneInString(m)
+		if size < len(m) {
+			number = rune(1<<23 | len(texts))
+			texts = append(append(texts, byte(len(m))), m...)
+		}
+		from, to = append(from, r), append(to, number)
+	}
+	return slices.Concat(set(from), columns(to), [][]byte{texts})
+}
+
+// nfd returns the canonical decomposition of r, which is no Hangul syllable.
+func (d *data) nfd(r rune) (all []rune) {
+	for _, step := range d.Decompositions[r] {
+		all = append(all, d.nfd(step)...)
+	}
+	if all == nil {
+		return []rune{r}
+	}
+	return all
+}
+
+// lowerNFC returns the NFC of the lower case of r (Unicode section 3.11).
+func (d *data) lowerNFC(r rune) string {
+	var result []rune
+	for i, step := range d.nfd(r) {
+		if lower := d.Lower[step]; lower != 0 {
+			step = lower
+		}
+		if i > 0 {
+			class, last := d.Properties.at(step).Class, d.Properties.at(result[len(result)-1]).Class
+			if c := d.composed[[2]rune{result[0], step}]; c != 0 && (len(result) == 1 || last < class) {
+				result[0] = c
+				continue
+			}
+		}
+		result = append(result, step)
+	}
+	return string(result)
+}
+
+// looks returns core/typo/looks.bin: which letter of ASCII the lower-case letters of Latin, Greek and Cyrillic look like.
+// It has the number of the block of each 64 characters, and the blocks, with a byte for each character: the letter, and
+// bit 7 if the character is that letter with marks; or 0.
+func (d *data) looks() []byte {
+	const pages = 0x1D240 / 64 // to the end of Greek's notation of music
+	content := make([]byte, pages, 4096)
+	places := map[string]byte{}
+	for page := range rune(pages) {
+		block := make([]byte, 64)
+		for i := range block {
+			r := page<<6 | rune(i)
+			script := d.Properties.at(r).Script
+			if r >= utf8.RuneSelf && (script == "Latin" || script == "Greek" || script == "Cyrillic") && d.Lower[r] == 0 {
+				block[i] = d.look(r) // UTS #46 maps capital letters
+			}
+		}
+		place, ok := places[string(block)]
+		if !ok {
+			place = byte(len(places))
+			places[string(block)] = place
+			content = append(content, block...)
+		}
+		content[page] = place
+	}
+	return content
+}
+
+// look returns what r looks like. If r itself looks like no letter, its capital may: Ukrainian "М" and Latin "M".
+func (d *data) look(r rune) byte {
+	if look := d.plain(string(r)); look != 0 {
+		return look | 0x80
+	}
+	if look := d.plain(d.Confusables[string(r)]); look != 0 {
+		return look
+	}
+	if upper := d.Upper[r]; upper != 0 {
+		r = upper
+	}
+	return d.plain(d.Confusables[string(r)])
+}
+
+// plain returns the ASCII letter or digit that s is, apart from marks, or 0.
+// The skeleton of m is rn.
+func (d *data) plain(s string) byte {
+	var base []rune
+	for _, r := range s {
+		for _, step := range d.nfd(r) {
+			if d.Properties.at(step).Category == "Nonspacing_Mark" {
+				continue
+			}
+			if lower := d.Lower[step]; lower != 0 {
+				step = lower
+			}
+			base = append(base, step)
+		}
+	}
 	switch {
-	case m == nil || m.status == uts46Disallowed:
-		return "", false
-	case m.status == uts46Ignored:
-		return "", true
-	case m.status == uts46Mapped:
-		return m.to, m.to == "." || !strings.ContainsFunc(m.to, isSpecial)
+	case string(base) == "rn":
+		return 'm'
+	case len(base) == 1 && isLDH(base[0]) && base[0] != '-':
+		return byte(base[0])
 	}
-	return string(r), true
-}
-
-// isSpecial reports whether r is an ASCII character that STD3 does not allow.
-func isSpecial(r rune) bool {
-	return r < 0x80 && !(r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z')
-}
-
-// caseRange maps each of first, first+step, ..., last to itself plus delta.
-type caseRange struct{ first, last, step, delta rune }
-
-// runs combines mappings of single characters, sorted by from, into ranges.
-func runs(from, to []rune) (ranges []caseRange) {
-	for i := 0; i < len(from); {
-		r := caseRange{from[i], from[i], 1, to[i] - from[i]}
-		j := i + 1
-		if j < len(from) && to[j]-from[j] == r.delta && from[j]-from[i] <= 2 {
-			r.step = from[j] - from[i]
-		}
-		for ; j < len(from) && to[j]-from[j] == r.delta && from[j]-r.last == r.step; j++ {
-			r.last = from[j]
-		}
-		ranges = append(ranges, r)
-		i = j
-	}
-	return ranges
-}
-
-func writeRanges(b *bytes.Buffer, name, doc string, ranges []caseRange) {
-	fmt.Fprintf(b, "// %s\nvar %s = [...]runeRange{ // %d\n", doc, name, len(ranges))
-	for _, r := range ranges {
-		fmt.Fprintf(b, "{%#x, %#x, %d, %d},\n", r.first, r.last, r.step, r.delta)
-	}
-	fmt.Fprintf(b, "}\n\n")
-}
-
-func writeLower(b *bytes.Buffer) {
-	var from, to []rune
-	scalars(func(r rune) {
-		if l := lowerOf(r); l != r {
-			from, to = append(from, r), append(to, l)
-		}
-	})
-	writeRanges(b, "lowerRanges", "lowerRanges are the simple lower-case mappings beyond ASCII.", runs(from, to))
-}
-
-// lowerOf returns the simple lower case of r; r itself if it has a canonical
-// decomposition, whose characters are mapped instead.
-func lowerOf(r rune) rune {
-	if l := lower[r]; l != 0 && len(nfd(r)) == 1 && nfd(r)[0] == r {
-		return l
-	}
-	return r
-}
-
-// pair is one step of a canonical decomposition; second is 0 if first replaces
-// composed alone.
-type pair struct{ composed, first, second rune }
-
-// writeDecompositions writes the canonical decompositions, one step each, and the
-// compositions, as their indexes. Hangul syllables are left out, since package idna
-// computes them.
-func writeDecompositions(b *bytes.Buffer) {
-	fmt.Fprintf(b, "// decompositions are the canonical decompositions, sorted by character.\nvar decompositions = [...]decomposition{ // %d\n", len(decomposed))
-	for _, p := range decomposed {
-		fmt.Fprintf(b, "{%#x, %#x, %#x},\n", p.composed, p.first, p.second)
-	}
-	fmt.Fprintf(b, "}\n\n")
-	composing := compositions(decomposed)
-	fmt.Fprintf(b, "// compositions are the indexes of the decompositions that NFC composes again, sorted by first and second character.\nvar compositions = [...]uint16{ // %d\n", len(composing))
-	for _, i := range composing {
-		fmt.Fprintf(b, "%d,\n", i)
-	}
-	fmt.Fprintf(b, "}\n\n")
-}
-
-// compositions returns the indexes of the pairs that NFC composes, sorted by
-// first and second.
-func compositions(all []pair) (composing []int) {
-	for i, p := range all {
-		if composed[[2]rune{p.first, p.second}] == p.composed {
-			composing = append(composing, i)
-		}
-	}
-	slices.SortFunc(composing, func(i, j int) int {
-		return cmp.Or(cmp.Compare(all[i].first, all[j].first), cmp.Compare(all[i].second, all[j].second))
-	})
-	return composing
-}
-
-// writeMappings writes the mappings of UTS #46 that differ from the NFC of the
-// lower case.
-func writeMappings(b *bytes.Buffer) {
-	var from, to []rune
-	var longFrom []rune
-	var longTo []string
-	scalars(func(r rune) {
-		m, ok := uts46(r)
-		if !ok || m == "" || m == string(r) || m == plain(r) {
-			return
-		}
-		if rs := []rune(m); len(rs) == 1 {
-			from, to = append(from, r), append(to, rs[0])
-		} else {
-			longFrom, longTo = append(longFrom, r), append(longTo, m)
-		}
-	})
-	writeRanges(b, "mappedRanges", "mappedRanges are the mappings of UTS #46 to one character, beyond lower case and NFC.", runs(from, to))
-	fmt.Fprintf(b, "// mappedStrings are the mappings of UTS #46 to several characters.\nvar mappedStrings = [...]runeString{ // %d\n", len(longFrom))
-	for i, r := range longFrom {
-		fmt.Fprintf(b, "{%#x, %+q},\n", r, longTo[i])
-	}
-	fmt.Fprintf(b, "}\n\n")
-}
-
-// plain returns the NFC of the lower case of r, which package idna uses if there
-// is no mapping.
-func plain(r rune) string {
-	var lowered []rune
-	for _, d := range nfd(r) {
-		lowered = append(lowered, lowerOf(d))
-	}
-	return compose(lowered)
+	return 0
 }
