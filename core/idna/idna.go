@@ -207,19 +207,31 @@ func contextAllows(label []rune, i int) bool {
 	case r == 0x5F3 || r == 0x5F4: // A.5 and A.6, Hebrew geresh and gershayim
 		return propertiesOf(before).script() == hebrew
 	case r == 0x30FB: // A.7, Katakana middle dot
-		return hasKanaOrHan(label)
+		return slices.ContainsFunc(label, func(r rune) bool { return propertiesOf(r).script() == kanaOrHan })
 	case 0x660 <= r && r <= 0x669: // A.8, Arabic-Indic digits
-		return !hasDigitFrom(label, 0x6F0)
+		return !slices.ContainsFunc(label, func(r rune) bool { return 0x6F0 <= r && r <= 0x6F9 })
 	case 0x6F0 <= r && r <= 0x6F9: // A.9, extended Arabic-Indic digits
-		return !hasDigitFrom(label, 0x660)
+		return !slices.ContainsFunc(label, func(r rune) bool { return 0x660 <= r && r <= 0x669 })
 	}
 	return false
 }
 
 // joinerAllowed reports whether the joiner at index i of text changes how the characters
-// beside it look (RFC 5892 appendix A.1 and A.2).
+// beside it look (RFC 5892 appendix A.1 and A.2): it follows a virama or, if it is a
+// non-joiner, the letters on both sides join: (L or D) T* i T* (R or D).
 func joinerAllowed(text []rune, i int) bool {
-	return propertiesOf(runeAt(text, i-1)).isVirama() || text[i] == nonJoiner && joinsAcross(text, i)
+	left, right := i-1, i+1
+	if propertiesOf(runeAt(text, left)).isVirama() {
+		return true
+	}
+	for left >= 0 && propertiesOf(text[left]).joinsThrough() {
+		left--
+	}
+	for right < len(text) && propertiesOf(text[right]).joinsThrough() {
+		right++
+	}
+	return text[i] == nonJoiner &&
+		propertiesOf(runeAt(text, left)).joinsNext() && propertiesOf(runeAt(text, right)).joinsBefore()
 }
 
 // MisplacedJoiner returns which joiner, counted from 0, of the text that AppendLowerNFC
@@ -247,37 +259,6 @@ func runeAt(label []rune, i int) rune {
 	return label[i]
 }
 
-// joinsAcross reports whether the letters on both sides of index i join, not
-// counting transparent characters: (L or D) T* i T* (R or D).
-func joinsAcross(label []rune, i int) bool {
-	left, right := i-1, i+1
-	for left >= 0 && propertiesOf(label[left]).joinsThrough() {
-		left--
-	}
-	for right < len(label) && propertiesOf(label[right]).joinsThrough() {
-		right++
-	}
-	return propertiesOf(runeAt(label, left)).joinsNext() && propertiesOf(runeAt(label, right)).joinsBefore()
-}
-
-func hasKanaOrHan(label []rune) bool {
-	for _, r := range label {
-		if propertiesOf(r).script() == kanaOrHan {
-			return true
-		}
-	}
-	return false
-}
-
-func hasDigitFrom(label []rune, zero rune) bool {
-	for _, r := range label {
-		if zero <= r && r <= zero+9 {
-			return true
-		}
-	}
-	return false
-}
-
 // keepsBidiRule reports whether label satisfies the six conditions of RFC 5893
 // section 2, if it has right-to-left characters. RFC 5891 section 4.2.3.4 does
 // not require them of other labels, so 3com.קום is accepted; browsers apply the
@@ -302,20 +283,13 @@ func keepsBidiRule(label []rune) bool {
 }
 
 // isALabel reports whether label, in lower case and with the prefix, is an
-// A-label by RFC 5891 section 4.2.1: it must decode to a valid U-label that
-// encodes to label again.
+// A-label by RFC 5891 section 4.2.1: it must decode to a valid U-label, which has
+// characters beyond ASCII and is in NFC, that encodes to label again.
 func (c *Converter) isALabel(label []byte) bool {
 	u, ok := appendDecoded(c.decoded[:0], label[len(acePrefix):])
-	if !ok || !c.roundTrips(u, label) {
+	if !ok {
 		return false
 	}
-	rule, _ := checkULabel(u)
-	return rule == None
-}
-
-// roundTrips reports whether u has characters beyond ASCII, is in NFC and
-// encodes to label.
-func (c *Converter) roundTrips(u []rune, label []byte) bool {
 	c.text.reset()
 	for _, r := range u {
 		c.text.addDecomposed(r, keepCase)
@@ -325,5 +299,9 @@ func (c *Converter) roundTrips(u []rune, label []byte) bool {
 		return false
 	}
 	encoded := appendPunycode(append(c.encoded[:0], acePrefix...), u)
-	return string(encoded) == string(label)
+	if string(encoded) != string(label) {
+		return false
+	}
+	rule, _ := checkULabel(u)
+	return rule == None
 }

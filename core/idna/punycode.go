@@ -42,7 +42,12 @@ func appendPunycode(dst []byte, label []rune) []byte {
 	}
 	bias, delta, n := punyInitialBias, 0, rune(punyInitialN)
 	for done < len(label) {
-		next := leastFrom(label, n)
+		next := rune(0x7FFFFFFF) // the smallest character that is at least n
+		for _, r := range label {
+			if n <= r && r < next {
+				next = r
+			}
+		}
 		delta += int(next-n) * (done + 1)
 		n = next
 		for _, r := range label {
@@ -60,17 +65,6 @@ func appendPunycode(dst []byte, label []rune) []byte {
 		n++
 	}
 	return dst
-}
-
-// leastFrom returns the smallest character of label that is at least n.
-func leastFrom(label []rune, n rune) rune {
-	least := rune(0x7FFFFFFF)
-	for _, r := range label {
-		if n <= r && r < least {
-			least = r
-		}
-	}
-	return least
 }
 
 // appendVariable appends delta as a variable-length integer (section 3.3).

@@ -3,6 +3,7 @@ package idnatest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"iter"
@@ -29,28 +30,14 @@ func Names() iter.Seq[Name] {
 			if strings.HasPrefix(lines.Text(), "#") {
 				continue
 			}
-			if !yield(readName(strings.Split(lines.Text(), ";"))) {
+			c := strings.Split(lines.Text(), ";") // an empty column means that of the step before
+			n := Name{Source: unescaped(c[0]), Mapped: unescaped(cmp.Or(c[1], c[0]))}
+			n.Host, n.Statuses = cmp.Or(c[3], n.Mapped), strings.Trim(cmp.Or(c[4], c[2]), "[]")
+			if !yield(n) {
 				return
 			}
 		}
 	}
-}
-
-// readName reads the columns of a row; an empty one means that of the step before.
-func readName(c []string) Name {
-	n := Name{Source: unescaped(c[0]), Mapped: unescaped(c[0]), Statuses: c[2]}
-	if c[1] != "" {
-		n.Mapped = unescaped(c[1])
-	}
-	n.Host = n.Mapped
-	if c[3] != "" {
-		n.Host = c[3]
-	}
-	if c[4] != "" {
-		n.Statuses = c[4]
-	}
-	n.Statuses = strings.Trim(n.Statuses, "[]")
-	return n
 }
 
 var escape = regexp.MustCompile(`\\u([0-9A-F]{4})|\\x\{([0-9A-F]+)\}`)

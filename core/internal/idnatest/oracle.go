@@ -5,6 +5,7 @@
 package idnatest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -28,7 +29,7 @@ func Scalars(f func(r rune)) {
 // non-transitional, STD3 rules, joiners checked. It does not check hyphens as
 // third and fourth character, which RFC 5321 allows in ASCII labels, nor the Bidi
 // rule, since it would apply it to whole names instead of labels as RFC 5891
-// does; toASCII does that. For the remaining differences see knownDifference.
+// does; toASCII does that. RequireRefused has the remaining differences.
 var oracle = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false))
 
 // toASCII returns the A-label form of domain. It applies the Bidi rule to each
@@ -80,16 +81,6 @@ func changed(r rune) bool {
 	}
 }
 
-// knownDifference reports whether a mapped label contains a character that
-// UTS #46 allows and core/idna does not: symbols, emoji and punctuation, which
-// IDNA2008 disallows, and characters with a CONTEXTO rule, which x/net/idna does
-// not implement.
-func knownDifference(mapped string) bool { return strings.ContainsFunc(mapped, onlyUTS46Allows) }
-
-func onlyUTS46Allows(r rune) bool {
-	return r >= 0x80 && Expect().Class(r) != "PVALID" && r != '\u200C' && r != '\u200D'
-}
-
 // RequireValid fails if the oracle does not convert the valid domain to host.
 func RequireValid(t testing.TB, domain, host string) {
 	if !alike(domain) {
@@ -107,20 +98,18 @@ func RequireRefused(t testing.TB, domain, code string) {
 		return
 	}
 	form, _ := oracle.ToUnicode(domain)
-	if !knownDifference(form) && !hasOddLabel(form) {
+	// UTS #46 allows symbols, emoji and punctuation, which IDNA2008 disallows, and
+	// x/net/idna does not implement the CONTEXTO rules.
+	onlyUTS46 := func(r rune) bool {
+		return r >= 0x80 && Expect().Class(r) != "PVALID" && r != '\u200C' && r != '\u200D'
+	}
+	// The oracle does not check an empty label, for instance of variation selectors
+	// only, or hyphens where RFC 5891 section 4.2.3.1 forbids them: it counts bytes there.
+	unchecked := func(label string) bool {
+		r := []rune(label)
+		return len(r) == 0 || r[0] == '-' || r[len(r)-1] == '-' || len(r) > 3 && r[2] == '-' && r[3] == '-'
+	}
+	if !strings.ContainsFunc(form, onlyUTS46) && !slices.ContainsFunc(strings.Split(form, "."), unchecked) {
 		t.Errorf("%+q is refused (%s)", domain, code)
 	}
-}
-
-// hasOddLabel reports whether domain has a label that the oracle does not check:
-// an empty one, for instance of variation selectors only, or one with hyphens
-// where RFC 5891 section 4.2.3.1 forbids them; the oracle counts bytes there.
-func hasOddLabel(domain string) bool {
-	for _, label := range strings.Split(domain, ".") {
-		r := []rune(label)
-		if len(r) == 0 || r[0] == '-' || r[len(r)-1] == '-' || len(r) > 3 && r[2] == '-' && r[3] == '-' {
-			return true
-		}
-	}
-	return false
 }
