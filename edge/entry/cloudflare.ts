@@ -10,23 +10,13 @@
 import type { Environment } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
 import wasm from "./addrspec.wasm";
-import { Isolate } from "./isolate.ts";
+import { type Context, Isolate } from "./isolate.ts";
 
 const isolate = new Isolate(new Engine(wasm));
 
-/** The part of ExecutionContext that is used. */
-interface Context {
-  waitUntil(promise: Promise<unknown>): void;
-}
-
 export default {
-  fetch(request: Request, env: Environment, context: Context): Promise<Response> {
-    const { method, headers } = request;
-    const waitUntil = (promise: Promise<unknown>) => context.waitUntil(promise);
-    return isolate.serve({ env, method, headers, waitUntil }, (worker) =>
-      worker.fetch(request, null),
-    );
-  },
+  fetch: (request: Request, env: Environment, context: Context) =>
+    isolate.fetch(request, env, context, null),
 
   /**
    * Updates the lists of the isolate that a cron trigger reaches. Rejects if that

@@ -6,7 +6,7 @@
 
 import { listening, listenOf, readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { keepFresh } from "../src/updater.ts";
+import { keepFresh } from "../src/feed.ts";
 import { Worker } from "../src/worker.ts";
 
 interface ListenOptions {

@@ -5,15 +5,11 @@
 
 import { type Environment, readConfig } from "../src/config.ts";
 import type { Engine } from "../src/engine.ts";
-import { problemResponse, unavailable } from "../src/problem.ts";
-import { requestID, respond } from "../src/response.ts";
+import { problemResponse, requestID, respond, UNAVAILABLE } from "../src/response.ts";
 import { Worker } from "../src/worker.ts";
 
-/** What the platform passes with a request. */
-export interface Invocation {
-  readonly env: Environment;
-  readonly method: string;
-  readonly headers: Headers;
+/** The part of a platform's context that is used. */
+export interface Context {
   /** Keeps the isolate running until the promise is settled. */
   waitUntil(promise: Promise<unknown>): void;
 }
@@ -35,23 +31,32 @@ export class Isolate {
     return this.#cached.worker;
   }
 
+  /** Responds to a platform's Request; never rejects. */
+  fetch(
+    request: Request,
+    env: Environment,
+    context: Context,
+    signal: AbortSignal | null = request.signal,
+  ): Promise<Response> {
+    return this.serve(request, env, context, (worker) => worker.fetch(request, signal));
+  }
+
   /** Responds with the worker; never rejects. */
   async serve(
-    { env, method, headers, waitUntil }: Invocation,
+    { method, headers }: { readonly method: string; readonly headers: Headers },
+    env: Environment,
+    context: Context,
     use: (worker: Worker) => Promise<Response>,
   ): Promise<Response> {
     try {
       const worker = this.workerFor(env);
       // No timer runs between requests, so each one looks at the clock.
-      worker.lists?.poll(waitUntil);
+      worker.lists?.poll((update) => context.waitUntil(update));
       return await use(worker);
     } catch (error) {
       console.error(`settings: ${error instanceof Error ? error.message : "wrong"}`);
-      return respond(
-        problemResponse(unavailable()),
-        requestID(headers.get("X-Request-Id")),
-        method,
-      );
+      const id = requestID(headers.get("X-Request-Id"));
+      return respond(problemResponse(UNAVAILABLE), id, method);
     }
   }
 }

@@ -6,14 +6,9 @@
 import type { Environment } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
 import compressed from "./addrspec.wasm?gzip";
-import { Isolate } from "./isolate.ts";
+import { type Context, Isolate } from "./isolate.ts";
 
 declare const Netlify: { readonly env: { toObject(): Record<string, string> } };
-
-/** The part of Context that is used. */
-interface Context {
-  waitUntil(promise: Promise<unknown>): void;
-}
 
 const bytes = new Blob([compressed]).stream().pipeThrough(new DecompressionStream("gzip"));
 const isolate = new Isolate(
@@ -23,12 +18,8 @@ const isolate = new Isolate(
 let env: Environment | undefined;
 
 export default (request: Request, context: Context): Promise<Response> => {
-  const { method, headers } = request;
   env ??= Netlify.env.toObject();
-  const waitUntil = (promise: Promise<unknown>) => context.waitUntil(promise);
-  return isolate.serve({ env, method, headers, waitUntil }, (worker) =>
-    worker.fetch(request, request.signal),
-  );
+  return isolate.fetch(request, env, context);
 };
 
 export const config = { path: "/*" };

@@ -17,12 +17,11 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { listening, listenOf, readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { problemResponse } from "../src/problem.ts";
-import { render, requestID, respond } from "../src/response.ts";
-import { badRequest } from "../src/target.ts";
-import { keepFresh } from "../src/updater.ts";
-import { type RawRequest, Worker } from "../src/worker.ts";
-import { bodyOf } from "./node-body.ts";
+import { keepFresh } from "../src/feed.ts";
+import type { RawRequest } from "../src/origin.ts";
+import { problemResponse, render, requestID, respond } from "../src/response.ts";
+import { badRequest } from "../src/route.ts";
+import { Worker } from "../src/worker.ts";
 
 const engine = new Engine(
   new WebAssembly.Module(readFileSync(new URL("addrspec.wasm", import.meta.url))),
@@ -108,4 +107,40 @@ function refuseConnection(socket: Duplex, status: 400 | 431): void {
   const head = [...new Headers(headers)].map(([name, value]) => `${name}: ${value}\r\n`).join("");
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}Connection: close\r\n\r\n`);
   socket.end(body);
+}
+
+/**
+ * Returns the body of a request, which is read only on demand. Readable.toWeb
+ * would buffer thousands of chunks, and would close the connection without a
+ * response when the rest is not needed.
+ */
+function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
+  let needed = true;
+  request.pause();
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        request.on("data", (chunk: Uint8Array) => {
+          if (!needed) return; // still read to the end, for the connection's next request
+          request.pause();
+          controller.enqueue(chunk);
+        });
+        const end = (finish: () => void) => {
+          if (needed) finish();
+          needed = false;
+        };
+        request.once("end", () => end(() => controller.close()));
+        // An error means that the client aborted the body.
+        request.on("error", (error) => end(() => controller.error(error)));
+      },
+      pull() {
+        request.resume();
+      },
+      cancel() {
+        needed = false;
+        request.resume();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -2,6 +2,10 @@
 
 import { Engine } from "../src/engine.ts";
 import wasm from "./addrspec.wasm?module";
-import { middleware } from "./vercel.ts";
+import { type Context, Isolate } from "./isolate.ts";
 
-export default middleware(new Engine(wasm));
+const isolate = new Isolate(new Engine(wasm));
+const { env } = process;
+
+/** It is a middleware, and not a function behind a rewrite, because it gets the URL of the client. */
+export default (request: Request, context: Context) => isolate.fetch(request, env, context);

@@ -2,9 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { Engine } from "../src/engine.ts";
-import { middleware } from "./vercel.ts";
+import { type Context, Isolate } from "./isolate.ts";
 
 // Vercel finds a file by this expression, and deploys it with the code.
 const wasm = new WebAssembly.Module(readFileSync(new URL("addrspec.wasm", import.meta.url)));
+const isolate = new Isolate(new Engine(wasm));
+const { env } = process;
 
-export default middleware(new Engine(wasm));
+export default (request: Request, context: Context) => isolate.fetch(request, env, context);

@@ -1,7 +1,6 @@
 /** The package in a browser: it fetches the module from beside this file, where bundlers put it. */
 
-import { library } from "./library.ts";
-import { engineOf } from "./source.ts";
+import { engineOf, library } from "./library.ts";
 
 export const { check, checkMany, explain, load, PolicyRefused, setLists, verdict, verdictMany } =
   library(() => engineOf(unmoved(new URL("./addrspec.wasm", import.meta.url))));

@@ -5,8 +5,7 @@
  */
 
 import type { Checker } from "./index.d.ts";
-import { library } from "./library.ts";
-import { engineOf } from "./source.ts";
+import { engineOf, library } from "./library.ts";
 
 /** Loads the module from url, which must be absolute. */
 export function load(url: string): Promise<Checker> {

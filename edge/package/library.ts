@@ -1,4 +1,6 @@
-import { type Engine, parseJSON } from "../src/engine.ts";
+/** The functions of the package, around an engine that the runtime's entry starts. */
+
+import { Engine, parseJSON } from "../src/engine.ts";
 import { DETAILS, FACT, FULL_SUGGESTION, PolicyRefused } from "../src/instance.ts";
 import * as argument from "./argument.ts";
 import type {
@@ -13,7 +15,6 @@ import type {
   Source,
   Verdict,
 } from "./index.d.ts";
-import { engineOf, type Open } from "./source.ts";
 
 const decoder = new TextDecoder();
 
@@ -79,4 +80,34 @@ function decide(engine: Engine, email: Address, policy: string, found?: Found): 
 function flagsOf(options: Options | undefined): number {
   const { typoSuggestion, details } = argument.options(options);
   return (typoSuggestion === "address" ? FULL_SUGGESTION : 0) | (details ? DETAILS : 0);
+}
+
+/** Opens a URL; each runtime has its own way. */
+export type Open = (url: URL) => Promise<Response | Uint8Array>;
+
+/** Compiles the module from its bytes, a response or a URL, or takes it compiled. */
+export async function engineOf(source: unknown, open: Open = fetch): Promise<Engine> {
+  if (source instanceof WebAssembly.Module)
+    return new Engine(source, await WebAssembly.instantiate(source, {}));
+  if (source instanceof URL) return engineOf(await open(source), open);
+  const { module, instance } =
+    source instanceof Response
+      ? await compiled(source)
+      : await WebAssembly.instantiate(argument.source(source), {});
+  return new Engine(module, instance);
+}
+
+/** Compiles the module while it loads, if the server sends it as application/wasm. */
+async function compiled(response: Response): Promise<WebAssembly.WebAssemblyInstantiatedSource> {
+  const type = response.headers.get("Content-Type") ?? "";
+  const isPage = type.startsWith("text/html"); // what development servers send instead
+  if (!response.ok || isPage) {
+    throw new Error(
+      `the server sent ${response.ok ? "a page" : `status ${response.status}`} in place of addrspec.wasm; `
+        + "copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source",
+    );
+  }
+  return type === "application/wasm"
+    ? WebAssembly.instantiateStreaming(response, {})
+    : WebAssembly.instantiate(await response.arrayBuffer(), {});
 }

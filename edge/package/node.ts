@@ -2,8 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 
-import { library } from "./library.ts";
-import { engineOf } from "./source.ts";
+import { engineOf, library } from "./library.ts";
 
 /** fetch of Node has no file URLs. */
 const open = async (url: URL) => (url.protocol === "file:" ? readFile(url) : fetch(url));

@@ -2,8 +2,8 @@
 
 import { type Feed, parseFeedURL } from "./feed.ts";
 import { FULL_SUGGESTION } from "./instance.ts";
-import { parsePublicKey } from "./minisign.ts";
 import type { Pages } from "./route.ts";
+import { parsePublicKey } from "./signature.ts";
 
 export interface Config {
   /** The origin's scheme, host and port, as a URL parser serializes them. */
@@ -26,10 +26,8 @@ export interface ListsConfig {
 
 export type Environment = Readonly<Record<string, unknown>>;
 
-const DEFAULT_TIMEOUT_MS = "15000";
 const PAGES = { yes: "public", dashboard: "dashboard", no: "none" } as const;
 const MIN_SECRET_LENGTH = 16;
-const DEFAULT_INTERVAL = "6h";
 const MIN_INTERVAL_MS = 1000;
 const MAX_INTERVAL_MS = 7 * 24 * 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
@@ -37,29 +35,29 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 /** Reads the settings; throws an error that names a missing or wrong one. */
 export function readConfig(env: Environment): Config {
   const get = (name: string, fallback?: string) => {
-    const value = env[name] ?? fallback;
-    if (typeof value === "string" && value !== "") return value;
+    const value = env[name] || fallback;
+    if (typeof value === "string") return value;
     throw new Error(`${name} is not set; see edge/README.md`);
+  };
+  const choose = <T>(name: string, fallback: string, choices: Readonly<Record<string, T>>): T => {
+    const word = get(name, fallback);
+    const choice = Object.hasOwn(choices, word) ? choices[word] : undefined;
+    if (choice !== undefined) return choice;
+    throw new Error(`${name} must be one of: ${Object.keys(choices).join(", ")}`);
   };
   return {
     origin: baseURLOf(get("ADDRSPEC_ORIGIN")),
     secret: secretOf(get("ADDRSPEC_EDGE_SECRET")),
-    timeoutMS: millisecondsOf(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", DEFAULT_TIMEOUT_MS)),
-    flags: choose("ADDRSPEC_TYPO_SUGGESTION", get("ADDRSPEC_TYPO_SUGGESTION", "domain"), {
-      domain: 0,
-      address: FULL_SUGGESTION,
-    }),
-    pages: choose("ADDRSPEC_FORWARD", get("ADDRSPEC_FORWARD", "yes"), PAGES),
-    lists: listsOf(env),
+    timeoutMS: millisecondsOf(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", "15000")),
+    flags: choose("ADDRSPEC_TYPO_SUGGESTION", "domain", { domain: 0, address: FULL_SUGGESTION }),
+    pages: choose("ADDRSPEC_FORWARD", "yes", PAGES),
+    // Without a URL the module's own lists remain in use.
+    lists: get("ADDRSPEC_LISTS_URL", "") === "" ? undefined : listsOf(get),
   };
 }
 
-/** Reads the settings of the lists; without a URL the module's own remain in use. */
-function listsOf(env: Environment): ListsConfig | undefined {
-  const text = (name: string) => (typeof env[name] === "string" ? (env[name] as string) : "");
-  const url = text("ADDRSPEC_LISTS_URL");
-  if (url === "") return undefined;
-  const key = text("ADDRSPEC_LISTS_KEY");
+function listsOf(get: (name: string, fallback?: string) => string): ListsConfig {
+  const key = get("ADDRSPEC_LISTS_KEY", "");
   if (key === "") {
     throw new Error(
       "ADDRSPEC_LISTS_KEY is not set: lists from ADDRSPEC_LISTS_URL need the public key of their signer",
@@ -67,10 +65,10 @@ function listsOf(env: Environment): ListsConfig | undefined {
   }
   return {
     feed: {
-      blob: named("ADDRSPEC_LISTS_URL", () => parseFeedURL(url)),
+      blob: named("ADDRSPEC_LISTS_URL", () => parseFeedURL(get("ADDRSPEC_LISTS_URL"))),
       key: named("ADDRSPEC_LISTS_KEY", () => parsePublicKey(key)),
     },
-    intervalMS: intervalOf(text("ADDRSPEC_LISTS_INTERVAL") || DEFAULT_INTERVAL),
+    intervalMS: intervalOf(get("ADDRSPEC_LISTS_INTERVAL", "6h")),
   };
 }
 
@@ -122,12 +120,6 @@ function millisecondsOf(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0 && value <= 600_000) return value;
   throw new Error("ADDRSPEC_ORIGIN_TIMEOUT_MS must be 1 to 600000");
-}
-
-function choose<T>(name: string, word: string, choices: Readonly<Record<string, T>>): T {
-  const choice = Object.hasOwn(choices, word) ? choices[word] : undefined;
-  if (choice !== undefined) return choice;
-  throw new Error(`${name} must be one of: ${Object.keys(choices).join(", ")}`);
 }
 
 const DEFAULT_LISTEN = "127.0.0.1:8787";

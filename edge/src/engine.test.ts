@@ -11,9 +11,6 @@ interface Report {
   email: string;
   valid: boolean;
   host: string;
-  code: string;
-  offset: number;
-  section: string;
   sentence: string;
 }
 
@@ -27,18 +24,7 @@ test("Engine.check agrees with every report of the golden vectors", () => {
     const { host, refusal, json, emailEnd, mx } = engine.check(want.email);
     const text = Buffer.from(json);
     assert.equal(host, want.host, want.email);
-    assert.equal(refusal === null, want.valid, want.email);
-    const { code, offset, section, sentence } = refusal ?? {
-      code: "",
-      offset: 0,
-      section: "",
-      sentence: "",
-    };
-    assert.deepEqual(
-      { code, offset, section, sentence },
-      { code: want.code, offset: want.offset, section: want.section, sentence: want.sentence },
-      want.email,
-    );
+    assert.equal(refusal, want.valid ? null : want.sentence, want.email);
     assert.equal(JSON.parse(text.subarray(9, emailEnd).toString()), want.email);
     const value = host === "" ? "false" : "null";
     assert.equal(text.subarray(mx.at - 5, mx.at + mx.length).toString(), `"mx":${value}`);

@@ -37,18 +37,19 @@ export class Engine {
   checkMany(emails: readonly (string | Uint8Array)[], flags = 0): unknown[] {
     const results: unknown[] = [];
     while (results.length < emails.length) {
-      const some = this.#call((instance) =>
-        parse(instance.checkSome(emails, results.length, flags), emails.length - results.length),
-      );
+      const some = this.#call((instance) => {
+        const parsed = parseJSON(instance.checkSome(emails, results.length, flags)) as unknown[];
+        if (parsed.length > 0 && parsed.length <= emails.length - results.length) return parsed;
+        throw new ModuleFailure(`addrspec_check_many returned ${parsed.length} results`);
+      });
       results.push(...some); // at most 4,096: empty addresses in BULK_BYTES
     }
     return results;
   }
 
   /**
-   * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. An instance
-   * keeps the last 16 policies, 4 MiB of documents at most. Throws PolicyRefused if the
-   * document is none.
+   * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. Throws PolicyRefused
+   * if the document is none.
    */
   verdict(policy: string, subject: Subject, found = 0): Uint8Array<ArrayBuffer> {
     return this.#call((instance) => instance.verdict(policy, subject, found));
@@ -69,7 +70,11 @@ export class Engine {
   }
 
   #call<T>(use: (instance: Instance) => T): T {
-    this.#instance ??= this.#start();
+    if (this.#instance === undefined) {
+      const instance = new Instance(new WebAssembly.Instance(this.#module, {}));
+      if (this.#lists !== undefined) instance.setLists(this.#lists);
+      this.#instance = instance;
+    }
     try {
       return use(this.#instance);
     } catch (error) {
@@ -77,12 +82,6 @@ export class Engine {
       if (!harmless) this.#instance = undefined;
       throw error;
     }
-  }
-
-  #start(): Instance {
-    const instance = new Instance(new WebAssembly.Instance(this.#module, {}));
-    if (this.#lists !== undefined) instance.setLists(this.#lists);
-    return instance;
   }
 }
 
@@ -93,11 +92,4 @@ export function parseJSON(text: string): unknown {
   } catch {
     throw new ModuleFailure("the module did not return JSON");
   }
-}
-
-/** Parses the results of a call, of which there are at least one and at most limit. */
-function parse(text: string, limit: number): unknown[] {
-  const results = parseJSON(text) as unknown[];
-  if (results.length > 0 && results.length <= limit) return results;
-  throw new ModuleFailure(`addrspec_check_many returned ${results.length} results`);
 }

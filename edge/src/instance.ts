@@ -27,8 +27,8 @@ export interface Facts {
   readonly more: number;
   /** The domain to look up, in A-label form; empty if there is none. */
   readonly host: string;
-  /** Null if the address is valid. */
-  readonly refusal: Refusal | null;
+  /** Why the address is not valid, as a clause; null if it is. */
+  readonly refusal: string | null;
 }
 
 /** An offset and a length in bytes. */
@@ -67,18 +67,6 @@ export const FOUND = {
   addressRecord: 8, // and it does
 } as const;
 
-/** Why an address is not valid. */
-export interface Refusal {
-  /** A stable code, such as "local_part_too_long". */
-  readonly code: string;
-  /** The section of the standard, such as "RFC 5321 section 4.5.3.1.1". */
-  readonly section: string;
-  /** What is wrong and how to correct it. */
-  readonly sentence: string;
-  /** The index of the offending byte of the address. */
-  readonly offset: number;
-}
-
 /** The versions of the module and of what it contains. */
 export interface Versions {
   readonly engine: string;
@@ -114,7 +102,6 @@ export class PolicyRefused extends Error {
 /** Thrown when the module failed; its instance must not be used again. */
 export class ModuleFailure extends Error {}
 
-/** Returns the failure of a call of the module that returned this. */
 function failure(call: string, returned: number): ModuleFailure {
   return new ModuleFailure(`addrspec_${call} returned ${returned}`);
 }
@@ -129,8 +116,6 @@ const WORD = {
   exchange: 7,
   host: 9,
   offset: 12,
-  code: 13,
-  section: 15,
   sentence: 17,
 } as const;
 const REPORT_BYTES = 24 * 4;
@@ -152,9 +137,6 @@ const SLOTS = 16;
 const POLICY_BYTES = 4 * 1024 * 1024;
 /** The bytes before the host text of a subject. */
 const SUBJECT_BYTES = 16;
-
-/** Where an instance has a policy, and the size of its document. */
-type Loaded = readonly [slot: number, bytes: number];
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
@@ -180,9 +162,8 @@ export class Instance {
   readonly #inCap: number;
   readonly #out: number;
   readonly #report: number;
-  /** The policies by their documents, the last used one last. */
-  readonly #policies = new Map<string, Loaded>();
-  readonly #freeSlots = Array.from({ length: SLOTS }, (_, n) => n);
+  /** The slots of the policies, by their documents. */
+  readonly #slots = new Map<string, number>();
   #policyBytes = 0;
 
   constructor({ exports }: WebAssembly.Instance) {
@@ -205,7 +186,6 @@ export class Instance {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
     if (n < 0) throw failure("check", n);
     const word = this.#words();
-    const text = (w: number) => this.#text(word, w);
     const place = (w: number): Place => ({ at: word(w), length: word(w + 1) });
     return {
       json: this.#bytes(this.#out, n).slice(),
@@ -215,16 +195,8 @@ export class Instance {
       exchange: word(WORD.exchange + 1) > 0 ? place(WORD.exchange) : undefined,
       set: word(WORD.facts),
       more: word(WORD.more),
-      host: text(WORD.host),
-      refusal:
-        (word(WORD.facts) & FACT.valid) !== 0
-          ? null
-          : {
-              code: text(WORD.code),
-              section: text(WORD.section),
-              sentence: text(WORD.sentence),
-              offset: word(WORD.offset),
-            },
+      host: this.#text(word, WORD.host),
+      refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : this.#text(word, WORD.sentence),
     };
   }
 
@@ -257,38 +229,21 @@ export class Instance {
 
   /** Returns the slot of a policy, and loads it if the instance does not have it. */
   #slotOf(policy: string): number {
-    const loaded = this.#policies.get(policy) ?? this.#load(policy);
-    this.#policies.delete(policy);
-    this.#policies.set(policy, loaded);
-    return loaded[0];
-  }
-
-  #load(policy: string): Loaded {
-    if (this.#freeSlots.length === 0) this.#drop();
-    const slot = this.#freeSlots.at(-1) as number;
-    const bytes = this.#fill(slot, policy);
-    this.#freeSlots.pop();
-    this.#policyBytes += bytes;
-    while (this.#policyBytes > POLICY_BYTES) this.#drop();
-    return [slot, bytes];
-  }
-
-  /** Frees the slot and the memory of the policy that was used least recently. */
-  #drop(): void {
-    for (const [policy, [slot, bytes]] of this.#policies) {
-      this.#policies.delete(policy);
-      this.#fill(slot, "{}");
-      this.#freeSlots.push(slot);
-      this.#policyBytes -= bytes;
-      return;
-    }
-  }
-
-  /** Makes a document the policy of a slot; returns its length in bytes. */
-  #fill(slot: number, policy: string): number {
+    const loaded = this.#slots.get(policy);
+    if (loaded !== undefined) return loaded;
+    const fill = (at: number, text: Uint8Array) =>
+      this.#pass(text, (length) => this.#exports.addrspec_policy(at, length));
     const document = encoder.encode(policy);
-    this.#pass(document, (length) => this.#exports.addrspec_policy(slot, length));
-    return document.length;
+    if (this.#slots.size === SLOTS || this.#policyBytes + document.length > POLICY_BYTES) {
+      for (const used of this.#slots.values()) fill(used, encoder.encode("{}")); // frees their memory
+      this.#slots.clear();
+      this.#policyBytes = 0;
+    }
+    const slot = this.#slots.size;
+    fill(slot, document);
+    this.#slots.set(policy, slot);
+    this.#policyBytes += document.length;
+    return slot;
   }
 
   /** Passes bytes in pieces of the input buffer's size, and then an empty one. */
@@ -302,13 +257,11 @@ export class Instance {
   #requireTaken(code: number): void {
     if (code >= 0) return;
     if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
-    if (code !== LISTS_DAMAGED && code !== POLICY_WRONG) {
-      throw failure("lists or _policy", code);
-    }
     const word = this.#words();
     const sentence = this.#text(word, WORD.sentence);
     if (code === LISTS_DAMAGED) throw new ListsRefused(sentence);
-    throw new PolicyRefused(sentence, word(WORD.offset));
+    if (code === POLICY_WRONG) throw new PolicyRefused(sentence, word(WORD.offset));
+    throw failure("lists or _policy", code);
   }
 
   versions(): Versions {
@@ -347,7 +300,7 @@ export class Instance {
     return end;
   }
 
-  /** Makes a new view for each use: when the memory grows, old views are detached. */
+  /** Makes a new view for each use, because old views are detached when the memory grows. */
   #bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.#exports.memory.buffer, at, length);
   }

@@ -4,44 +4,39 @@
  * as six digits in base 62, most significant first (origin/ledger/credential.go).
  */
 
-import { type Problem, problem } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
+import type { Problem } from "./response.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const FORM = /^ask_[0-9A-Za-z]{38}$/;
 /** Where a key's checksum begins, which says nothing of the random digits before it. */
 export const CHECKSUM_AT = 36;
-const CHECKSUM_DIGITS = 6;
 
-/**
- * Returns the client's key, or the problem with it. X-API-Key wins over
- * Authorization.
- */
+/** Returns the client's key, or the problem with it. X-API-Key wins over Authorization. */
 export function readKey(headers: Headers): string | Problem {
   const own = headers.get("X-API-Key");
   const name = own ? "X-API-Key" : "Authorization";
   const value = own || (headers.get(name) ?? "");
+  const invalid = (message: string): Problem => ({ code: "INVALID_API_KEY", message });
   // Headers joins repeated fields with commas (RFC 9110 section 5.3).
-  if (value.includes(",")) return problem("INVALID_API_KEY", SENTENCES.manyKeys(name));
-  const key = name === "Authorization" ? bearerToken(value) : value;
-  if (key === "") return problem("INVALID_API_KEY", SENTENCES.noKey);
-  return isWellFormed(key) ? key : problem("INVALID_API_KEY", SENTENCES.malformedKey);
-}
-
-/** Returns the token of the Bearer scheme, in any case (RFC 9110 section 11.1); "" for others. */
-function bearerToken(authorization: string): string {
-  return /^bearer [ \t]*(.*)$/is.exec(authorization)?.[1] ?? "";
+  if (value.includes(",")) return invalid(SENTENCES.manyKeys(name));
+  // The scheme has any case (RFC 9110 section 11.1).
+  const key = own ? value : (/^bearer [ \t]*(.*)$/is.exec(value)?.[1] ?? "");
+  if (key === "") return invalid(SENTENCES.noKey);
+  return isWellFormed(key) ? key : invalid(SENTENCES.malformedKey);
 }
 
 export function isWellFormed(key: string): boolean {
-  return FORM.test(key) && key.slice(CHECKSUM_AT) === checksum(key.slice(0, CHECKSUM_AT));
+  return (
+    /^ask_[0-9A-Za-z]{38}$/.test(key)
+    && key.slice(CHECKSUM_AT) === checksum(key.slice(0, CHECKSUM_AT))
+  );
 }
 
 /** Returns the CRC-32 of ASCII text as six digits in base 62. */
 export function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";
-  while (digits.length < CHECKSUM_DIGITS) {
+  while (digits.length < 6) {
     digits = DIGITS.charAt(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }

@@ -1,54 +1,99 @@
 /**
- * Calls POST /v1/edge/admit at the origin (origin/api/edge.go), which checks the
- * key and the rate, looks up MX records and charges, in one round trip. The
- * worker sends domains and counts, and no address. Every failure becomes the
- * contract's 503.
- *
- * A single validation asks for a brief reply, whose headers say all: to read 29 bytes
- * of a body takes a seventh of a request's processor time in workerd.
+ * Calls the origin. POST /v1/edge/admit (origin/api/edge.go) checks the key and the rate, looks up
+ * MX records and charges, in one round trip; the worker sends domains and counts, and no address.
+ * All that the worker does not do by itself is forwarded. Every failure becomes the contract's 503.
  */
 
-import { isJSON, readAll } from "./body.ts";
+import { type Fetch, isJSON, type Log, nameOf, readAll, withTimeout } from "./body.ts";
 import type { Config } from "./config.ts";
 import { CHECKSUM_AT } from "./key.ts";
-import type { Lookup, MX, Plan } from "./plan.ts";
-import { problemResponse, unavailable } from "./problem.ts";
-import type { Fetch, WorkerResponse } from "./response.ts";
-import { withTimeout } from "./timeout.ts";
+import type { Lookup, Plan } from "./plan.ts";
+import { problemResponse, UNAVAILABLE, type WorkerResponse } from "./response.ts";
+import type { Route } from "./route.ts";
+
+/** A request, as it was sent. */
+export interface RawRequest {
+  readonly method: string;
+  /** The path and the query, neither decoded nor normalized. */
+  readonly target: string;
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array> | null;
+  /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
+  readonly signal: AbortSignal | null;
+  /** The scheme: http or https. */
+  readonly proto: string;
+}
+
+/** A client's request with its id. */
+export type IdentifiedRequest = RawRequest & { readonly id: string };
+
+/** A request for the origin; the target is the origin's. */
+export type ForwardedRequest = Omit<IdentifiedRequest, "body"> & {
+  readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+};
 
 /**
  * The origin's decision: the lookups of the domains; that the origin must get the client's
  * request whole; or the problem as a response to the client.
  */
 export type Admission =
-  | { readonly lookups: readonly Lookup[]; readonly keyHeaders: KeyHeaders }
+  | { readonly lookups: readonly Lookup[]; readonly headers: Record<string, string> }
   | "forward"
   | { readonly problem: WorkerResponse };
 
-/** What an admission needs of the client's request. */
-export interface RequestContext {
-  readonly key: string;
-  readonly id: string;
-  /** The header Origin, which a browser adds; null without one. */
-  readonly pageOrigin: string | null;
-  /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
-  readonly signal: AbortSignal | null;
-}
+const ADMIT = "/v1/edge/admit";
 
-/** Logs a line, which must not contain an address or a key. */
-export type Log = (message: string) => void;
-
-/** More than any reply of the origin, which has less than 1 KiB for each of 64 lookups. */
+/** More than any reply to an admission, which has less than 1 KiB for each of 64 lookups. */
 const MAX_REPLY = 128 << 10;
+/** More than any response to a batch: 64 results, with the addresses of a body of 1 MiB. */
+const MAX_RESPONSE = 32 << 20;
 
 /** How long a key is remembered whose requests are forwarded, and how many keys are. */
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 1024;
 
-/** Headers of every 200 and 204 of the endpoint; another service would not send them. */
-const REQUIRED = ["X-Usage-Current", "X-Usage-Limit"];
+/** The statuses of an admission's problems that the client gets; the others are the worker's. */
+const PROBLEMS = new Set([401, 402, 429, 500, 503]);
+/** The statuses of an operation's responses; no other is passed to the client. */
+const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]);
+/** Those where the origin knows which hooks, or which methods of an assistant, exist. */
+const ORIGIN_STATUSES = new Set([...STATUSES, 404, 405]);
+/** The status of the response to an assistant's message that gets none; it has no body. */
+const ACCEPTED = 202;
 
-const decoder = new TextDecoder();
+/** The headers about the key: points, rate, and what lets pages read the response. */
+const KEY_HEADERS = [
+  "X-Usage-Current",
+  "X-Usage-Limit",
+  "X-Usage-Overage",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Access-Control-Allow-Origin",
+  "Access-Control-Expose-Headers",
+  "Vary",
+];
+/** The headers of a forwarded operation's response that are passed to the client. */
+const PASSED_HEADERS = [
+  "Retry-After",
+  "Allow",
+  "Idempotency-Replayed",
+  "WWW-Authenticate",
+  ...KEY_HEADERS,
+];
+
+/** Headers of one hop (RFC 9110 section 7.6.1), which are not passed on. */
+const HOP_HEADERS = ["connection", "keep-alive", "trailer", "transfer-encoding", "upgrade"];
+const REQUEST_HOP_HEADERS = [...HOP_HEADERS, "te", "proxy-connection", "proxy-authorization"];
+/** Request headers that the worker or fetch sets, which also decodes the response. */
+const OWN_HEADERS = [
+  "host",
+  "content-length",
+  "expect",
+  "accept-encoding",
+  "x-edge-secret",
+  "forwarded",
+  "x-forwarded-for",
+];
 
 export class Origin {
   readonly #config: Config;
@@ -63,20 +108,33 @@ export class Origin {
     this.#log = log;
   }
 
-  /** Asks the origin to admit the plan; never rejects. */
-  async admit(plan: Plan, context: RequestContext): Promise<Admission> {
-    try {
-      return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
-        const url = `${this.#config.origin}/v1/edge/admit`;
-        const response = await this.#fetch(url, this.#request(plan, context, signal));
-        if (response.headers.get("X-Edge-MX") !== "forward") return this.#admission(plan, response);
-        this.#remember(context.key);
-        return "forward";
-      });
-    } catch (error) {
-      if (!context.signal?.aborted) this.#log(`origin: ${describe(error)}`);
-      return unavailableAdmission();
-    }
+  /** Asks the origin to admit the plan of a request with this key; never rejects. */
+  async admit(
+    plan: Plan,
+    key: string,
+    { id, headers, signal }: IdentifiedRequest,
+  ): Promise<Admission> {
+    const { operation, points, tally, domains, details } = plan;
+    // The headers of a brief reply say all: to read 29 bytes of a body takes a seventh of a
+    // request's processor time in workerd.
+    const brief = (operation === "single" && domains.length === 1 && !details) || undefined;
+    const pageOrigin = headers.get("Origin"); // which a browser adds
+    const init = {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        "X-Edge-Secret": this.#config.secret,
+        "X-API-Key": key,
+        "X-Request-Id": id,
+        ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
+      },
+      body: JSON.stringify({ operation, points, tally, domains, details, brief }),
+    };
+    const admission = await this.#call(ADMIT, init, signal, (response) =>
+      admissionOf(plan, response, brief),
+    );
+    if (admission === "forward") this.#remember(key);
+    return admission ?? { problem: problemResponse(UNAVAILABLE) };
   }
 
   /**
@@ -96,37 +154,79 @@ export class Origin {
     if (this.#forwarded.size > MAX_REMEMBERED) this.#forwarded.delete(oldest as string);
   }
 
-  #request(
-    plan: Plan,
-    { key, id, pageOrigin }: RequestContext,
-    signal: AbortSignal | null,
-  ): RequestInit {
-    const headers = {
-      "Content-Type": "application/json",
-      "X-Edge-Secret": this.#config.secret,
-      "X-API-Key": key,
-      "X-Request-Id": id,
-      ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
-    };
-    const brief = mayBeBrief(plan) || undefined;
-    const { operation, points, tally, domains, details } = plan;
-    const body = JSON.stringify({ operation, points, tally, domains, details, brief });
-    return { method: "POST", headers, body, redirect: "manual", signal };
+  /** Forwards an operation of a kind; never rejects. */
+  async forward(request: ForwardedRequest, to: Route["to"]): Promise<WorkerResponse> {
+    const response = await this.#forward(request, (given) => readResponse(given, to));
+    return response ?? problemResponse(UNAVAILABLE);
   }
 
-  async #admission(plan: Plan, response: Response): Promise<Admission> {
-    const keyHeaders = keyHeadersOf(response.headers);
-    const isOurs = REQUIRED.every((name) => name in keyHeaders);
-    const brief = isOurs ? briefMX(plan, response) : undefined;
-    if (brief !== undefined) return { lookups: [{ mx: brief }], keyHeaders };
-    const body = decoder.decode(await readAll(response, MAX_REPLY));
-    const lookups = isOurs && response.status === 200 ? lookupsOf(plan, body) : undefined;
-    if (lookups !== undefined) return { lookups, keyHeaders };
-    const passed = problemOf(response, body, keyHeaders);
-    if (passed !== undefined) return { problem: passed };
-    const hint = HINTS[response.status] ?? "";
-    this.#log(`origin: unexpected response to /v1/edge/admit, status ${response.status}${hint}`);
-    return unavailableAdmission();
+  /** Forwards a request for a page, and streams the response; undefined if there is none. */
+  page(request: ForwardedRequest): Promise<Response | undefined> {
+    return this.#forward(request, async (response) => {
+      const headers = without(response.headers, [...HOP_HEADERS, "proxy-authenticate"]);
+      if (headers.has("Content-Encoding")) {
+        // fetch has already decoded the body.
+        headers.delete("Content-Encoding");
+        headers.delete("Content-Length");
+      }
+      return new Response(response.body, { status: response.status, headers });
+    });
+  }
+
+  /** Reports whether fetch sends the target unchanged; its URL parser may rewrite it. */
+  keeps(target: string): boolean {
+    const url = this.#config.origin + target;
+    return !target.includes("#") && URL.canParse(url) && new URL(url).href === url;
+  }
+
+  #forward<T>(
+    { method, target, headers: given, body, id, proto, signal }: ForwardedRequest,
+    read: (response: Response) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const headers = without(given, [...REQUEST_HOP_HEADERS, ...OWN_HEADERS]);
+    headers.set("X-Request-Id", id);
+    headers.set("X-Forwarded-Proto", proto);
+    headers.set("X-Forwarded-Host", given.get("Host") ?? "");
+    // Node's fetch requires duplex with a streamed body.
+    const init: RequestInit & { duplex: "half" } = { method, headers, body, duplex: "half" };
+    return this.#call(target, init, signal, read);
+  }
+
+  /**
+   * Sends a request and returns what read makes of the response; undefined, and a line in the log
+   * without the target, if there is none in time or read returns undefined. A redirect is left to
+   * the client.
+   */
+  async #call<T>(
+    target: string,
+    init: RequestInit,
+    client: AbortSignal | null,
+    read: (response: Response) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const { origin, timeoutMS } = this.#config;
+    try {
+      return await withTimeout(timeoutMS, client, async (signal) => {
+        const url = origin + target;
+        const response = await this.#fetch(url, { ...init, redirect: "manual", signal });
+        const used = await read(response);
+        if (used === undefined) {
+          const { status } = response;
+          const hint =
+            target === ADMIT
+              ? ` to ${ADMIT}, status ${status}${HINTS[status] ?? ""}`
+              : `, status ${status}`;
+          this.#log(`origin: unexpected response${hint}`);
+        }
+        return used;
+      });
+    } catch (error) {
+      const isLate = nameOf(error) === "TimeoutError";
+      const why = isLate
+        ? "no response within ADDRSPEC_ORIGIN_TIMEOUT_MS"
+        : `unreachable (${nameOf(error)})`;
+      if (!client?.aborted) this.#log(`origin: ${why}`);
+      return undefined;
+    }
   }
 }
 
@@ -136,136 +236,105 @@ const HINTS: Readonly<Record<number, string>> = {
   200: "; is another service at ADDRSPEC_ORIGIN?",
 };
 
-function unavailableAdmission(): Admission {
-  return { problem: problemResponse(unavailable()) };
+/** Reads the reply to an admission; returns undefined if it is none. */
+async function admissionOf(
+  plan: Plan,
+  response: Response,
+  brief: boolean | undefined,
+): Promise<Admission | undefined> {
+  const { status, headers } = response;
+  const word = headers.get("X-Edge-MX") ?? "";
+  if (word === "forward") return word;
+  const keyHeaders = picked(headers, KEY_HEADERS);
+  // Another service would not send the account's points.
+  const isOurs = /^\d+$/.test(headers.get("X-Usage-Current") ?? "") && headers.has("X-Usage-Limit");
+  if (isOurs && brief && status === 204 && /^(?:true|false)$/.test(word))
+    return { lookups: [{ mx: word === "true" }], headers: keyHeaders };
+  const body = new TextDecoder().decode(await readAll(response, MAX_REPLY));
+  const reply = objectIn(body);
+  const lookups = isOurs && status === 200 ? lookupsOf(plan, reply) : undefined;
+  if (lookups !== undefined) return { lookups, headers: keyHeaders };
+  // 409 and 422 need an Idempotency-Key, and requests with one are forwarded unchanged.
+  const isProblem = reply.status === status || (reply.success === false && isObject(reply.error));
+  if (!isProblem || !PROBLEMS.has(status) || !isJSON(headers.get("Content-Type"))) return undefined;
+  // Every 503 has a Retry-After. A 429 has one only if the origin sent it: when the month's points
+  // are used up, clients would wait for days.
+  const wait = headers.get("Retry-After") ?? "";
+  const isWait = /^[1-9][0-9]{0,8}$/.test(wait);
+  const retryAfter = isWait ? wait : status === 503 ? "1" : undefined;
+  return { problem: { status, body, headers: { ...keyHeaders, "Retry-After": retryAfter } } };
 }
 
-/** Reports whether the reply to a plan fits in a header. */
-function mayBeBrief({ operation, domains, details }: Plan): boolean {
-  return operation === "single" && domains.length === 1 && details === undefined;
-}
-
-/** Returns the MX in the header of a brief reply; undefined if it is not one. */
-function briefMX(plan: Plan, { status, headers }: Response): boolean | undefined {
-  if (status !== 204 || !mayBeBrief(plan)) return undefined;
-  const mx = headers.get("X-Edge-MX");
-  return mx === "true" || mx === "false" ? mx === "true" : undefined;
-}
-
-/** Returns the lookup of each domain; undefined unless the body has a valid one for each. */
-function lookupsOf(plan: Plan, body: string): Lookup[] | undefined {
-  const { mx, disposable, exchange } = objectIn(body);
+/** Returns the lookup of each domain; undefined unless the reply has a valid one for each. */
+function lookupsOf(plan: Plan, reply: Record<string, unknown>): Lookup[] | undefined {
+  const count = plan.domains.length;
+  const { mx, disposable = Array(count).fill(false), exchange = Array(count).fill(null) } = reply;
+  const isList = (list: unknown, isValid: (entry: unknown) => boolean): list is unknown[] =>
+    Array.isArray(list) && list.length === count && list.every(isValid);
+  const isFlag = (entry: unknown) => typeof entry === "boolean";
   const isMX = (entry: unknown) =>
-    typeof entry === "boolean"
+    isFlag(entry)
     || (plan.operation === "batch"
       && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
-  const isFlag = (entry: unknown) => typeof entry === "boolean";
   const isValue = (entry: unknown) => typeof entry === "object" && !Array.isArray(entry);
-  const count = plan.domains.length;
-  if (!isListOf(mx, count, isMX)) return undefined;
-  if (disposable !== undefined && !isListOf(disposable, count, isFlag)) return undefined;
-  if (exchange !== undefined && !isListOf(exchange, count, isValue)) return undefined;
+  if (!isList(mx, isMX) || !isList(disposable, isFlag) || !isList(exchange, isValue))
+    return undefined;
   return mx.map((entry, n) => ({
-    mx: entry as MX,
-    disposable: disposable?.[n] === true,
+    mx: entry as Lookup["mx"],
+    disposable: disposable[n] === true,
     // The origin's bytes: their strings need no escape, and no number is in them.
-    exchange: exchange?.[n] == null ? undefined : JSON.stringify(exchange[n]),
+    exchange: exchange[n] === null ? undefined : JSON.stringify(exchange[n]),
   }));
 }
 
-function isListOf(
-  list: unknown,
-  length: number,
-  isValid: (entry: unknown) => boolean,
-): list is unknown[] {
-  return Array.isArray(list) && list.length === length && list.every(isValid);
+/**
+ * Reads the origin's response to a forwarded operation. It reads all of it, so that no
+ * truncated response is sent. Returns undefined if the response is not one.
+ */
+async function readResponse(
+  response: Response,
+  to: Route["to"],
+): Promise<WorkerResponse | undefined> {
+  const { status, headers } = response;
+  if (to === "mcp" && status === ACCEPTED)
+    return (await readAll(response, 0)) && { status, body: "" };
+  const statuses = to === "mcp" || to === "hook" ? ORIGIN_STATUSES : STATUSES;
+  const body = await readAll(response, MAX_RESPONSE);
+  if (!statuses.has(status) || !isJSON(headers.get("Content-Type"))) return undefined;
+  if (body === undefined || parsed(new TextDecoder().decode(body)) === undefined) return undefined;
+  return { status, body, headers: picked(headers, PASSED_HEADERS) };
+}
+
+/** Returns the value of a JSON text; undefined if it is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the object of a JSON text; an empty one if there is none. */
 function objectIn(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parsed(text);
+  return isObject(value) ? value : {};
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/**
- * The problems that are passed to the client, each with a test of its shape. 400, 403, 413
- * and 415 mean that the worker's own request was wrong. 409 and 422 need an Idempotency-Key,
- * and requests with one are forwarded unchanged.
- */
-const PASSED: Readonly<Record<number, (body: Record<string, unknown>) => boolean>> = {
-  401: (body) => body.status === 401 && body.code === "INVALID_API_KEY",
-  402: (body) =>
-    body.success === false && isObject(body.error) && typeof body.error.code === "string",
-  429: (body) => body.status === 429 && typeof body.detail === "string",
-  500: (body) => body.status === 500 && body.code === "INTERNAL_ERROR",
-  503: (body) => body.status === 503 && body.code === "REQUEST_CANCELLED",
-};
-
-const COUNT = /^\d{1,19}$/;
-const VISIBLE = /^[\x20-\x7e]{1,256}$/;
-
-/**
- * The headers with the account's points and rate, and those that let pages of the
- * key's browser origins read the response, with the values that may be passed.
- */
-const KEY_HEADERS: Readonly<Record<string, RegExp>> = {
-  "X-Usage-Current": COUNT,
-  "X-Usage-Limit": /^(?:\d{1,19}|unlimited)$/,
-  "X-Usage-Overage": /^true$/,
-  // Lists of RFC 9651 (draft-ietf-httpapi-ratelimit-headers).
-  RateLimit: VISIBLE,
-  "RateLimit-Policy": VISIBLE,
-  "Access-Control-Allow-Origin": /^https?:\/\/[\x21-\x7e]{1,300}$/,
-  "Access-Control-Expose-Headers": VISIBLE,
-  Vary: /^Origin$/,
-};
-
-const FORMS = Object.entries(KEY_HEADERS);
-
-export const PASSED_KEY_HEADERS = Object.keys(KEY_HEADERS);
-
-export type KeyHeaders = Readonly<Record<string, string>>;
-
-const SECONDS = /^[1-9][0-9]{0,8}$/;
-
-/**
- * Returns the origin's problem as a response to the client; undefined for any
- * other response. Every 503 has a Retry-After. A 429 has one only if the origin
- * sent it: when the month's points are used up, clients would wait for days.
- */
-export function problemOf(
-  response: Response,
-  body: string,
-  keyHeaders: KeyHeaders,
-): WorkerResponse | undefined {
-  const { status, headers } = response;
-  if (!isJSON(headers.get("Content-Type")) || !PASSED[status]?.(objectIn(body))) return undefined;
-  const wait = headers.get("Retry-After") ?? "";
-  const retryAfter = SECONDS.test(wait) ? wait : status === 503 ? "1" : undefined;
-  return { status, body, headers: { ...keyHeaders, "Retry-After": retryAfter } };
-}
-
-/** Returns those of the key's headers that are well-formed. */
-export function keyHeadersOf(headers: Headers): KeyHeaders {
-  const passed: Record<string, string> = {};
-  for (const [name, form] of FORMS) {
+function picked(headers: Headers, names: readonly string[]): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const name of names) {
     const value = headers.get(name);
-    if (value !== null && form.test(value)) passed[name] = value;
+    if (value !== null) all[name] = value;
   }
-  return passed;
+  return all;
 }
 
-/** Returns the kind of the error, without its message, which may quote a URL. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return "failed";
-  if (error.name === "TimeoutError") return "no response within ADDRSPEC_ORIGIN_TIMEOUT_MS";
-  return `unreachable (${error.name})`;
+function without(headers: Headers, names: readonly string[]): Headers {
+  const kept = new Headers(headers);
+  for (const name of names) kept.delete(name);
+  return kept;
 }

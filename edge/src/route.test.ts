@@ -1,29 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isUnchanged } from "./forward.ts";
-import { problemResponse } from "./problem.ts";
-import { type Pages, routeOf } from "./route.ts";
-import { malformed } from "./target.ts";
+
+import { Origin } from "./origin.ts";
+import { problemResponse } from "./response.ts";
+import { malformed, type Pages, parameters, percentDecode, routeOf, targetOf } from "./route.ts";
+import { config } from "./testing.ts";
 
 const ORIGIN = "https://origin.example";
+const origin = new Origin({ ...config, origin: ORIGIN }, fetch, () => undefined);
 
 /** Returns an operation, a target for the origin, or the status of a response. */
 function routed(target: string, method = "GET", pages: Pages = "dashboard"): string | number {
   const wrong = malformed(target, new Headers());
   if (wrong !== undefined) return problemResponse(wrong).status;
   const route = routeOf(method, target, pages);
-  switch (route.to) {
-    case "response":
-      return route.response.status;
-    case "page":
-      return isUnchanged(ORIGIN, route.target) ? route.target : 404;
-    case "usage":
-    case "hook":
-    case "mcp":
-      return route.target;
-    default:
-      return route.to;
-  }
+  if ("status" in route) return route.status;
+  if (route.to === "page") return origin.keeps(route.target) ? route.target : 404;
+  return ["usage", "hook", "mcp"].includes(route.to) ? route.target : route.to;
 }
 
 /** Private paths of the origin, in forms that a URL parser normalizes to them. */
@@ -229,9 +222,7 @@ test("routeOf forwards no random target outside the table", () => {
 test("routeOf checks methods", () => {
   const allow = (target: string, method: string) => {
     const route = routeOf(method, target, "dashboard");
-    return route.to === "response"
-      ? [route.response.status, route.response.headers?.Allow]
-      : route.to;
+    return "status" in route ? [route.status, route.headers?.Allow] : route.to;
   };
   assert.equal(allow("/v1/email/a@b", "HEAD"), "single");
   assert.deepEqual(allow("/v1/email/a@b", "POST"), [405, "GET, HEAD, OPTIONS"]);
@@ -253,9 +244,7 @@ test("routeOf responds to preflights", () => {
     ["/v1/usage", "GET, HEAD, OPTIONS"],
     ["/mcp", "POST, OPTIONS"],
   ] as const) {
-    const route = routeOf("OPTIONS", target, "none");
-    assert.equal(route.to, "response");
-    assert.deepEqual(route.response, {
+    assert.deepEqual(routeOf("OPTIONS", target, "none"), {
       status: 204,
       body: null,
       headers: {
@@ -271,4 +260,64 @@ test("routeOf responds to preflights", () => {
   }
   assert.equal(routed("/v1/nothing", "OPTIONS"), 404);
   assert.equal(routed("/v1/edge/admit", "OPTIONS"), 404);
+});
+
+test("targetOf keeps the target as it was sent", () => {
+  for (const [url, target] of [
+    ["https://edge.example/v1/email/a//b/../c?d", "/v1/email/a//b/../c?d"],
+    ["https://edge.example//v1", "//v1"],
+    ["https://edge.example", "/"],
+    ["http://edge.example?x=/healthz", "?x=/healthz"],
+    ["*", "*"],
+    ["edge.example:80", "edge.example:80"],
+    ["/healthz", "/healthz"],
+  ] as const)
+    assert.equal(targetOf(url), target);
+});
+
+test("malformed refuses targets and hosts that could be taken for others", () => {
+  const refused = (target: string, host: string) =>
+    malformed(target, new Headers({ Host: host })) !== undefined;
+  for (const target of ["/", "/%", "/é", "/+", "//", "/\\", "/#"])
+    assert.ok(!refused(target, "edge.example"), target);
+  for (const target of [
+    "",
+    "*",
+    "a",
+    "http://edge.example/",
+    "/a b",
+    "/\x00",
+    "/\x7f",
+    "/?\t",
+    "\\/",
+  ])
+    assert.ok(refused(target, "edge.example"), target);
+  for (const host of ["", "edge.example:8787", "[::1]:80", "127.0.0.1", "xn--bcher-kva.example"])
+    assert.ok(!refused("/", host), host);
+  for (const host of ["a/healthz?", "a?", "a#", "a\\b", "a@b", "a, b", "a b", "\u00e9"])
+    assert.ok(refused("/", host), host);
+});
+
+test("percentDecode decodes once, to bytes if need be", () => {
+  const decode = (path: string) => Buffer.from(percentDecode(path) ?? []).toString("latin1");
+  assert.equal(decode("a+b%2B%2540"), "a+b+%40");
+  assert.equal(percentDecode("a+b@mail.example"), "a+b@mail.example");
+  assert.equal(decode("%ff%00"), "\xff\0");
+  assert.equal(decode("é%c3%A9"), "\xc3\xa9\xc3\xa9");
+});
+
+test("percentDecode rejects a percent sign without two digits", () => {
+  for (const path of ["%", "a%2", "%zz", "%%41", "%41%", "%é9"]) {
+    assert.equal(percentDecode(path), undefined, path);
+  }
+});
+
+test("parameters are those of the name, as they were sent", () => {
+  assert.deepEqual(parameters("?policy&x=1&policy=&policy=A", "policy"), [
+    "policy",
+    "policy=",
+    "policy=A",
+  ]);
+  for (const query of ["", "?", "?details=true", "?Policy=p&policyx=p&x=policy=p&%70olicy=p"])
+    assert.deepEqual(parameters(query, "policy"), [], query);
 });
