@@ -54,8 +54,8 @@ func (s *Server) edge(r *http.Request) wire.Response {
 	if p != nil {
 		return p.Response(wire.Enveloped)
 	}
-	page, named := wire.PageOrigin(r.Header), r.Header.Get(headerEdgePolicy)
-	if named != "" && named[0] != '*' || s.Ledger.Forwards(r.Context(), key, page) {
+	page := wire.PageOrigin(r.Header)
+	if s.Ledger.Forwards(r.Context(), key, page) {
 		return brief(edgeForward)
 	}
 	return s.serveKey(r, key, page, "edge", wire.Enveloped, admit)
@@ -74,12 +74,6 @@ const (
 	// edgeForward is the value of X-Edge-MX in place of the MX.
 	edgeForward = "forward"
 
-	// headerEdgePolicy is sent by older workers, which gave verdicts: the name of the request's
-	// policy, or * for the key's default, and a digest. They forward a request as newer workers do.
-	headerEdgePolicy = "X-Edge-Policy"
-)
-
-const (
 	opSingle = "single"
 	opBatch  = "batch"
 )
