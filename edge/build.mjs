@@ -13,19 +13,25 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const edge = import.meta.dirname;
-const options = {
-  bundle: true,
-  format: "esm",
-  target: "es2022",
-  platform: "neutral",
-  external: ["node:*", "*.wasm", "*.wasm?module", "addrspec"],
-  loader: { ".css": "text" },
-  logLevel: "warning",
-};
+const text = (file) => readFileSync(join(edge, file), "utf8");
+
+const bundle = (entries, more) =>
+  build({
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    platform: "neutral",
+    external: ["node:*", "*.wasm", "*.wasm?module", "addrspec"],
+    loader: { ".css": "text" },
+    logLevel: "warning",
+    entryPoints: entries.map((entry) => join(edge, entry)),
+    ...more,
+  });
 
 const commands = {
   async workers(wasm, directory) {
-    await bundle("entry", ["cloudflare", "deno", "node"], directory);
+    const entries = ["cloudflare", "deno", "node"].map((name) => `entry/${name}.ts`);
+    await bundle(entries, { outdir: directory });
     copyFileSync(wasm, join(directory, "addrspec.wasm"));
     for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"]) {
       copyFileSync(join(edge, config), join(directory, config));
@@ -40,11 +46,12 @@ const commands = {
   },
 
   async package(wasm, directory) {
-    const runtimes = ["node", "browser", "workerd", "edge-light"];
-    await bundle("package", [...runtimes, "lists", "schema", "element"], directory);
+    const names = ["node", "browser", "workerd", "edge-light", "lists", "schema", "element"];
+    const entries = names.map((name) => `package/${name}.ts`);
+    await bundle(entries, { outdir: directory, plugins: [separate] });
     copyFileSync(wasm, join(directory, "addrspec.wasm"));
-    copyFileSync(join(edge, "package/index.d.ts"), join(directory, "index.d.ts"));
     for (const [from, to] of [
+      ["index", "index"],
       ["signed-lists", "lists"],
       ["email-schema", "schema"],
       ["email-element", "element"],
@@ -55,25 +62,17 @@ const commands = {
   },
 
   async demo(wasm, file) {
-    const script = await build({
-      ...options,
-      entryPoints: [join(edge, "demo/demo.ts")],
-      write: false,
-      minify: true,
-    });
-    const page = readFileSync(join(edge, "demo/index.html"), "utf8")
-      .replace("/* style */", () => styles())
+    const script = await bundle(["demo/demo.ts"], { write: false, minify: true });
+    const code = script.outputFiles[0].text.replaceAll("</script", "<\\/script");
+    const page = text("demo/index.html")
+      .replace("/* style */", () => `${text("demo/demo.css")}\n${text("demo/livecheck.css")}`)
       .replace("/* module */", () => gzipSync(readFileSync(wasm), { level: 9 }).toString("base64"))
-      .replace("/* script */", () =>
-        script.outputFiles[0].text.replaceAll("</script", "<\\/script"),
-      );
+      .replace("/* script */", () => code);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, page);
   },
 
-  async script(_, file) {
-    await bundleForDashboard("package/dashboard.ts", file, "script - FILE");
-  },
+  script: (_, file) => bundleForDashboard("package/dashboard.ts", file, "script - FILE"),
 
   async livecheck(_, directory) {
     const file = join(directory, "livecheck.js");
@@ -88,14 +87,14 @@ const platforms = {
   "vercel-node": (wasm, directory) => vercel("nodejs", wasm, directory),
 
   async netlify(wasm, directory) {
-    const functions = join(directory, "netlify/edge-functions");
-    await bundleOne("netlify", join(functions, "addrspec.js"), { plugins: [compressed(wasm)] });
+    const outfile = join(directory, "netlify/edge-functions/addrspec.js");
+    await bundle(["entry/netlify.ts"], { outfile, plugins: [compressed(wasm)] });
     copyFileSync(join(edge, "platforms/netlify.toml"), join(directory, "netlify.toml"));
     mkdirSync(join(directory, "public"), { recursive: true });
   },
 
   async lambda(wasm, directory) {
-    await bundleOne("lambda", join(directory, "index.mjs"));
+    await bundle(["entry/lambda.ts"], { outfile: join(directory, "index.mjs") });
     copyFileSync(wasm, join(directory, "addrspec.wasm"));
   },
 };
@@ -103,7 +102,8 @@ const platforms = {
 /** Vercel reads the runtime from the text of the file, in this form only. */
 async function vercel(runtime, wasm, directory) {
   const footer = { js: `export const config = { runtime: "${runtime}" };` };
-  await bundleOne(basename(directory), join(directory, "middleware.js"), { footer });
+  const outfile = join(directory, "middleware.js");
+  await bundle([`entry/${basename(directory)}.ts`], { outfile, footer });
   copyFileSync(wasm, join(directory, "addrspec.wasm"));
   writePackage(directory);
 }
@@ -122,11 +122,19 @@ function compressed(wasm) {
   };
 }
 
+/** Leaves what a file imports when it needs it in a file of its own. */
+const separate = {
+  name: "separate",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) =>
+      kind === "dynamic-import" ? { path: path.replace(/ts$/, "js"), external: true } : undefined,
+    );
+  },
+};
+
 /** Bundles a file that the origin embeds, which is committed because the origin is built without Node. */
 async function bundleForDashboard(entry, file, usage) {
-  await build({
-    ...options,
-    entryPoints: [join(edge, entry)],
+  await bundle([entry], {
     outfile: resolve(file),
     absWorkingDir: edge, // paths in comments are the same wherever this runs
     banner: { js: `// Made from edge/${entry}: node edge/build.mjs ${usage}\n// @ts-nocheck` },
@@ -138,20 +146,14 @@ async function bundleForDashboard(entry, file, usage) {
  * which workerd has it in memory. To read the text instead takes 12 of the 54 ms of
  * processor time until the first response. workerd does not exist for every machine.
  */
-async function compileConfig(text, file) {
+async function compileConfig(config, file) {
   try {
     const { default: workerd } = await import("workerd");
-    const args = ["compile", "--config-only", text];
+    const args = ["compile", "--config-only", config];
     writeFileSync(file, execFileSync(workerd.default, args, { maxBuffer: 64 << 20 }));
   } catch (error) {
     console.error(`skipped: ${file}: ${error.message}`);
   }
-}
-
-/** Returns the demo's style sheets. */
-function styles() {
-  const files = ["demo.css", "livecheck.css"];
-  return files.map((file) => readFileSync(join(edge, "demo", file), "utf8")).join("\n");
 }
 
 /** Copies the licence of what is bundled with our code. */
@@ -162,31 +164,6 @@ function copyLicense(directory) {
 
 function writePackage(directory) {
   writeFileSync(join(directory, "package.json"), '{ "type": "module", "private": true }\n');
-}
-
-/** Bundles one entry to a file. */
-async function bundleOne(entry, outfile, more = {}) {
-  await build({ ...options, entryPoints: [join(edge, `entry/${entry}.ts`)], outfile, ...more });
-}
-
-/** Leaves what a file imports when it needs it in a file of its own. */
-const separate = {
-  name: "separate",
-  setup({ onResolve }) {
-    onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) =>
-      kind === "dynamic-import" ? { path: path.replace(/ts$/, "js"), external: true } : undefined,
-    );
-  },
-};
-
-async function bundle(from, entries, outdir) {
-  mkdirSync(outdir, { recursive: true });
-  await build({
-    ...options,
-    plugins: [separate],
-    entryPoints: entries.map((entry) => join(edge, from, `${entry}.ts`)),
-    outdir,
-  });
 }
 
 const [command, module, target] = process.argv.slice(2);

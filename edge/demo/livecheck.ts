@@ -4,7 +4,7 @@
  * build.mjs bundles this file.
  */
 
-import type { Checker, Facts, Refusal, Versions } from "../package/index.d.ts";
+import type { Checker, Facts, Refusal } from "../package/index.d.ts";
 
 type Value = Facts[keyof Facts];
 
@@ -51,13 +51,10 @@ async function start(load: () => Promise<Checker>): Promise<Checker> {
   const before = performance.now();
   const checker = await load();
   const took = Math.round(performance.now() - before);
+  const { engine, lists, model } = checker.versions();
   element("module").textContent =
-    `The module was ready after ${took} ms: ${named(checker.versions())}.`;
+    `The module was ready after ${took} ms: engine ${engine}, lists ${lists}, model ${model}.`;
   return checker;
-}
-
-function named({ engine, lists, model }: Versions): string {
-  return `engine ${engine}, lists ${lists}, model ${model}`;
 }
 
 function showFailure(error: unknown): void {
@@ -67,13 +64,9 @@ function showFailure(error: unknown): void {
 
 function showEmpty(): void {
   show("empty", "Type an address", "It is checked in your browser as you type. Nothing is sent.");
-  element("section").textContent = "";
-  element("timing").textContent = "";
-  element("json").textContent = "";
+  for (const id of ["section", "timing", "json"]) element(id).textContent = "";
+  for (const id of ["suggestion", "position", "details"]) element(id).hidden = true;
   element("facts").replaceChildren();
-  element("suggestion").hidden = true;
-  element("position").hidden = true;
-  element("details").hidden = true;
 }
 
 function showResult(checker: Checker, email: string): void {
@@ -88,7 +81,8 @@ function showResult(checker: Checker, email: string): void {
   showVerdict(facts, refusal);
   showPosition(email, refusal);
   showSuggestion(facts, refusal, checker);
-  showFacts(facts);
+  const shown = Object.entries(facts).filter(([name]) => name !== "email" && name !== "valid");
+  element("facts").replaceChildren(...(facts.valid ? shown.map(row) : []));
   element("details").hidden = false;
   element("json").textContent = JSON.stringify(facts, null, 2);
   element("timing").textContent =
@@ -98,9 +92,21 @@ function showResult(checker: Checker, email: string): void {
 function showVerdict(facts: Facts, refusal: Refusal | null): void {
   const doubts = DOUBTS.filter(([name]) => facts[name]).map(([, words]) => words);
   element("section").textContent = refusal?.section ?? "";
-  if (refusal !== null) show("invalid", "Not valid", toSentence(refusal.sentence));
-  else if (doubts.length > 0) show("doubtful", `Valid, but ${inWords(doubts)}`, notes(facts));
-  else show("valid", "Valid", notes(facts) || "Nothing else to note.");
+  if (refusal !== null) {
+    const { sentence } = refusal; // a clause, which gets a capital and a full stop
+    show("invalid", "Not valid", `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+    return;
+  }
+  // What is worth noting and no reason for doubt.
+  const kinds = [
+    facts.role && `a role account (${facts.role})`,
+    facts.relay && "a forwarding service",
+    facts.public && "a public provider",
+    facts.alias && "a plus tag",
+  ].filter((kind): kind is string => typeof kind === "string");
+  const notes = kinds.length === 0 ? "" : `Note: ${inWords(kinds)}.`;
+  if (doubts.length > 0) show("doubtful", `Valid, but ${inWords(doubts)}`, notes);
+  else show("valid", "Valid", notes || "Nothing else to note.");
 }
 
 function show(state: string, headline: string, reason: string): void {
@@ -109,24 +115,8 @@ function show(state: string, headline: string, reason: string): void {
   element("reason").textContent = reason;
 }
 
-/** Adds a capital and a full stop to the module's clause. */
-function toSentence(clause: string): string {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
-}
-
 function inWords(list: readonly string[]): string {
   return list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
-}
-
-/** Returns what is worth noting and no reason for doubt. */
-function notes(facts: Facts): string {
-  const kinds = [
-    facts.role && `a role account (${facts.role})`,
-    facts.relay && "a forwarding service",
-    facts.public && "a public provider",
-    facts.alias && "a plus tag",
-  ].filter((kind): kind is string => typeof kind === "string");
-  return kinds.length === 0 ? "" : `Note: ${inWords(kinds)}.`;
 }
 
 /**
@@ -142,22 +132,14 @@ function showPosition(email: string, refusal: Refusal | null): void {
   const [character = " "] = email.slice(before.length);
   const after = email.slice(before.length + character.length);
   const mark = document.createElement("mark");
-  mark.textContent = visible(character);
-  position.replaceChildren(lastPart(before), mark, firstPart(after));
-}
-
-function lastPart(text: string): string {
-  return text.length > NEARBY ? `…${text.slice(-NEARBY)}` : text;
-}
-
-function firstPart(text: string): string {
-  return text.length > NEARBY ? `${text.slice(0, NEARBY)}…` : text;
-}
-
-/** Returns the code point of a character that cannot be seen. */
-function visible(character: string): string {
-  if (character === " " || !/\p{C}|\p{Z}/u.test(character)) return character;
-  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
+  const isSeen = character === " " || !/\p{C}|\p{Z}/u.test(character);
+  const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  mark.textContent = isSeen ? character : `U+${codePoint}`;
+  position.replaceChildren(
+    before.length > NEARBY ? `…${before.slice(-NEARBY)}` : before,
+    mark,
+    after.length > NEARBY ? `${after.slice(0, NEARBY)}…` : after,
+  );
 }
 
 function showSuggestion(facts: Facts, refusal: Refusal | null, checker: Checker): void {
@@ -170,31 +152,16 @@ function showSuggestion(facts: Facts, refusal: Refusal | null, checker: Checker)
   suggestion.textContent = `Use ${name}`;
 }
 
-function showFacts(facts: Facts): void {
-  const fields = Object.entries(facts) as [string, Value][];
-  const shown = fields.filter(([name]) => facts.valid && name !== "email" && name !== "valid");
-  element("facts").replaceChildren(...shown.map(([name, value]) => row(name, value)));
-}
-
-function row(name: string, value: Value): HTMLElement {
+function row([name, value]: [string, Value]): HTMLElement {
   const item = document.createElement("div");
   const term = document.createElement("dt");
   const detail = document.createElement("dd");
   term.textContent = name;
-  detail.textContent = name === "mx" ? "not looked up here" : display(value); // a page has no DNS
-  detail.className = classOf(name, value);
+  const word = typeof value === "boolean" ? (value ? "yes" : "no") : String(value ?? "none");
+  detail.textContent = name === "mx" ? "not looked up here" : word; // a page has no DNS
+  const isNotable = name === "relay" || DOUBTS.some(([doubt]) => doubt === name);
+  detail.className = name === "mx" || !value ? "none" : isNotable ? "notable" : "";
   if (name === "normalized") item.className = "wide"; // the longest value; it fills the last row
   item.append(term, detail);
   return item;
-}
-
-function display(value: Value): string {
-  if (value === null) return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return String(value);
-}
-
-function classOf(name: string, value: Value): string {
-  if (name === "mx" || value === null || value === false || value === 0) return "none";
-  return name === "relay" || DOUBTS.some(([doubt]) => doubt === name) ? "notable" : "";
 }
