@@ -3,6 +3,8 @@ package edge_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,11 +98,19 @@ func TestWrongSecretIs503AndLogged(t *testing.T) {
 	require.Zero(t, o.used(t, "secret@failure.test"))
 }
 
-func TestMissingSettingsAre503AndLogged(t *testing.T) {
+// A wrong setting is refused at the start, or on Cloudflare with each request.
+func TestWrongSettingIsNamed(t *testing.T) {
 	t.Parallel()
+	const want = "ADDRSPEC_ORIGIN must be"
 	w := startWorkerd(t, "ftp://nowhere")
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
-	w.requireLogs(t, "ADDRSPEC_ORIGIN must be")
+	w.requireLogs(t, want)
+	cmd := exec.Command("node", "node.js")
+	cmd.Dir = bundle(t)
+	cmd.Env = append(os.Environ(), "LISTEN=127.0.0.1:0", "ADDRSPEC_ORIGIN=ftp://nowhere", "ADDRSPEC_EDGE_SECRET="+secret)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), want)
 }
 
 // requireLogs waits until the log contains text.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -314,22 +313,6 @@ func TestStalledFeedDelaysNoRequest(t *testing.T) {
 			require.Empty(t, asked, "one request to the feed at a time")
 		})
 	}
-}
-
-// A feed without its signer's key is refused at the start, or on Cloudflare with
-// the first request.
-func TestListsWithoutKeyAreRefused(t *testing.T) {
-	t.Parallel()
-	const want = "ADDRSPEC_LISTS_KEY is not set: lists from ADDRSPEC_LISTS_URL need the public key of their signer"
-	w := startWorkerd(t, "http://127.0.0.1:9", "ADDRSPEC_LISTS_URL=https://lists.example/")
-	requireUnavailable(t, w.send(t, get("/versions")))
-	w.requireLogs(t, want)
-	cmd := exec.Command("node", "node.js")
-	cmd.Dir = bundle(t)
-	cmd.Env = append(os.Environ(), "LISTEN=127.0.0.1:0", "ADDRSPEC_ORIGIN=http://127.0.0.1:9", "ADDRSPEC_EDGE_SECRET="+secret, "ADDRSPEC_LISTS_URL=https://lists.example/")
-	out, err := cmd.CombinedOutput()
-	require.Error(t, err)
-	require.Contains(t, string(out), want)
 }
 
 // A cron trigger updates the lists of the isolate that it reaches, and ends as

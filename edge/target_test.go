@@ -68,30 +68,6 @@ func requireOnlyTable(t *testing.T, runtime *runtime, forward string, allowed *r
 	}
 }
 
-// A target that is not a path is 400, a path outside the table 404, in shape A.
-func TestTargetsOutsideTheTable(t *testing.T) {
-	t.Parallel()
-	reached := recordTargets(t)
-	for _, runtime := range runtimes {
-		t.Run(runtime.name, func(t *testing.T) {
-			w := runtime.start(t, reached.url)
-			for _, target := range []string{"/metrics", "/readyz", "/v1/edge/admit", "/x/../metrics", "/x/%2e%2e/readyz", "/./metrics", "/x/..\\metrics", "/dashboard", "/v2", "/%zz"} {
-				a := w.send(t, get(target))
-				require.Equal(t, http.StatusNotFound, a.status, target)
-				require.Contains(t, a.body, `"code":"NOT_FOUND"`, target)
-			}
-			if runtime.name == "node" { // the others use the path of an absolute-form target
-				for _, target := range []string{"http://evil.example/healthz", "*"} {
-					a := w.send(t, get(target))
-					require.Equal(t, http.StatusBadRequest, a.status, target)
-					require.Contains(t, a.body, `"code":"INVALID_REQUEST"`, target)
-				}
-			}
-		})
-	}
-	require.Empty(t, reached.all())
-}
-
 // try sends r and returns the status, or 0 without a response.
 func (p *process) try(t *testing.T, r request) (status int) {
 	t.Helper()

@@ -4,12 +4,11 @@ import { test } from "node:test";
 import type { Engine } from "./engine.ts";
 import { checksum } from "./key.ts";
 import type { RawRequest } from "./origin.ts";
-import { admitted, get, KEY, newWorker, postBatch } from "./testing.ts";
+import { admitted, get, json, KEY, newWorker, postBatch } from "./testing.ts";
 
 test("a batch that the worker does not parse is forwarded unchanged", async () => {
   const problem = '{"success":false,"error":{"code":"INVALID_REQUEST","message":"m"}}';
   const headers = {
-    "Content-Type": "application/json",
     "X-Usage-Current": "3",
     RateLimit: '"second";r=1;t=1',
     "Set-Cookie": "no",
@@ -26,7 +25,7 @@ test("a batch that the worker does not parse is forwarded unchanged", async () =
     ['{"emails":["a@b"]}', { "Content-Type": "application/json, application/json" }],
   ];
   for (const [body, more] of batches) {
-    const { worker, sent } = newWorker(() => new Response(problem, { status: 400, headers }));
+    const { worker, sent } = newWorker(() => json(400, problem, headers));
     const response = await worker.respond(postBatch(body, more));
     const passed = ["X-Usage-Current", "RateLimit", "Set-Cookie"].map((name) =>
       response.headers.get(name),
@@ -60,7 +59,7 @@ test("a long body is read on demand, and no further than needed", async () => {
   const { worker } = newWorker(async (request) => {
     before = pulled;
     received = (await request.arrayBuffer()).byteLength;
-    return new Response("{}", { status: 413, headers: { "Content-Type": "application/json" } });
+    return json(413, "{}");
   });
   assert.equal((await worker.respond({ ...postBatch(""), body: endless })).status, 413);
   assert.equal(received, (1 << 20) + 1);
@@ -110,10 +109,7 @@ test("a response that did not need the body counts, though the body ends early",
   let abort: ((error: Error) => void) | undefined;
   const { worker } = newWorker(() => {
     abort?.(new Error("disconnected"));
-    return new Response('{"success":false}', {
-      status: 401,
-      headers: { "Content-Type": "application/json" },
-    });
+    return json(401, '{"success":false}');
   });
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -166,12 +162,7 @@ test("a request for a page is forwarded unchanged", async () => {
 
 test("usage is forwarded for a well-formed key", async () => {
   const usage = '{"points":1}';
-  const { worker, sent } = newWorker(
-    () =>
-      new Response(usage, {
-        headers: { "Content-Type": "application/json", "X-Usage-Limit": "5" },
-      }),
-  );
+  const { worker, sent } = newWorker(() => json(200, usage, { "X-Usage-Limit": "5" }));
   for (const method of ["GET", "HEAD"]) {
     const response = await worker.respond(get("/v1/usage?x=y", { method }));
     assert.deepEqual(
@@ -196,9 +187,7 @@ test("usage is forwarded for a well-formed key", async () => {
 
 test("an unexpected status is not passed to the client", async () => {
   for (const status of [201, 302, 403, 404, 418]) {
-    const { worker, logged } = newWorker(
-      () => new Response("{}", { status, headers: { "Content-Type": "application/json" } }),
-    );
+    const { worker, logged } = newWorker(() => json(status, "{}"));
     assert.equal((await worker.respond(postBatch("nonsense"))).status, 503);
     assert.deepEqual(logged, [`origin: unexpected response, status ${status}`]);
   }
@@ -206,17 +195,8 @@ test("an unexpected status is not passed to the client", async () => {
 
 test("a batch with an Idempotency-Key is forwarded unchanged", async () => {
   const success = '{"success":true}';
-  const { worker, sent } = newWorker(
-    () =>
-      new Response(success, {
-        headers: {
-          "Content-Type": "application/json",
-          "X-Usage-Current": "2",
-          "Idempotency-Replayed": "true",
-          "Set-Cookie": "no",
-        },
-      }),
-  );
+  const passed = { "X-Usage-Current": "2", "Idempotency-Replayed": "true" };
+  const { worker, sent } = newWorker(() => json(200, success, { ...passed, "Set-Cookie": "no" }));
   const body = '{ "emails": ["a@example.org"] }';
   const response = await worker.respond(postBatch(body, { "Idempotency-Key": "one" }));
   assert.equal(await response.text(), success);
@@ -232,9 +212,7 @@ test("a batch with an Idempotency-Key is forwarded unchanged", async () => {
 test("problems with an Idempotency-Key are passed to the client", async () => {
   for (const status of [400, 402, 409, 413, 415, 422, 429]) {
     const problem = '{"success":false,"error":{"code":"C","message":"m"}}';
-    const { worker } = newWorker(
-      () => new Response(problem, { status, headers: { "Content-Type": "application/json" } }),
-    );
+    const { worker } = newWorker(() => json(status, problem));
     const response = await worker.respond(
       postBatch('{"emails":["a@b"]}', { "Idempotency-Key": "one" }),
     );
@@ -251,10 +229,7 @@ test("a batch on which the module fails is forwarded unchanged", async () => {
       throw new Error("jane@example.org");
     },
   } as unknown as Engine;
-  const { worker, sent, logged } = newWorker(
-    () => new Response("{}", { headers: { "Content-Type": "application/json" } }),
-    { engine: broken },
-  );
+  const { worker, sent, logged } = newWorker(() => json(200, "{}"), { engine: broken });
   assert.equal((await worker.respond(postBatch('{"emails":["jane@example.org"]}'))).status, 200);
   assert.equal(await sent[0]?.text(), '{"emails":["jane@example.org"]}');
   assert.deepEqual(logged, ["defect: Error"]);
@@ -267,9 +242,7 @@ function forwardingWorker() {
   const { worker, sent } = newWorker(({ url }) =>
     url.endsWith("/admit")
       ? new Response(null, { status: 204, headers: FORWARD })
-      : new Response('{"verdict":1}', {
-          headers: { "Content-Type": "application/json", "X-Usage-Current": "1" },
-        }),
+      : json(200, '{"verdict":1}', { "X-Usage-Current": "1" }),
   );
   return { worker, asked: () => sent.splice(0) };
 }
@@ -370,6 +343,8 @@ test("a single validation is forwarded in a form that fetch keeps", async () => 
 
 test("a malformed percent sign is the worker's 400 once the key is checked", async () => {
   const { worker, asked } = forwardingWorker();
+  const noKey = get("/v1/email/a%zz", { headers: { "X-API-Key": "" } });
+  assert.equal((await worker.respond(noKey)).status, 401);
   for (const query of ["", "", "?policy=p"]) {
     const response = await worker.respond(get(`/v1/email/a%${query}`));
     assert.equal(response.status, 400);

@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { get, newWorker } from "./testing.ts";
+import { get, json, newWorker } from "./testing.ts";
 
 const SHAPE_B = '{"success":false,"error":{"code":"INSUFFICIENT_USAGE","message":"m"}}';
 
 /** Returns the status and Retry-After of a single validation whose admission has this response. */
 async function admittedWith(status: number, body: string, headers: Record<string, string>) {
-  const reply = new Response(body, {
-    status,
-    headers: { "Content-Type": "application/json", ...headers },
-  });
-  const { worker } = newWorker(() => reply);
+  const { worker } = newWorker(() => json(status, body, headers));
   const response = await worker.respond(get("/v1/email/jane@example.org"));
   return [response.status, response.headers.get("Retry-After")];
 }

@@ -78,15 +78,18 @@ export function postBatch(body: string, headers: Record<string, string> = {}): R
   });
 }
 
+/** Returns a JSON response of the origin. */
+export function json(status: number, body: string, headers: Record<string, string> = {}): Response {
+  return new Response(body, {
+    status,
+    headers: { "Content-Type": "application/json", ...headers },
+  });
+}
+
 /** Returns the origin's 200 to an admission. */
 export function admitted(mx: unknown[], more: object = {}): Response {
-  return new Response(JSON.stringify({ mx, partial: mx.includes(null), ...more }), {
-    headers: {
-      "Content-Type": "application/json",
-      "X-Usage-Current": "1",
-      "X-Usage-Limit": "1000",
-    },
-  });
+  const body = JSON.stringify({ mx, partial: mx.includes(null), ...more });
+  return json(200, body, { "X-Usage-Current": "1", "X-Usage-Limit": "1000" });
 }
 
 /** The lists that are packed into the module. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { admitted, engine, get, KEY, newWorker, postBatch } from "./testing.ts";
+import { admitted, engine, get, json, KEY, newWorker, postBatch } from "./testing.ts";
 
 test("the worker sends the origin domains and counts only", async () => {
   const { worker, sent } = newWorker(() => admitted([true, null]));
@@ -238,8 +238,7 @@ test("a malformed key is refused without a round trip", async () => {
 
 test("bad input has a response after the key and the rate", async () => {
   const problem = '{"status":429,"title":"Too Many Requests","detail":"wait"}';
-  const headers = { "Content-Type": "application/json", "Retry-After": "7" };
-  const { worker, sent } = newWorker(() => new Response(problem, { status: 429, headers }));
+  const { worker, sent } = newWorker(() => json(429, problem, { "Retry-After": "7" }));
   const response = await worker.respond(get("/v1/email/none"));
   assert.equal(response.status, 429);
   assert.equal(response.headers.get("Retry-After"), "7");
@@ -308,33 +307,14 @@ test("a preflight has a response without a round trip", async () => {
 });
 
 test("a 401 has the origin's challenge, or that for keys", async () => {
-  const { worker } = newWorker(
-    () =>
-      new Response('{"status":401,"error":"e","code":"INVALID_SIGNATURE"}', {
-        status: 401,
-        headers: { "Content-Type": "application/json", "WWW-Authenticate": "Other" },
-      }),
-  );
+  const problem = '{"status":401,"error":"e","code":"INVALID_SIGNATURE"}';
+  const { worker } = newWorker(() => json(401, problem, { "WWW-Authenticate": "Other" }));
   const challenge = async (request: Parameters<typeof worker.respond>[0]) =>
     (await worker.respond(request)).headers.get("WWW-Authenticate");
   const noKey = { headers: { "X-API-Key": "" } };
   assert.equal(await challenge(get("/v1/email/a@example.org", noKey)), 'Bearer realm="addrspec"');
   assert.equal(await challenge(get("/v1/usage")), "Other");
   assert.equal(await challenge({ ...postBatch("{}"), target: "/v1/hooks/signup" }), "Other");
-});
-
-test("a broken percent sign is refused after the key", async () => {
-  const { worker, sent } = newWorker(() => admitted([]));
-  assert.equal(
-    (await worker.respond(get("/v1/email/a%zz", { headers: { "X-API-Key": "" } }))).status,
-    401,
-  );
-  const response = await worker.respond(get("/v1/email/a%zz"));
-  assert.deepEqual(
-    [response.status, ((await response.json()) as { code: string }).code],
-    [400, "INVALID_EMAIL_FORMAT"],
-  );
-  assert.deepEqual(await sent[0]?.json(), { operation: "single", points: 0, domains: [] });
 });
 
 test("limit headers are passed on, also with a problem", async () => {
@@ -348,10 +328,7 @@ test("limit headers are passed on, also with a problem", async () => {
     [200, '{"mx":[true],"partial":false}'],
     [429, '{"status":429,"title":"t","detail":"d"}'],
   ] as const) {
-    const { worker } = newWorker(
-      () =>
-        new Response(body, { status, headers: { "Content-Type": "application/json", ...limits } }),
-    );
+    const { worker } = newWorker(() => json(status, body, limits));
     for (const request of [
       get("/v1/email/a@example.org"),
       postBatch('{"emails":["a@example.org"]}'),
@@ -372,13 +349,7 @@ test("Origin is passed on, and the response allows what the origin allows", asyn
     [401, '{"status":401,"error":"e","code":"INVALID_API_KEY"}'],
   ] as const) {
     const usage = { "X-Usage-Current": "1", "X-Usage-Limit": "10" };
-    const { worker, sent } = newWorker(
-      () =>
-        new Response(body, {
-          status,
-          headers: { "Content-Type": "application/json", ...usage, ...allowed },
-        }),
-    );
+    const { worker, sent } = newWorker(() => json(status, body, { ...usage, ...allowed }));
     const headers = { Origin: "https://shop.example" };
     for (const request of [
       get("/v1/email/a@example.org", { headers }),
