@@ -9,17 +9,11 @@ import { Engine } from "../src/engine.ts";
 import { keepFresh } from "../src/feed.ts";
 import { Worker } from "../src/worker.ts";
 
-interface ListenOptions {
-  hostname: string;
-  port: number;
-  onListen(at: { port: number }): void;
-}
-
 declare const Deno: {
   readonly env: { toObject(): Record<string, string> };
   readFileSync(path: URL): Uint8Array<ArrayBuffer>;
   unrefTimer(id: number): void;
-  serve(options: ListenOptions, handler: (request: Request) => Promise<Response>): unknown;
+  serve(options: object, handler: (request: Request) => Promise<Response>): unknown;
 };
 
 const env = Deno.env.toObject();

@@ -15,6 +15,7 @@ type Ready = typeof import("./schema.ts") & { checker: Checker };
 let ready: Ready | undefined;
 let loading: Promise<void> | undefined;
 let count = 0;
+let sheet: CSSStyleSheet | undefined;
 
 async function load(): Promise<void> {
   const [browser, schema] = await Promise.all([import("./browser.ts"), import("./schema.ts")]);
@@ -33,7 +34,13 @@ export class AddrspecEmail extends Base {
   #shown = "";
 
   connectedCallback(): void {
-    adoptStyles(this.getRootNode() as Document | ShadowRoot);
+    // No style element, which a Content-Security-Policy may forbid.
+    if (sheet === undefined) {
+      sheet = new CSSStyleSheet();
+      sheet.replaceSync(styles);
+    }
+    const root = this.getRootNode() as Document | ShadowRoot;
+    if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
     for (const type of EVENTS) this.addEventListener(type, this);
     this.ownerDocument.addEventListener("reset", this);
     const input = this.querySelector("input");
@@ -59,15 +66,26 @@ export class AddrspecEmail extends Base {
   /** Checks the input. Texts appear when the person leaves it, and from then on follow it. */
   #update(input: HTMLInputElement, leaves: boolean): void {
     this.#hint = this.#hint?.isConnected ? this.#hint : addHint(this);
-    describe(input, this.#hint);
+    const ids = input.getAttribute("aria-describedby")?.split(/\s+/) ?? [];
+    if (!ids.includes(this.#hint.id))
+      input.setAttribute("aria-describedby", [...ids, this.#hint.id].join(" ").trim());
     if (ready === undefined) {
       loading ??= load();
-      loading.then(() => this.#update(input, leaves)).catch(warn);
+      const retry = (error: unknown) => {
+        loading = undefined; // the next event tries again
+        console.warn("addrspec-email: the check cannot run:", error);
+      };
+      loading.then(() => this.#update(input, leaves)).catch(retry);
       return;
     }
     const issue = this.#issueOf(input, ready);
     this.#show(input, issue, leaves || this.#shown !== "");
-    if (issue === undefined && leaves && input.validity.typeMismatch) acceptEveryForm(input);
+    // HTML's type email refuses addresses that are valid by RFC 5321 and RFC 6531: quoted local
+    // parts and those with other letters than ASCII.
+    if (issue === undefined && leaves && input.validity.typeMismatch) {
+      input.type = "text";
+      input.inputMode = "email";
+    }
   }
 
   #issueOf({ value }: HTMLInputElement, { emailSchema, checker }: Ready): EmailIssue | undefined {
@@ -115,11 +133,6 @@ export class AddrspecEmail extends Base {
   }
 }
 
-function warn(error: unknown): void {
-  loading = undefined; // the next event tries again
-  console.warn("addrspec-email: the check cannot run:", error);
-}
-
 function addHint(element: HTMLElement): HTMLElement {
   const hint = document.createElement("div");
   hint.id = `addrspec-hint-${++count}`;
@@ -129,36 +142,11 @@ function addHint(element: HTMLElement): HTMLElement {
   return hint;
 }
 
-function describe(input: HTMLInputElement, { id }: HTMLElement): void {
-  const ids = input.getAttribute("aria-describedby")?.split(/\s+/) ?? [];
-  if (!ids.includes(id)) input.setAttribute("aria-describedby", [...ids, id].join(" ").trim());
-}
-
-/**
- * HTML's type email refuses addresses that are valid by RFC 5321 and RFC 6531: quoted local
- * parts and those with other letters than ASCII.
- */
-function acceptEveryForm(input: HTMLInputElement): void {
-  input.type = "text";
-  input.inputMode = "email";
-}
-
 /** Sets the value as typing would. React hides its own changes behind a property of the input. */
 function replaceValue(input: HTMLInputElement, value: string): void {
   Reflect.set(HTMLInputElement.prototype, "value", value, input);
   input.focus();
   for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
-}
-
-/** No style element, which a Content-Security-Policy may forbid. */
-let sheet: CSSStyleSheet | undefined;
-
-function adoptStyles(root: Document | ShadowRoot): void {
-  if (sheet === undefined) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(styles);
-  }
-  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 }
 
 if (globalThis.customElements && !customElements.get("addrspec-email")) {

@@ -3,23 +3,13 @@
 import { Engine, parseJSON } from "../src/engine.ts";
 import { DETAILS, FACT, FULL_SUGGESTION, PolicyRefused } from "../src/instance.ts";
 import * as argument from "./argument.ts";
-import type {
-  Address,
-  Checker,
-  DetailedFacts,
-  check as declaredCheck,
-  checkMany as declaredCheckMany,
-  Found,
-  Options,
-  Policy,
-  Source,
-  Verdict,
-} from "./index.d.ts";
+import type * as declared from "./index.d.ts";
+import type { Address, Checker, DetailedFacts, Found, Options, Verdict } from "./index.d.ts";
 
 const decoder = new TextDecoder();
 
 /** Returns the package's functions; fetchEngine loads the module of the package, open a URL. */
-export function library(fetchEngine: () => Promise<Engine>, open?: Open) {
+export function library(fetchEngine: () => Promise<Engine>, open?: Open): typeof declared {
   let loading: Promise<Checker> | undefined;
   const loadDefault = (): Promise<Checker> => {
     loading ??= fetchEngine().then(checkerOf, (error: unknown) => {
@@ -28,19 +18,19 @@ export function library(fetchEngine: () => Promise<Engine>, open?: Open) {
     });
     return loading;
   };
+  const check = async (email: Address, options?: Options) =>
+    (await loadDefault()).check(email, options);
+  const checkMany = async (emails: Iterable<Address>, options?: Options) =>
+    (await loadDefault()).checkMany(emails, options);
   return {
-    load: async (source?: Source) =>
+    load: async (source) =>
       source === undefined ? loadDefault() : checkerOf(await engineOf(source, open)),
-    check: (async (email: Address, options?: Options) =>
-      (await loadDefault()).check(email, options)) as typeof declaredCheck,
-    checkMany: (async (emails: Iterable<Address>, options?: Options) =>
-      (await loadDefault()).checkMany(emails, options)) as typeof declaredCheckMany,
-    explain: async (email: Address) => (await loadDefault()).explain(email),
-    verdict: async (email: Address, policy: Policy | string, found?: Found) =>
-      (await loadDefault()).verdict(email, policy, found),
-    verdictMany: async (emails: Iterable<Address>, policy: Policy | string) =>
-      (await loadDefault()).verdictMany(emails, policy),
-    setLists: async (blob: Uint8Array) => (await loadDefault()).setLists(blob),
+    check: check as typeof declared.check,
+    checkMany: checkMany as typeof declared.checkMany,
+    explain: async (email) => (await loadDefault()).explain(email),
+    verdict: async (email, policy, found) => (await loadDefault()).verdict(email, policy, found),
+    verdictMany: async (emails, policy) => (await loadDefault()).verdictMany(emails, policy),
+    setLists: async (blob) => (await loadDefault()).setLists(blob),
     PolicyRefused,
   };
 }

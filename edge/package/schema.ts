@@ -24,7 +24,12 @@ async function load(): Promise<Checker> {
 }
 
 export function emailSchema(options: EmailSchemaOptions = {}): EmailSchema {
-  refuseUnknown(options);
+  if (typeof options !== "object" || options === null)
+    throw new TypeError("options must be an object");
+  if (Object.keys(options).some((name) => !OPTIONS.includes(name)))
+    throw new TypeError(`options has another member than ${OPTIONS.join(", ")}`);
+  if (!OUTPUTS.includes(options.output))
+    throw new TypeError('options.output must be "normalized" or "given"');
   const validate = (value: unknown) => {
     const checker = options.checker ?? loaded;
     if (checker !== undefined) return resultOf(checker, value, options);
@@ -45,15 +50,6 @@ export function translate(issue: EmailIssue, messages: Messages = {}): string {
   );
 }
 
-function refuseUnknown(options: EmailSchemaOptions): void {
-  if (typeof options !== "object" || options === null)
-    throw new TypeError("options must be an object");
-  if (Object.keys(options).some((name) => !OPTIONS.includes(name)))
-    throw new TypeError(`options has another member than ${OPTIONS.join(", ")}`);
-  if (!OUTPUTS.includes(options.output))
-    throw new TypeError('options.output must be "normalized" or "given"');
-}
-
 function resultOf(checker: Checker, value: unknown, options: EmailSchemaOptions): EmailResult {
   if (typeof value !== "string") return failure(NOT_TEXT, options);
   const checked = check(checker, value, options.policy);
@@ -63,7 +59,8 @@ function resultOf(checker: Checker, value: unknown, options: EmailSchemaOptions)
   if (normalized === null) {
     const refusal = checker.explain(value).refusal;
     const { code, sentence, suggestion: meant } = refusal ?? INVALID;
-    const message = toSentence(sentence);
+    // The module's clause gets a capital and a full stop.
+    const message = `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
     return failure(
       { ...issue, code, message, suggestion: meant, domain: domainOf(meant) },
       options,
@@ -112,9 +109,4 @@ function failure(issue: EmailIssue, { messages }: EmailSchemaOptions): EmailResu
 
 function domainOf(address: string | null): string | null {
   return address === null ? null : address.slice(address.lastIndexOf("@") + 1);
-}
-
-/** Adds a capital and a full stop to the module's clause. */
-function toSentence(clause: string): string {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }

@@ -27,7 +27,6 @@ export interface ListsConfig {
 export type Environment = Readonly<Record<string, unknown>>;
 
 const PAGES = { yes: "public", dashboard: "dashboard", no: "none" } as const;
-const MIN_SECRET_LENGTH = 16;
 const MIN_INTERVAL_MS = 1000;
 const MAX_INTERVAL_MS = 7 * 24 * 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
@@ -45,10 +44,21 @@ export function readConfig(env: Environment): Config {
     if (choice !== undefined) return choice;
     throw new Error(`${name} must be one of: ${Object.keys(choices).join(", ")}`);
   };
+  const origin = baseURLOf(get("ADDRSPEC_ORIGIN"));
+  const secret = get("ADDRSPEC_EDGE_SECRET");
+  if (secret.length < 16) {
+    throw new Error(
+      "ADDRSPEC_EDGE_SECRET has fewer than 16 characters; make a random one, "
+        + "such as with openssl rand -hex 32, and set it at the origin and at its workers",
+    );
+  }
+  const timeoutMS = Number(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", "15000"));
+  if (!Number.isInteger(timeoutMS) || timeoutMS < 1 || timeoutMS > 600_000)
+    throw new Error("ADDRSPEC_ORIGIN_TIMEOUT_MS must be 1 to 600000");
   return {
-    origin: baseURLOf(get("ADDRSPEC_ORIGIN")),
-    secret: secretOf(get("ADDRSPEC_EDGE_SECRET")),
-    timeoutMS: millisecondsOf(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", "15000")),
+    origin,
+    secret,
+    timeoutMS,
     flags: choose("ADDRSPEC_TYPO_SUGGESTION", "domain", { domain: 0, address: FULL_SUGGESTION }),
     pages: choose("ADDRSPEC_FORWARD", "yes", PAGES),
     // Without a URL the module's own lists remain in use.
@@ -106,20 +116,6 @@ function baseURLOf(text: string): string {
     );
   }
   return url.origin;
-}
-
-function secretOf(text: string): string {
-  if (text.length >= MIN_SECRET_LENGTH) return text;
-  throw new Error(
-    `ADDRSPEC_EDGE_SECRET has fewer than ${MIN_SECRET_LENGTH} characters; make a random one, `
-      + "such as with openssl rand -hex 32, and set it at the origin and at its workers",
-  );
-}
-
-function millisecondsOf(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0 && value <= 600_000) return value;
-  throw new Error("ADDRSPEC_ORIGIN_TIMEOUT_MS must be 1 to 600000");
 }
 
 const DEFAULT_LISTEN = "127.0.0.1:8787";

@@ -82,8 +82,17 @@ const PASSED_HEADERS = [
 ];
 
 /** Headers of one hop (RFC 9110 section 7.6.1), which are not passed on. */
-const HOP_HEADERS = ["connection", "keep-alive", "trailer", "transfer-encoding", "upgrade"];
-const REQUEST_HOP_HEADERS = [...HOP_HEADERS, "te", "proxy-connection", "proxy-authorization"];
+const HOP_HEADERS = [
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+];
 /** Request headers that the worker or fetch sets, which also decodes the response. */
 const OWN_HEADERS = [
   "host",
@@ -163,7 +172,7 @@ export class Origin {
   /** Forwards a request for a page, and streams the response; undefined if there is none. */
   page(request: ForwardedRequest): Promise<Response | undefined> {
     return this.#forward(request, async (response) => {
-      const headers = without(response.headers, [...HOP_HEADERS, "proxy-authenticate"]);
+      const headers = without(response.headers, HOP_HEADERS);
       if (headers.has("Content-Encoding")) {
         // fetch has already decoded the body.
         headers.delete("Content-Encoding");
@@ -183,7 +192,7 @@ export class Origin {
     { method, target, headers: given, body, id, proto, signal }: ForwardedRequest,
     read: (response: Response) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const headers = without(given, [...REQUEST_HOP_HEADERS, ...OWN_HEADERS]);
+    const headers = without(given, [...HOP_HEADERS, ...OWN_HEADERS]);
     headers.set("X-Request-Id", id);
     headers.set("X-Forwarded-Proto", proto);
     headers.set("X-Forwarded-Host", given.get("Host") ?? "");
@@ -211,19 +220,15 @@ export class Origin {
         const used = await read(response);
         if (used === undefined) {
           const { status } = response;
-          const hint =
-            target === ADMIT
-              ? ` to ${ADMIT}, status ${status}${HINTS[status] ?? ""}`
-              : `, status ${status}`;
-          this.#log(`origin: unexpected response${hint}`);
+          const hint = (target === ADMIT && HINTS[status]) || "";
+          this.#log(`origin: unexpected response, status ${status}${hint}`);
         }
         return used;
       });
     } catch (error) {
-      const isLate = nameOf(error) === "TimeoutError";
-      const why = isLate
-        ? "no response within ADDRSPEC_ORIGIN_TIMEOUT_MS"
-        : `unreachable (${nameOf(error)})`;
+      const name = nameOf(error);
+      const late = "no response within ADDRSPEC_ORIGIN_TIMEOUT_MS";
+      const why = name === "TimeoutError" ? late : `unreachable (${name})`;
       if (!client?.aborted) this.#log(`origin: ${why}`);
       return undefined;
     }
@@ -251,7 +256,8 @@ async function admissionOf(
   if (isOurs && brief && status === 204 && /^(?:true|false)$/.test(word))
     return { lookups: [{ mx: word === "true" }], headers: keyHeaders };
   const body = new TextDecoder().decode(await readAll(response, MAX_REPLY));
-  const reply = objectIn(body);
+  const value = parsed(body);
+  const reply = isObject(value) ? value : {};
   const lookups = isOurs && status === 200 ? lookupsOf(plan, reply) : undefined;
   if (lookups !== undefined) return { lookups, headers: keyHeaders };
   // 409 and 422 need an Idempotency-Key, and requests with one are forwarded unchanged.
@@ -312,12 +318,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Returns the object of a JSON text; an empty one if there is none. */
-function objectIn(text: string): Record<string, unknown> {
-  const value = parsed(text);
-  return isObject(value) ? value : {};
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -188,7 +188,7 @@ test("a 204 that is no brief reply is 503", async () => {
   ] as const) {
     const { worker, logged } = newWorker(() => reply);
     assert.equal((await worker.respond(request)).status, 503);
-    assert.deepEqual(logged, ["origin: unexpected response to /v1/edge/admit, status 204"]);
+    assert.deepEqual(logged, ["origin: unexpected response, status 204"]);
   }
 });
 
