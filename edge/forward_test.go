@@ -69,22 +69,6 @@ func TestForwardPages(t *testing.T) {
 	}
 }
 
-func TestForwardOff(t *testing.T) {
-	t.Parallel()
-	originURL := startPages(t)
-	for setting, refused := range map[string][]string{
-		"no":  {"/docs", "/dashboard/cookies"},
-		"yes": {"/dashboard/cookies", "/dashboard"},
-	} {
-		w := startWorkerd(t, originURL, "ADDRSPEC_FORWARD="+setting)
-		for _, target := range refused {
-			a := w.send(t, get(target))
-			require.Equal(t, http.StatusNotFound, a.status, "%s: %s", setting, target)
-			require.Contains(t, a.body, `"NOT_FOUND"`)
-		}
-	}
-}
-
 // With typo_suggestion set to address, origin and worker give the same result.
 func TestTypoSuggestionAddress(t *testing.T) {
 	t.Parallel()

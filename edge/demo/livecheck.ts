@@ -46,7 +46,6 @@ export function liveCheck(load: () => Promise<Checker>): void {
   if (input.value !== "" || document.activeElement === input) void update();
 }
 
-/** Loads the module and shows its versions. */
 async function start(load: () => Promise<Checker>): Promise<Checker> {
   const before = performance.now();
   const checker = await load();

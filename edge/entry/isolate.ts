@@ -41,7 +41,6 @@ export class Isolate {
     return this.serve(request, env, context, (worker) => worker.fetch(request, signal));
   }
 
-  /** Responds with the worker; never rejects. */
   async serve(
     { method, headers }: { readonly method: string; readonly headers: Headers },
     env: Environment,

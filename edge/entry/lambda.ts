@@ -9,7 +9,6 @@ import type { RawRequest } from "../src/origin.ts";
 import type { Worker } from "../src/worker.ts";
 import { Isolate } from "./isolate.ts";
 
-/** The part of an event that is used. */
 interface HTTPEvent {
   readonly rawPath: string;
   readonly rawQueryString: string;

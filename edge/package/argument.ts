@@ -23,7 +23,6 @@ function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && kind === "[object Uint8Array]";
 }
 
-/** Returns the addresses as an array. */
 export function addresses(value: unknown): Address[] {
   if (typeof value !== "object" || value === null || !(Symbol.iterator in value))
     throw wrong("emails", "an array or another iterable of addresses", value);
@@ -61,7 +60,6 @@ export function options(value: unknown): Options {
   return value as Options;
 }
 
-/** Returns the document of a policy. */
 export function policy(value: unknown): string {
   const isDocument = typeof value === "object" && value !== null && !Array.isArray(value);
   const text: unknown = isDocument ? JSON.stringify(value) : value;
@@ -90,7 +88,6 @@ function members(value: unknown, name: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Returns the error for an argument of another type. */
 function wrong(name: string, want: string, value: unknown): TypeError {
   const isNone = value === null || value === undefined;
   const other = typeof value === "object" ? "an object" : `a ${typeof value}`;

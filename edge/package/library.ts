@@ -57,7 +57,6 @@ function checkerOf(engine: Engine): Checker {
   };
 }
 
-/** The subject of no address. */
 const NOBODY = { set: 0, more: 0, host: "" };
 
 function decide(engine: Engine, email: Address, policy: string, found?: Found): Verdict {

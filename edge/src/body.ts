@@ -22,11 +22,9 @@ export function nameOf(error: unknown): string {
  * arrives, so that a client whose key is not yet checked fills no memory here.
  */
 export class Body {
-  /** The number of bytes read. */
   size = 0;
   /** Whether the client aborted the body. */
   broken = false;
-  /** Whether the end of the body has been read. */
   ended = false;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
@@ -66,7 +64,6 @@ export class Body {
     });
   }
 
-  /** Stops reading: the rest is not needed. */
   cancel(): void {
     this.#reader?.cancel().catch(() => undefined);
   }

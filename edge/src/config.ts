@@ -11,9 +11,7 @@ export interface Config {
   readonly secret: string;
   /** The time limit for the origin; longer than its --batch-timeout and --dns-timeout. */
   readonly timeoutMS: number;
-  /** The module's flags for every check. */
   readonly flags: number;
-  /** The pages of the origin that the worker forwards. */
   readonly pages: Pages;
   /** Where newer lists come from, and how often; undefined without ADDRSPEC_LISTS_URL. */
   readonly lists?: ListsConfig | undefined;
@@ -82,7 +80,6 @@ function listsOf(get: (name: string, fallback?: string) => string): ListsConfig 
   };
 }
 
-/** Adds the name of a setting to an error. */
 function named<T>(name: string, read: () => T): T {
   try {
     return read();

@@ -7,7 +7,6 @@
 import { type Fetch, type Log, nameOf, readAll, withTimeout } from "./body.ts";
 import type { Engine } from "./engine.ts";
 import {
-  type Announcement,
   ListsError,
   MAX_BLOB,
   MAX_SIGNATURE,
@@ -49,7 +48,6 @@ export interface Holder {
 export interface UpdateOptions {
   readonly fetch: Fetch;
   readonly timeoutMS: number;
-  /** Ends the update. */
   readonly stop: AbortSignal;
   /** In milliseconds. */
   readonly now: number;
@@ -71,7 +69,15 @@ export async function updateLists(
   const known = installed.get(holder);
   const signed = known?.version === version ? known.signed : undefined;
   const update = withTimeout(timeoutMS, stop, async (signal) => {
-    const announcement = await announced(url, key, fetch, signal);
+    const signatureURL = new URL(url);
+    signatureURL.pathname += ".minisig";
+    const text = await download(signatureURL, MAX_SIGNATURE, fetch, signal);
+    const announcement = await readAnnouncement(new TextDecoder().decode(text), key).catch(
+      (error: unknown) => {
+        if (!(error instanceof ListsError)) throw error;
+        throw new ListsError(`lists.blob.minisig: ${error.message}`);
+      },
+    );
     const { release } = announcement;
     requireFresh(release, now);
     requireNotOlder(release, { version, signed });
@@ -84,35 +90,14 @@ export async function updateLists(
     const isLate = nameOf(error) === "TimeoutError";
     throw isLate ? new ListsError("the feed did not respond in time") : error;
   });
-  if (blob !== undefined) install(holder, blob);
-  installed.set(holder, release);
-  return { release, updated: blob !== undefined };
-}
-
-/** Replaces the lists, whose signature is right; the module checks all else. */
-function install(holder: Holder, blob: Uint8Array): void {
   try {
-    holder.setLists(blob);
+    if (blob !== undefined) holder.setLists(blob);
   } catch (error) {
+    // The signature is right; the module checks all else.
     throw new ListsError(error instanceof Error ? error.message : "the module failed");
   }
-}
-
-async function announced(
-  blob: URL,
-  key: PublicKey,
-  fetch: Fetch,
-  signal: AbortSignal | null,
-): Promise<Announcement> {
-  const url = new URL(blob);
-  url.pathname += ".minisig";
-  const text = new TextDecoder().decode(await download(url, MAX_SIGNATURE, fetch, signal));
-  try {
-    return await readAnnouncement(text, key);
-  } catch (error) {
-    if (!(error instanceof ListsError)) throw error;
-    throw new ListsError(`lists.blob.minisig: ${error.message}`);
-  }
+  installed.set(holder, release);
+  return { release, updated: blob !== undefined };
 }
 
 async function download(

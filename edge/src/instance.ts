@@ -6,12 +6,10 @@
 
 const ABI_MAJOR = 2;
 
-/** The flag that makes typo_suggestion the corrected address instead of its domain. */
+/** The flags of a check: typo_suggestion is the corrected address, and the result has details. */
 export const FULL_SUGGESTION = 1;
-/** The flag that adds the member details. */
 export const DETAILS = 2;
 
-/** The result of one check, in memory. */
 export interface Facts {
   /** The result: an object of 16 fields as UTF-8 JSON. mx is null, or false without a host. */
   readonly json: Uint8Array<ArrayBuffer>;
@@ -31,7 +29,6 @@ export interface Facts {
   readonly refusal: string | null;
 }
 
-/** An offset and a length in bytes. */
 export interface Place {
   readonly at: number;
   readonly length: number;
@@ -67,7 +64,6 @@ export const FOUND = {
   addressRecord: 8, // and it does
 } as const;
 
-/** The versions of the module and of what it contains. */
 export interface Versions {
   readonly engine: string;
   readonly lists: string;
@@ -125,17 +121,15 @@ const LENGTH_BYTES = 4;
 /** How many bytes of addresses a call takes in bulk: more would leave a processor's cache. */
 const BULK_BYTES = 16 * 1024;
 
-/** The errors of addrspec_lists that leave the instance usable. */
+/** The errors of addrspec_lists and addrspec_policy that leave the instance usable. */
 const LISTS_DAMAGED = -4;
 const LISTS_TOO_LARGE = -5;
-
-/** The error of addrspec_policy that leaves the instance usable. */
 const POLICY_WRONG = -7;
-/** How many policies an instance has at a time. */
+
+/** How many policies an instance has, and bytes of their documents, more than the longest one has. */
 const SLOTS = 16;
-/** How many bytes their documents have together, more than the longest one. */
 const POLICY_BYTES = 4 * 1024 * 1024;
-/** The bytes before the host text of a subject. */
+/** The bytes of a verdict's subject before its host. */
 const SUBJECT_BYTES = 16;
 
 interface Exports {
@@ -181,11 +175,10 @@ export class Instance {
     this.#report = this.#exports.addrspec_report_ptr() >>> 0;
   }
 
-  /** Checks an address; given as bytes where it may not be UTF-8. */
   check(email: string | Uint8Array, flags: number): Facts {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
     if (n < 0) throw failure("check", n);
-    const word = this.#words();
+    const { word, text } = this.#words();
     const place = (w: number): Place => ({ at: word(w), length: word(w + 1) });
     return {
       json: this.#bytes(this.#out, n).slice(),
@@ -195,8 +188,8 @@ export class Instance {
       exchange: word(WORD.exchange + 1) > 0 ? place(WORD.exchange) : undefined,
       set: word(WORD.facts),
       more: word(WORD.more),
-      host: this.#text(word, WORD.host),
-      refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : this.#text(word, WORD.sentence),
+      host: text(WORD.host),
+      refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : text(WORD.sentence),
     };
   }
 
@@ -227,7 +220,6 @@ export class Instance {
     return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
   }
 
-  /** Returns the slot of a policy, and loads it if the instance does not have it. */
   #slotOf(policy: string): number {
     const loaded = this.#slots.get(policy);
     if (loaded !== undefined) return loaded;
@@ -257,10 +249,9 @@ export class Instance {
   #requireTaken(code: number): void {
     if (code >= 0) return;
     if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
-    const word = this.#words();
-    const sentence = this.#text(word, WORD.sentence);
-    if (code === LISTS_DAMAGED) throw new ListsRefused(sentence);
-    if (code === POLICY_WRONG) throw new PolicyRefused(sentence, word(WORD.offset));
+    const { word, text } = this.#words();
+    if (code === LISTS_DAMAGED) throw new ListsRefused(text(WORD.sentence));
+    if (code === POLICY_WRONG) throw new PolicyRefused(text(WORD.sentence), word(WORD.offset));
     throw failure("lists or _policy", code);
   }
 
@@ -270,7 +261,6 @@ export class Instance {
     ) as Versions;
   }
 
-  /** Replaces the lists by a blob. */
   setLists(blob: Uint8Array): void {
     this.#pass(blob, (length) => this.#exports.addrspec_lists(length));
   }
@@ -305,15 +295,12 @@ export class Instance {
     return new Uint8Array(this.#exports.memory.buffer, at, length);
   }
 
-  /** Returns a text of the report, which is in the output. */
-  #text(word: (n: number) => number, w: number): string {
-    return decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
-  }
-
-  /** Returns a function that reads a word of the report. */
-  #words(): (n: number) => number {
+  /** Returns functions that read a word of the report, and a text of the output at a word's place. */
+  #words() {
     const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
-    return (n) => view.getUint32(4 * n, true);
+    const word = (n: number) => view.getUint32(4 * n, true);
+    const text = (n: number) => decoder.decode(this.#bytes(this.#out + word(n), word(n + 1)));
+    return { word, text };
   }
 }
 

@@ -43,7 +43,6 @@ export function checksum(text: string): string {
   return digits;
 }
 
-/** The CRC-32 of each four bits. */
 const CRC_OF_NIBBLE = Int32Array.from({ length: 16 }, (_, nibble) => {
   let crc = nibble;
   for (let bit = 0; bit < 4; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);

@@ -20,11 +20,9 @@ export interface RawRequest {
   readonly body: ReadableStream<Uint8Array> | null;
   /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
   readonly signal: AbortSignal | null;
-  /** The scheme: http or https. */
   readonly proto: string;
 }
 
-/** A client's request with its id. */
 export type IdentifiedRequest = RawRequest & { readonly id: string };
 
 /** A request for the origin; the target is the origin's. */
@@ -311,7 +309,6 @@ async function readResponse(
   return { status, body, headers: picked(headers, PASSED_HEADERS) };
 }
 
-/** Returns the value of a JSON text; undefined if it is none. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

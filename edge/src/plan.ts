@@ -23,7 +23,6 @@ export interface Lookup {
   readonly exchange?: string | undefined;
 }
 
-/** A domain whose MX records are looked up. */
 export interface Domain {
   readonly name: string;
   /** The number of the plan's addresses at the domain; each costs a point. */
@@ -121,14 +120,11 @@ function checkedOrProblem(
   }
 }
 
-/** The maximum number of distinct addresses in a batch. */
 const MAX_UNIQUE = 64;
 
-/** The content of a batch. */
 export interface BatchInput {
   /** 1 to 64 distinct addresses. */
   readonly emails: readonly string[];
-  /** Whether results have the member details. */
   readonly details: boolean;
 }
 
@@ -247,7 +243,6 @@ export function result(facts: Facts, lookup: Lookup): Uint8Array<ArrayBuffer> {
   return write(json, facts.mx, lookup.mx === true ? TRUE : FALSE);
 }
 
-/** Returns the JSON with a value in a place. */
 function write(
   json: Uint8Array<ArrayBuffer>,
   { at, length }: Place,
@@ -259,7 +254,6 @@ function write(
   return json;
 }
 
-/** The facts that are counted. */
 const KINDS = ["valid", "role", "gibberish", "disposable", "public", "relay", "typo"] as const;
 
 /**
@@ -268,7 +262,6 @@ const KINDS = ["valid", "role", "gibberish", "disposable", "public", "relay", "t
  */
 export type Tally = Partial<Record<"invalid" | (typeof KINDS)[number], number>>;
 
-/** Adds one address to the tally. */
 export function count(tally: Tally, { set, refusal }: Facts): void {
   if (refusal !== null) tally.invalid = (tally.invalid ?? 0) + 1; // no other kind applies
   for (const kind of KINDS) {

@@ -7,7 +7,6 @@
 import { SENTENCES } from "./problems.ts";
 import { type Problem, problemResponse, type WorkerResponse } from "./response.ts";
 
-/** What the worker does with a request. */
 export interface Route {
   readonly to: "single" | "batch" | "usage" | "hook" | "mcp" | "versions" | "page";
   /** What follows the path of the table, not decoded. */

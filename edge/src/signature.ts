@@ -32,7 +32,6 @@ export interface PublicKey {
 }
 
 export interface Signature {
-  /** The id of the key that signed. */
   readonly keyID: string;
   /** The signature of the file's hash. */
   readonly file: Bytes;
@@ -42,7 +41,6 @@ export interface Signature {
   readonly global: Bytes;
 }
 
-/** What a trusted comment says. */
 export interface Release {
   /** The version of the lists, such as "2026.11.22-1a2b3c4d". */
   readonly version: string;
@@ -59,7 +57,6 @@ export interface Announcement {
   readonly key: PublicKey;
 }
 
-/** The lists in use. */
 export interface CurrentLists {
   readonly version: string;
   /** When they were signed, in Unix seconds; undefined if they have no signature. */
@@ -153,7 +150,6 @@ export function requireFresh({ signed, expires }: Release, now: number): void {
   }
 }
 
-/** Refuses lists that are older than those in use. */
 export function requireNotOlder({ version, signed }: Release, current: CurrentLists): void {
   // Lists without a signature, such as those of the module, have only a day.
   const [isOlder, difference] =

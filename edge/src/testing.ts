@@ -69,7 +69,6 @@ export function get(
   };
 }
 
-/** Returns a request for POST /v1/emails. */
 export function postBatch(body: string, headers: Record<string, string> = {}): RawRequest {
   return get("/v1/emails", {
     method: "POST",
@@ -78,7 +77,6 @@ export function postBatch(body: string, headers: Record<string, string> = {}): R
   });
 }
 
-/** Returns a JSON response of the origin. */
 export function json(status: number, body: string, headers: Record<string, string> = {}): Response {
   return new Response(body, {
     status,

@@ -294,18 +294,6 @@ test("HEAD is GET without the body", async () => {
   assert.equal(sent.length, 6);
 });
 
-test("a preflight has a response without a round trip", async () => {
-  const { worker, sent } = newWorker(() => admitted([true]));
-  const response = await worker.respond(
-    get("/v1/emails", { method: "OPTIONS", headers: { "X-API-Key": "" } }),
-  );
-  assert.deepEqual(
-    [response.status, await response.text(), response.headers.get("Access-Control-Allow-Methods")],
-    [204, "", "POST, OPTIONS"],
-  );
-  assert.equal(sent.length, 0);
-});
-
 test("a 401 has the origin's challenge, or that for keys", async () => {
   const problem = '{"status":401,"error":"e","code":"INVALID_SIGNATURE"}';
   const { worker } = newWorker(() => json(401, problem, { "WWW-Authenticate": "Other" }));

@@ -47,7 +47,6 @@ const MAX_BATCH = 64 << 10;
 const MAX_FORWARDED = (1 << 20) + 1;
 /** Likewise of calls of hooks and messages of assistants (256 KiB). */
 const MAX_FORWARDED_START = (256 << 10) + 1;
-/** The time limit for the start of a body. */
 const READ_TIMEOUT_MS = 15_000;
 
 export class Worker {
@@ -82,7 +81,6 @@ export class Worker {
     return this.respond({ method, target: targetOf(url), headers, body, signal, proto });
   }
 
-  /** Responds to a request; never rejects. */
   async respond(raw: RawRequest): Promise<Response> {
     const id = requestID(raw.headers.get("X-Request-Id"));
     try {
