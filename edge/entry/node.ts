@@ -41,12 +41,11 @@ server.on("connect", (_, socket) => refuseConnection(socket, 400));
 server.listen(port, hostname, () =>
   console.log(listening(hostname, (server.address() as AddressInfo).port)),
 );
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
-
-function stop(): void {
-  server.close();
-  stopUpdates?.();
-}
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    server.close();
+    stopUpdates?.();
+  });
 
 /** The unfinished responses of each connection in their order, with their requests. */
 const unfinished = new WeakMap<Duplex, Map<ServerResponse, IncomingMessage>>();
