@@ -62,8 +62,6 @@ var WORD = {
   exchange: 7,
   host: 9,
   offset: 12,
-  code: 13,
-  section: 15,
   sentence: 17
 };
 var REPORT_BYTES = 24 * 4;
@@ -83,9 +81,8 @@ var Instance = class {
   #inCap;
   #out;
   #report;
-  /** The policies by their documents, the last used one last. */
-  #policies = /* @__PURE__ */ new Map();
-  #freeSlots = Array.from({ length: SLOTS }, (_, n) => n);
+  /** The slots of the policies, by their documents. */
+  #slots = /* @__PURE__ */ new Map();
   #policyBytes = 0;
   constructor({ exports }) {
     this.#exports = exports;
@@ -100,12 +97,10 @@ var Instance = class {
     this.#out = this.#exports.addrspec_out_ptr() >>> 0;
     this.#report = this.#exports.addrspec_report_ptr() >>> 0;
   }
-  /** Checks an address; given as bytes where it may not be UTF-8. */
   check(email, flags) {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
     if (n < 0) throw failure("check", n);
-    const word = this.#words();
-    const text = (w) => this.#text(word, w);
+    const { word, text } = this.#words();
     const place = (w) => ({ at: word(w), length: word(w + 1) });
     return {
       json: this.#bytes(this.#out, n).slice(),
@@ -116,12 +111,7 @@ var Instance = class {
       set: word(WORD.facts),
       more: word(WORD.more),
       host: text(WORD.host),
-      refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : {
-        code: text(WORD.code),
-        section: text(WORD.section),
-        sentence: text(WORD.sentence),
-        offset: word(WORD.offset)
-      }
+      refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : text(WORD.sentence)
     };
   }
   /**
@@ -149,37 +139,21 @@ var Instance = class {
     if (n <= LENGTH_BYTES) throw failure("verdict", n);
     return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
   }
-  /** Returns the slot of a policy, and loads it if the instance does not have it. */
   #slotOf(policy2) {
-    const loaded = this.#policies.get(policy2) ?? this.#load(policy2);
-    this.#policies.delete(policy2);
-    this.#policies.set(policy2, loaded);
-    return loaded[0];
-  }
-  #load(policy2) {
-    if (this.#freeSlots.length === 0) this.#drop();
-    const slot = this.#freeSlots.at(-1);
-    const bytes2 = this.#fill(slot, policy2);
-    this.#freeSlots.pop();
-    this.#policyBytes += bytes2;
-    while (this.#policyBytes > POLICY_BYTES) this.#drop();
-    return [slot, bytes2];
-  }
-  /** Frees the slot and the memory of the policy that was used least recently. */
-  #drop() {
-    for (const [policy2, [slot, bytes2]] of this.#policies) {
-      this.#policies.delete(policy2);
-      this.#fill(slot, "{}");
-      this.#freeSlots.push(slot);
-      this.#policyBytes -= bytes2;
-      return;
-    }
-  }
-  /** Makes a document the policy of a slot; returns its length in bytes. */
-  #fill(slot, policy2) {
+    const loaded = this.#slots.get(policy2);
+    if (loaded !== void 0) return loaded;
+    const fill = (at, text) => this.#pass(text, (length) => this.#exports.addrspec_policy(at, length));
     const document = encoder.encode(policy2);
-    this.#pass(document, (length) => this.#exports.addrspec_policy(slot, length));
-    return document.length;
+    if (this.#slots.size === SLOTS || this.#policyBytes + document.length > POLICY_BYTES) {
+      for (const used of this.#slots.values()) fill(used, encoder.encode("{}"));
+      this.#slots.clear();
+      this.#policyBytes = 0;
+    }
+    const slot = this.#slots.size;
+    fill(slot, document);
+    this.#slots.set(policy2, slot);
+    this.#policyBytes += document.length;
+    return slot;
   }
   /** Passes bytes in pieces of the input buffer's size, and then an empty one. */
   #pass(bytes2, take) {
@@ -191,20 +165,16 @@ var Instance = class {
   #requireTaken(code) {
     if (code >= 0) return;
     if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
-    if (code !== LISTS_DAMAGED && code !== POLICY_WRONG) {
-      throw failure("lists or _policy", code);
-    }
-    const word = this.#words();
-    const sentence = this.#text(word, WORD.sentence);
-    if (code === LISTS_DAMAGED) throw new ListsRefused(sentence);
-    throw new PolicyRefused(sentence, word(WORD.offset));
+    const { word, text } = this.#words();
+    if (code === LISTS_DAMAGED) throw new ListsRefused(text(WORD.sentence));
+    if (code === POLICY_WRONG) throw new PolicyRefused(text(WORD.sentence), word(WORD.offset));
+    throw failure("lists or _policy", code);
   }
   versions() {
     return JSON.parse(
       decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))
     );
   }
-  /** Replaces the lists by a blob. */
   setLists(blob) {
     this.#pass(blob, (length) => this.#exports.addrspec_lists(length));
   }
@@ -231,18 +201,16 @@ var Instance = class {
     }
     return end;
   }
-  /** Makes a new view for each use: when the memory grows, old views are detached. */
+  /** Makes a new view for each use, because old views are detached when the memory grows. */
   #bytes(at, length) {
     return new Uint8Array(this.#exports.memory.buffer, at, length);
   }
-  /** Returns a text of the report, which is in the output. */
-  #text(word, w) {
-    return decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
-  }
-  /** Returns a function that reads a word of the report. */
+  /** Returns functions that read a word of the report, and a text of the output at a word's place. */
   #words() {
     const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
-    return (n) => view.getUint32(4 * n, true);
+    const word = (n) => view.getUint32(4 * n, true);
+    const text = (n) => decoder.decode(this.#bytes(this.#out + word(n), word(n + 1)));
+    return { word, text };
   }
 };
 function put(email, room) {
@@ -285,17 +253,18 @@ var Engine = class {
   checkMany(emails, flags = 0) {
     const results = [];
     while (results.length < emails.length) {
-      const some = this.#call(
-        (instance) => parse(instance.checkSome(emails, results.length, flags), emails.length - results.length)
-      );
+      const some = this.#call((instance) => {
+        const parsed = parseJSON(instance.checkSome(emails, results.length, flags));
+        if (parsed.length > 0 && parsed.length <= emails.length - results.length) return parsed;
+        throw new ModuleFailure(`addrspec_check_many returned ${parsed.length} results`);
+      });
       results.push(...some);
     }
     return results;
   }
   /**
-   * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. An instance
-   * keeps the last 16 policies, 4 MiB of documents at most. Throws PolicyRefused if the
-   * document is none.
+   * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. Throws PolicyRefused
+   * if the document is none.
    */
   verdict(policy2, subject, found2 = 0) {
     return this.#call((instance) => instance.verdict(policy2, subject, found2));
@@ -313,7 +282,11 @@ var Engine = class {
     this.#lists = blob;
   }
   #call(use) {
-    this.#instance ??= this.#start();
+    if (this.#instance === void 0) {
+      const instance = new Instance(new WebAssembly.Instance(this.#module, {}));
+      if (this.#lists !== void 0) instance.setLists(this.#lists);
+      this.#instance = instance;
+    }
     try {
       return use(this.#instance);
     } catch (error) {
@@ -321,11 +294,6 @@ var Engine = class {
       if (!harmless) this.#instance = void 0;
       throw error;
     }
-  }
-  #start() {
-    const instance = new Instance(new WebAssembly.Instance(this.#module, {}));
-    if (this.#lists !== void 0) instance.setLists(this.#lists);
-    return instance;
   }
 };
 function parseJSON(text) {
@@ -335,34 +303,24 @@ function parseJSON(text) {
     throw new ModuleFailure("the module did not return JSON");
   }
 }
-function parse(text, limit) {
-  const results = parseJSON(text);
-  if (results.length > 0 && results.length <= limit) return results;
-  throw new ModuleFailure(`addrspec_check_many returned ${results.length} results`);
-}
 
 // package/argument.ts
 var MAX_BYTES = 1 << 20;
-var MAX_UNIT = 3;
 function address(value, name) {
   if (typeof value !== "string" && !isBytes(value))
     throw wrong(name, "a string or a Uint8Array", value);
-  if (size(value) > MAX_BYTES)
+  const isShort = typeof value !== "string" || 3 * value.length <= MAX_BYTES;
+  if (value.length > MAX_BYTES || !isShort && new TextEncoder().encode(value).length > MAX_BYTES)
     throw new RangeError(`${name} is longer than 1 MiB, which is the longest address`);
   return value;
 }
-function size(value) {
-  if (value.length > MAX_BYTES || typeof value !== "string") return value.length;
-  const most = MAX_UNIT * value.length;
-  return most <= MAX_BYTES ? most : new TextEncoder().encode(value).length;
-}
 function isBytes(value) {
-  return value instanceof Uint8Array || ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+  const kind = Object.prototype.toString.call(value);
+  return ArrayBuffer.isView(value) && kind === "[object Uint8Array]";
 }
 function addresses(value) {
-  if (typeof value === "string" || typeof value !== "object" || value === null || !(Symbol.iterator in value)) {
+  if (typeof value !== "object" || value === null || !(Symbol.iterator in value))
     throw wrong("emails", "an array or another iterable of addresses", value);
-  }
   if (ArrayBuffer.isView(value))
     throw new TypeError("emails must be an array of addresses, not the bytes of one");
   return Array.from(value, (email, n) => address(email, `emails[${n}]`));
@@ -371,10 +329,15 @@ function bytes(value, name) {
   if (isBytes(value)) return value;
   throw wrong(name, "a Uint8Array", value);
 }
+function source(value) {
+  if (value instanceof ArrayBuffer) return value;
+  if (ArrayBuffer.isView(value))
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  throw wrong("source", "bytes, a Response, a WebAssembly.Module or a URL", value);
+}
 function options(value) {
   if (value === void 0) return {};
-  if (typeof value !== "object" || value === null) throw wrong("options", "an object", value);
-  const { typoSuggestion, details, ...others } = value;
+  const { typoSuggestion, details, ...others } = members(value, "options");
   for (const name of Object.keys(others)) {
     const member = /^\w{1,40}$/.test(name) ? `.${name}` : " has a member that";
     throw new TypeError(`options${member} is not an option; there are typoSuggestion and details`);
@@ -387,67 +350,34 @@ function options(value) {
   return value;
 }
 function policy(value) {
-  if (typeof value === "string") return value;
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    const document = JSON.stringify(value);
-    if (typeof document === "string") return document;
-  }
+  const isDocument = typeof value === "object" && value !== null && !Array.isArray(value);
+  const text = isDocument ? JSON.stringify(value) : value;
+  if (typeof text === "string") return text;
   throw wrong("policy", "an object or its JSON text", value);
 }
 function found(value) {
   if (value === void 0) return [0, false];
-  if (typeof value !== "object" || value === null) throw wrong("found", "an object", value);
-  const { mx, addressRecord, disposable, ...others } = value;
+  const { mx, addressRecord, disposable, ...others } = members(value, "found");
   if (Object.keys(others).length > 0)
     throw new TypeError("found has another member than mx, addressRecord and disposable");
   for (const [name, fact] of Object.entries({ mx, addressRecord, disposable }))
     if (fact !== void 0 && fact !== null && typeof fact !== "boolean")
       throw wrong(`found.${name}`, "a boolean or null", fact);
-  const word = bits(mx, FOUND.lookedUp, FOUND.mx) | bits(addressRecord, FOUND.addressLookedUp, FOUND.addressRecord);
+  let word = 0;
+  if (typeof mx === "boolean") word |= FOUND.lookedUp | (mx ? FOUND.mx : 0);
+  if (typeof addressRecord === "boolean")
+    word |= FOUND.addressLookedUp | (addressRecord ? FOUND.addressRecord : 0);
   return [word, disposable === true];
 }
-function bits(fact, known, there) {
-  if (typeof fact !== "boolean") return 0;
-  return fact ? known | there : known;
+function members(value, name) {
+  if (typeof value !== "object" || value === null) throw wrong(name, "an object", value);
+  return value;
 }
 function wrong(name, want, value) {
-  return new TypeError(`${name} must be ${want}, not ${kindOf(value)}`);
-}
-function kindOf(value) {
-  if (value === null || value === void 0) return String(value);
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-// package/source.ts
-async function engineOf(source, open = fetch) {
-  if (source instanceof WebAssembly.Module) return new Engine(source, await instantiate(source));
-  if (source instanceof URL) return engineOf(await open(source), open);
-  if (source instanceof Response) return engineOfResponse(source);
-  const { module, instance } = await WebAssembly.instantiate(bytesOf(source), {});
-  return new Engine(module, instance);
-}
-function bytesOf(source) {
-  if (source instanceof ArrayBuffer) return source;
-  if (ArrayBuffer.isView(source))
-    return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  throw wrong("source", "bytes, a Response, a WebAssembly.Module or a URL", source);
-}
-function instantiate(module) {
-  return WebAssembly.instantiate(module, {});
-}
-async function engineOfResponse(response) {
-  const type = response.headers.get("Content-Type") ?? "";
-  if (!response.ok) throw absent(`status ${response.status}`);
-  if (type.startsWith("text/html")) throw absent("a page");
-  if (type !== "application/wasm") return engineOf(await response.arrayBuffer());
-  const { module, instance } = await WebAssembly.instantiateStreaming(response, {});
-  return new Engine(module, instance);
-}
-function absent(got) {
-  return new Error(
-    `the server sent ${got} in place of addrspec.wasm; copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source`
-  );
+  const isNone = value === null || value === void 0;
+  const other = typeof value === "object" ? "an object" : `a ${typeof value}`;
+  const kind = isNone ? String(value) : Array.isArray(value) ? "an array" : other;
+  return new TypeError(`${name} must be ${want}, not ${kind}`);
 }
 
 // package/library.ts
@@ -461,10 +391,12 @@ function library(fetchEngine, open) {
     });
     return loading;
   };
+  const check = async (email, options2) => (await loadDefault()).check(email, options2);
+  const checkMany = async (emails, options2) => (await loadDefault()).checkMany(emails, options2);
   return {
-    load: async (source) => source === void 0 ? loadDefault() : checkerOf(await engineOf(source, open)),
-    check: (async (email, options2) => (await loadDefault()).check(email, options2)),
-    checkMany: (async (emails, options2) => (await loadDefault()).checkMany(emails, options2)),
+    load: async (source2) => source2 === void 0 ? loadDefault() : checkerOf(await engineOf(source2, open)),
+    check,
+    checkMany,
     explain: async (email) => (await loadDefault()).explain(email),
     verdict: async (email, policy2, found2) => (await loadDefault()).verdict(email, policy2, found2),
     verdictMany: async (emails, policy2) => (await loadDefault()).verdictMany(emails, policy2),
@@ -502,6 +434,23 @@ function decide(engine, email, policy2, found2) {
 function flagsOf(options2) {
   const { typoSuggestion, details } = options(options2);
   return (typoSuggestion === "address" ? FULL_SUGGESTION : 0) | (details ? DETAILS : 0);
+}
+async function engineOf(source2, open = fetch) {
+  if (source2 instanceof WebAssembly.Module)
+    return new Engine(source2, await WebAssembly.instantiate(source2, {}));
+  if (source2 instanceof URL) return engineOf(await open(source2), open);
+  const { module, instance } = source2 instanceof Response ? await compiled(source2) : await WebAssembly.instantiate(source(source2), {});
+  return new Engine(module, instance);
+}
+async function compiled(response) {
+  const type = response.headers.get("Content-Type") ?? "";
+  const isPage = type.startsWith("text/html");
+  if (!response.ok || isPage) {
+    throw new Error(
+      `the server sent ${response.ok ? "a page" : `status ${response.status}`} in place of addrspec.wasm; copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source`
+    );
+  }
+  return type === "application/wasm" ? WebAssembly.instantiateStreaming(response, {}) : WebAssembly.instantiate(await response.arrayBuffer(), {});
 }
 
 // package/dashboard.ts

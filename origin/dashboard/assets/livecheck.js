@@ -37,11 +37,9 @@ async function start(load) {
   const before = performance.now();
   const checker = await load();
   const took = Math.round(performance.now() - before);
-  element("module").textContent = `The module was ready after ${took} ms: ${named(checker.versions())}.`;
+  const { engine, lists, model } = checker.versions();
+  element("module").textContent = `The module was ready after ${took} ms: engine ${engine}, lists ${lists}, model ${model}.`;
   return checker;
-}
-function named({ engine, lists, model }) {
-  return `engine ${engine}, lists ${lists}, model ${model}`;
 }
 function showFailure(error) {
   const cause = error instanceof Error ? error.message : String(error);
@@ -49,13 +47,9 @@ function showFailure(error) {
 }
 function showEmpty() {
   show("empty", "Type an address", "It is checked in your browser as you type. Nothing is sent.");
-  element("section").textContent = "";
-  element("timing").textContent = "";
-  element("json").textContent = "";
+  for (const id of ["section", "timing", "json"]) element(id).textContent = "";
+  for (const id of ["suggestion", "position", "details"]) element(id).hidden = true;
   element("facts").replaceChildren();
-  element("suggestion").hidden = true;
-  element("position").hidden = true;
-  element("details").hidden = true;
 }
 function showResult(checker, email) {
   if (email === "") {
@@ -69,7 +63,8 @@ function showResult(checker, email) {
   showVerdict(facts, refusal);
   showPosition(email, refusal);
   showSuggestion(facts, refusal, checker);
-  showFacts(facts);
+  const shown = Object.entries(facts).filter(([name]) => name !== "email" && name !== "valid");
+  element("facts").replaceChildren(...facts.valid ? shown.map(row) : []);
   element("details").hidden = false;
   element("json").textContent = JSON.stringify(facts, null, 2);
   element("timing").textContent = `Checked in ${took < 0.1 ? "less than 0.1" : took.toFixed(1)} ms.`;
@@ -77,29 +72,28 @@ function showResult(checker, email) {
 function showVerdict(facts, refusal) {
   const doubts = DOUBTS.filter(([name]) => facts[name]).map(([, words]) => words);
   element("section").textContent = refusal?.section ?? "";
-  if (refusal !== null) show("invalid", "Not valid", toSentence(refusal.sentence));
-  else if (doubts.length > 0) show("doubtful", `Valid, but ${inWords(doubts)}`, notes(facts));
-  else show("valid", "Valid", notes(facts) || "Nothing else to note.");
-}
-function show(state, headline, reason) {
-  element("verdict").dataset.state = state;
-  element("headline").textContent = headline;
-  element("reason").textContent = reason;
-}
-function toSentence(clause) {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
-}
-function inWords(list) {
-  return list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
-}
-function notes(facts) {
+  if (refusal !== null) {
+    const { sentence } = refusal;
+    show("invalid", "Not valid", `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+    return;
+  }
   const kinds = [
     facts.role && `a role account (${facts.role})`,
     facts.relay && "a forwarding service",
     facts.public && "a public provider",
     facts.alias && "a plus tag"
   ].filter((kind) => typeof kind === "string");
-  return kinds.length === 0 ? "" : `Note: ${inWords(kinds)}.`;
+  const notes = kinds.length === 0 ? "" : `Note: ${inWords(kinds)}.`;
+  if (doubts.length > 0) show("doubtful", `Valid, but ${inWords(doubts)}`, notes);
+  else show("valid", "Valid", notes || "Nothing else to note.");
+}
+function show(state, headline, reason) {
+  element("verdict").dataset.state = state;
+  element("headline").textContent = headline;
+  element("reason").textContent = reason;
+}
+function inWords(list) {
+  return list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
 }
 function showPosition(email, refusal) {
   const position = element("position");
@@ -110,18 +104,14 @@ function showPosition(email, refusal) {
   const [character = " "] = email.slice(before.length);
   const after = email.slice(before.length + character.length);
   const mark = document.createElement("mark");
-  mark.textContent = visible(character);
-  position.replaceChildren(lastPart(before), mark, firstPart(after));
-}
-function lastPart(text) {
-  return text.length > NEARBY ? `\u2026${text.slice(-NEARBY)}` : text;
-}
-function firstPart(text) {
-  return text.length > NEARBY ? `${text.slice(0, NEARBY)}\u2026` : text;
-}
-function visible(character) {
-  if (character === " " || !/\p{C}|\p{Z}/u.test(character)) return character;
-  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
+  const isSeen = character === " " || !/\p{C}|\p{Z}/u.test(character);
+  const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  mark.textContent = isSeen ? character : `U+${codePoint}`;
+  position.replaceChildren(
+    before.length > NEARBY ? `\u2026${before.slice(-NEARBY)}` : before,
+    mark,
+    after.length > NEARBY ? `${after.slice(0, NEARBY)}\u2026` : after
+  );
 }
 function showSuggestion(facts, refusal, checker) {
   const suggestion = element("suggestion");
@@ -132,30 +122,18 @@ function showSuggestion(facts, refusal, checker) {
   suggestion.value = typo_suggestion ?? name;
   suggestion.textContent = `Use ${name}`;
 }
-function showFacts(facts) {
-  const fields = Object.entries(facts);
-  const shown = fields.filter(([name]) => facts.valid && name !== "email" && name !== "valid");
-  element("facts").replaceChildren(...shown.map(([name, value]) => row(name, value)));
-}
-function row(name, value) {
+function row([name, value]) {
   const item = document.createElement("div");
   const term = document.createElement("dt");
   const detail = document.createElement("dd");
   term.textContent = name;
-  detail.textContent = name === "mx" ? "not looked up here" : display(value);
-  detail.className = classOf(name, value);
+  const word = typeof value === "boolean" ? value ? "yes" : "no" : String(value ?? "none");
+  detail.textContent = name === "mx" ? "not looked up here" : word;
+  const isNotable = name === "relay" || DOUBTS.some(([doubt]) => doubt === name);
+  detail.className = name === "mx" || !value ? "none" : isNotable ? "notable" : "";
   if (name === "normalized") item.className = "wide";
   item.append(term, detail);
   return item;
-}
-function display(value) {
-  if (value === null) return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return String(value);
-}
-function classOf(name, value) {
-  if (name === "mx" || value === null || value === false || value === 0) return "none";
-  return name === "relay" || DOUBTS.some(([doubt]) => doubt === name) ? "notable" : "";
 }
 export {
   liveCheck
