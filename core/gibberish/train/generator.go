@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,12 +12,11 @@ import (
 type generator struct {
 	*rand.Rand
 	*lexicon
-	cumulative  []float64 // weights of the cultures, summed up
-	randomKinds []kind
+	cumulative []float64 // weights of the cultures, summed up
 }
 
 func newGenerator(seed uint64, l *lexicon) *generator {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), lexicon: l, randomKinds: randomKinds}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), lexicon: l}
 	sum := 0.0
 	for _, c := range l.cultures { // by the square root, so that long lists do not dominate
 		sum += math.Sqrt(float64(min(len(c.first)+len(c.last), 1000)))
@@ -32,18 +32,22 @@ type kind struct {
 	make   func(*generator) string
 }
 
-func (g *generator) choose(kinds []kind) string {
+// localPart generates a local part of one of the kinds, of shortest to 64 characters.
+func (g *generator) localPart(kinds []kind, shortest int) string {
 	all := 0
 	for _, k := range kinds {
 		all += k.weight
 	}
-	n := g.IntN(all)
-	for _, k := range kinds {
-		if n -= k.weight; n < 0 {
-			return k.make(g)
+	for {
+		n, i := g.IntN(all), 0
+		for n >= kinds[i].weight {
+			n -= kinds[i].weight
+			i++
+		}
+		if s := kinds[i].make(g); len(s) >= shortest && len(s) <= 64 {
+			return s
 		}
 	}
-	panic("unreachable")
 }
 
 // pick returns a random element of from, or the zero value if from is empty.
@@ -57,14 +61,26 @@ func pick[T any](g *generator, from []T) (one T) {
 // oneIn returns true with probability 1/n.
 func (g *generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
+// between returns least to most, without drawing if they are the same.
+func (g *generator) between(least, most int) int {
+	if least == most {
+		return least
+	}
+	return least + g.IntN(most-least+1)
+}
+
+func cut(s string, n int) string { return s[:min(len(s), n)] }
+
+func backwards(w string) string {
+	b := []byte(w)
+	slices.Reverse(b)
+	return string(b)
+}
+
 func (g *generator) culture() *culture {
 	x := g.Float64() * g.cumulative[len(g.cumulative)-1]
-	for i, sum := range g.cumulative {
-		if x < sum {
-			return &g.cultures[i]
-		}
-	}
-	return &g.cultures[0]
+	i := slices.IndexFunc(g.cumulative, func(sum float64) bool { return x < sum })
+	return &g.cultures[max(i, 0)]
 }
 
 // name picks a first and a last name, usually of one culture. Three last names
@@ -73,19 +89,28 @@ func (g *generator) culture() *culture {
 func (g *generator) name() (first, last string) {
 	c := g.culture()
 	first, last = pick(g, c.first), pick(g, c.last)
-	if len(g.surnames) > 0 && g.IntN(10) < 3 {
+	if g.IntN(10) < 3 {
 		if g.oneIn(3) {
 			first = pick(g, g.surnames)
 		}
 		return first, pick(g, g.surnames)
 	}
-	switch odd := g.IntN(12); {
-	case odd == 0:
+	switch g.IntN(12) {
+	case 0:
 		last = pick(g, g.culture().last)
-	case odd == 1 && len(g.towns) > 0:
-		last = pick(g, pick(g, g.towns))
+	case 1:
+		last = g.town()
 	}
 	return first, last
+}
+
+// anyName returns a first or a last name.
+func (g *generator) anyName() string {
+	first, last := g.name()
+	if g.oneIn(2) {
+		return first
+	}
+	return last
 }
 
 // word picks a word: English one time in four, otherwise of any language.
@@ -94,6 +119,33 @@ func (g *generator) word() string {
 		return pick(g, g.english)
 	}
 	return pick(g, pick(g, g.words))
+}
+
+func (g *generator) town() string { return pick(g, pick(g, g.towns)) }
+
+// anyWord returns a name, a word or a town.
+func (g *generator) anyWord() string {
+	switch g.IntN(6) {
+	case 0, 1, 2:
+		return g.anyName()
+	case 3:
+		return pick(g, g.english)
+	case 4:
+		return g.word()
+	}
+	return g.town()
+}
+
+// syllable returns a Chinese syllable.
+func (g *generator) syllable() string { return pick(g, g.pinyin) }
+
+// initials returns the first letters of n names, words or Chinese syllables.
+func (g *generator) initials(n int) (s string) {
+	of := pick(g, []func() string{g.anyName, g.word, g.syllable, g.anyWord})
+	for range n {
+		s += cut(of(), 1)
+	}
+	return s
 }
 
 func (g *generator) separator() string { return pick(g, []string{".", ".", ".", "_", "-"}) }
@@ -110,7 +162,7 @@ func (g *generator) maybeSeparator() string {
 func (g *generator) number() string {
 	switch g.IntN(11) {
 	case 0, 1, 2:
-		return strconv.Itoa(1950 + g.IntN(75))
+		return g.year()
 	case 3, 4, 5:
 		return g.digits(2)
 	case 6, 7:
@@ -131,24 +183,14 @@ func (g *generator) maybeNumber(n int) string {
 	return ""
 }
 
-// favourites are numbers that people like, in the Latin world and in China.
-var favourites = []string{"123", "007", "1234", "111", "000", "99", "00", "12345", "321", "666", "777", "888", "520", "1314",
-	"2k", "69", "101", "404", "365", "1122", "0101"}
-
 // handleNumber returns a number as handles have it: a year, a date, one to four
 // digits or a favourite.
 func (g *generator) handleNumber() string {
-	switch g.IntN(9) {
+	switch n := g.IntN(9); n {
 	case 0, 1:
-		return strconv.Itoa(1950 + g.IntN(75))
-	case 2, 3:
-		return g.digits(2)
-	case 4:
-		return g.digits(1)
-	case 5:
-		return g.digits(3)
-	case 6:
-		return g.digits(4)
+		return g.year()
+	case 2, 3, 4, 5, 6:
+		return g.digits([]int{2, 2, 1, 3, 4}[n-2])
 	case 7:
 		return pick(g, favourites)
 	}
@@ -162,6 +204,8 @@ func (g *generator) maybeHandleNumber(n int) string {
 	return ""
 }
 
+func (g *generator) year() string { return strconv.Itoa(1950 + g.IntN(75)) }
+
 // date returns the day and the month of a birthday, perhaps with the year.
 func (g *generator) date() string {
 	day, month := strconv.Itoa(1+g.IntN(31)), strconv.Itoa(1+g.IntN(12))
@@ -172,12 +216,7 @@ func (g *generator) date() string {
 		twoDigits(day) + twoDigits(month) + strconv.Itoa(1960+g.IntN(50))})
 }
 
-func twoDigits(s string) string {
-	if len(s) < 2 {
-		return "0" + s
-	}
-	return s
-}
+func twoDigits(s string) string { return strings.Repeat("0", max(0, 2-len(s))) + s }
 
 func (g *generator) digits(n int) string { return g.from(digitSet, n, n) }
 
@@ -188,107 +227,4 @@ func (g *generator) from(set string, least, most int) string {
 		b.WriteByte(set[g.IntN(len(set))])
 	}
 	return b.String()
-}
-
-// A pattern describes how a local part is written, a character for each piece:
-//
-//	F f  a first name, its initial         L l  the last name, its initial
-//	M m  another first name, its initial   O    another last name
-//	p P  the start of F, of L              q    one to four letters of L
-//	E    an English word                   W w  a word, the initial of a word
-//	V    a word; all V of a pattern are of one language
-//	T    a town                            A    an acronym
-//	. ?  a separator, perhaps one          # + % a number, one time in two, in four
-//	d D  two to four digits, three to eleven
-//	!    F shortened, doubled or drawn out
-//	i    a diminutive suffix               x    a frame; all x of a pattern are the same
-//	H h  a prefix or suffix of a handle
-//	C c  a suffix or prefix of a company
-//	R r  a role, a region                  K    a word for an account
-//	k    a word with a digit in it         S    an exclamation
-type pattern string
-
-// parts has the values of one local part that its pieces share, and the
-// generator for the others.
-type parts struct {
-	*generator
-	first, last, middle, other, frame string
-	language                          []string
-}
-
-// patterns returns a function that generates local parts by patterns, separated
-// by spaces, each as often as the others.
-func patterns(patterns string) func(*generator) string {
-	all := strings.Fields(patterns)
-	return func(g *generator) string { return g.write(pattern(pick(g, all))) }
-}
-
-func (g *generator) write(form pattern) string {
-	p := parts{generator: g, frame: pick(g, frames), language: g.english}
-	p.first, p.last = g.name()
-	p.middle, p.other = g.name()
-	if !g.oneIn(3) {
-		p.language = pick(g, g.words)
-	}
-	var b strings.Builder
-	for _, piece := range form {
-		b.WriteString(pieces[piece](p))
-	}
-	return b.String()
-}
-
-var pieces = map[rune]func(parts) string{
-	'F': func(p parts) string { return p.first },
-	'f': func(p parts) string { return cut(p.first, 1) },
-	'L': func(p parts) string { return p.last },
-	'l': func(p parts) string { return cut(p.last, 1) },
-	'M': func(p parts) string { return p.middle },
-	'm': func(p parts) string { return cut(p.middle, 1) },
-	'O': func(p parts) string { return p.other },
-	'p': func(p parts) string { return cut(p.first, 2+p.IntN(2)) },
-	'P': func(p parts) string { return cut(p.last, 3+p.IntN(5)) },
-	'q': func(p parts) string { return cut(p.last, 1+p.IntN(4)) },
-	'E': func(p parts) string { return pick(p.generator, p.english) },
-	'W': func(p parts) string { return p.word() },
-	'w': func(p parts) string { return cut(p.word(), 1) },
-	'V': func(p parts) string { return pick(p.generator, p.language) },
-	'T': func(p parts) string { return pick(p.generator, pick(p.generator, p.towns)) },
-	'A': func(p parts) string { return pick(p.generator, p.acronyms) },
-	'.': func(p parts) string { return p.separator() },
-	'?': func(p parts) string { return p.maybeSeparator() },
-	'#': func(p parts) string { return p.number() },
-	'+': func(p parts) string { return p.maybeNumber(2) },
-	'%': func(p parts) string { return p.maybeNumber(4) },
-	'd': func(p parts) string { return p.digits(2 + p.IntN(3)) },
-	'D': func(p parts) string { return p.digits(3 + p.IntN(9)) },
-	'!': func(p parts) string { return p.nickname() },
-	'i': func(p parts) string { return pick(p.generator, diminutive) },
-	'x': func(p parts) string { return p.frame },
-	'H': func(p parts) string { return pick(p.generator, handlePrefixes) },
-	'h': func(p parts) string { return pick(p.generator, handleSuffixes) },
-	'C': func(p parts) string { return pick(p.generator, companySuffixes) },
-	'c': func(p parts) string { return pick(p.generator, companyPrefixes) },
-	'R': func(p parts) string { return pick(p.generator, roleWords) },
-	'r': func(p parts) string { return pick(p.generator, regions) },
-	'K': func(p parts) string { return pick(p.generator, accountWords) },
-	'k': func(p parts) string { return pick(p.generator, numberWords) },
-	'S': func(p parts) string { return pick(p.generator, sounds) },
-}
-
-func cut(s string, n int) string { return s[:min(len(s), n)] }
-
-// nickname returns a first name or its first letters, of which two are doubled;
-// the last letter may be drawn out: kris, momo, annaaa.
-func (p parts) nickname() string {
-	short := cut(p.first, 2+p.IntN(3))
-	switch {
-	case p.oneIn(3):
-		short = p.first
-	case len(short) == 2:
-		short += short
-	}
-	if p.oneIn(3) {
-		short += strings.Repeat(short[len(short)-1:], 1+p.IntN(3))
-	}
-	return short
 }

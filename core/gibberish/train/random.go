@@ -6,21 +6,13 @@ import (
 	"github.com/addrspec/addrspec/core/internal/keyboard"
 )
 
-// random generates a local part like those that programs generate, and those
-// that people type without a word in mind.
-func (g *generator) random() string {
-	for {
-		if s := g.choose(g.randomKinds); len(s) >= 3 && len(s) <= 64 {
-			return s
-		}
-	}
-}
-
 const (
 	letterSet = "abcdefghijklmnopqrstuvwxyz"
 	digitSet  = "0123456789"
 )
 
+// randomKinds are the local parts that programs generate, and those that people type
+// without a word in mind.
 var randomKinds = []kind{
 	{"letters", 180, func(g *generator) string { return g.from(letterSet, 8, 18) }},
 	{"letters and digits", 220, func(g *generator) string { return g.from(letterSet+digitSet, 7, 22) }},
@@ -128,17 +120,8 @@ func (g *generator) besideName() string {
 
 var (
 	keyRows = keyboard.QWERTY.LetterRows()
-	hands   = handKeys()
+	hands   = [2]string{"qwertasdfgzxcvb", "yuiophjklnm"} // the left one first
 )
-
-// handKeys returns the letters of the left hand and those of the right.
-func handKeys() (hands [2]string) {
-	for _, row := range keyRows {
-		hands[0] += row[:keyboard.LeftHand]
-		hands[1] += row[keyboard.LeftHand:]
-	}
-	return hands
-}
 
 // mash returns letters as hands on a keyboard produce them without a word in
 // mind.
@@ -209,13 +192,11 @@ func (g *generator) rowWalk(n int) string {
 	row := pick(g, keyRows[:])
 	n = min(n, len(row))
 	at := g.IntN(len(row) - n + 1)
-	walk := []byte(row[at : at+n])
+	walk := row[at : at+n]
 	if g.oneIn(3) {
-		for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
-			walk[i], walk[j] = walk[j], walk[i]
-		}
+		walk = backwards(walk)
 	}
-	return string(walk)
+	return walk
 }
 
 // keyWalk returns n keys, each a neighbour of the one before or the same.
