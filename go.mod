@@ -20,7 +20,6 @@ require (
 	github.com/miekg/dns v1.1.73
 	github.com/moby/patternmatcher v0.6.1
 	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/mozillazg/go-unidecode v0.2.0
 	github.com/pquerna/otp v1.5.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3

@@ -27,9 +27,9 @@ test_layer() {
 }
 
 # modules lists the directories of the Go modules: the product, the tools of the tests,
-# and programs that nothing imports. Two are left out: their tests compile them, if what
-# they need can be fetched.
-modules() { git ls-files go.mod '*/go.mod' | xargs -n 1 dirname | grep -vxE 'origin/rig/contract/clients/go|core/eval/peers/golang'; }
+# and programs that nothing imports. One is left out: tests compile it, if what it needs can
+# be fetched.
+modules() { git ls-files go.mod '*/go.mod' | xargs -n 1 dirname | grep -vxF origin/rig/contract/clients/go; }
 
 # in_modules COMMAND... runs a command in every module.
 in_modules() {
@@ -293,7 +293,7 @@ test_all() {
 	failed=$failures
 	quietly component_tools component_tools || echo '   tests that need them will be skipped'
 	export ADDRSPEC_ALL=1 ADDRSPEC_SOAK=1000000
-	only_all long go_test all -count=1 -timeout 3h ./wasm/wit $(packages_with 'ADDRSPEC_\(ALL\|SOAK\)')
+	only_all long long_tests
 	databases_in_memory
 	only_all fuzzing fuzz_all
 	only_all soak soak
@@ -309,6 +309,12 @@ whole_release() {
 		export TMPDIR="${GOTMPDIR:-${TMPDIR:-/tmp}}" # the second cache of compiled code is too large for the memory
 		release --verify
 	) && (cd wasm/release && export ADDRSPEC_RELEASE="$root/dist/release" && go_test release -count 1 -run TestBuilt .)
+}
+
+# long_tests has the tests with ADDRSPEC_ALL, and those of the other validators.
+long_tests() {
+	go_test all -count=1 -timeout 3h ./wasm/wit $(packages_with 'ADDRSPEC_\(ALL\|SOAK\)') &&
+		(cd core/eval/peers && go_test peers-all -count=1 -run '^TestTools$' .)
 }
 
 # fuzz_all gives every fuzz target 50,000 new inputs. A number, because at the end

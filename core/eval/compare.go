@@ -2,20 +2,66 @@ package main
 
 import (
 	"bytes"
-	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net/mail"
+	"math"
 	"os"
-	"runtime"
+	"os/exec"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/addrspec/addrspec/core"
-	"github.com/addrspec/addrspec/core/eval/peers"
+	"github.com/addrspec/addrspec/core/gibberish"
 	"github.com/addrspec/addrspec/lists"
 )
+
+// query is a row as the program in peers reads it.
+type query struct {
+	Question string `json:"question"` // the check that it is for
+	Value    string `json:"value"`
+}
+
+// result is a tool's result for one row.
+type result struct {
+	Yes   bool    // it is valid, random, listed, a role
+	Text  string  // the suggested domain; what identifies the mailbox
+	Score float64 // higher is more random
+	None  string  // why there is no result
+}
+
+// tool is a tool's results for the rows of a question, in their order. The program in peers
+// writes one a line.
+type tool struct {
+	Tool, Version, Question string
+	LeftOut                 string // why there are no results
+	Results                 []result
+}
+
+// askPeers has the program in peers ask other tools. Its progress is on standard error.
+func askPeers(queries []query) (tools []tool, err error) {
+	var rows bytes.Buffer
+	for _, q := range queries {
+		if err := json.NewEncoder(&rows).Encode(q); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command("go", "-C", "core/eval/peers", "run", ".")
+	cmd.Stdin, cmd.Stderr = &rows, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("core/eval/peers: %w", err)
+	}
+	for line := range bytes.Lines(out) {
+		var t tool
+		if err := json.Unmarshal(line, &t); err != nil {
+			return nil, err
+		}
+		tools = append(tools, t)
+	}
+	return tools, nil
+}
 
 // example is a row of a comparison: the value that the tools check, and its label.
 type example struct {
@@ -25,187 +71,63 @@ type example struct {
 	text  string
 }
 
-// comparison asks ours and every peer that has a question about the same rows.
+// comparison is of ours and every peer that has a question, on the same rows.
 type comparison struct {
-	title    string
-	question peers.Question
-	note     string // on the data and the columns
-	absent   string // a tool that would belong here and why it is not
-	columns  []column
-	examples []example
-	own      func(value string) peers.Result
+	title, question string
+	note            string // on the data and the columns
+	absent          string // a tool that would belong here and why it is not
+	own             func(value string) result
+	examples        []example
+	columns         []column
 	// decide turns the returned results into those of the examples; nil if they are the same.
-	decide func(results []peers.Result) []peers.Result
-}
-
-// comparisons are in the order of the output.
-var comparisons = []func(dir string) (*comparison, error){
-	compareFormat, compareGibberish, compareTypo, compareDisposable, comparePublic, compareRole, compareCanonical,
-}
-
-// entrant is a tool that is compared: ours, one of the standard library, or a peer.
-type entrant struct {
-	name string
-	ask  func(peers.Question, string) peers.Result
-}
-
-// compared is the outcome of a comparison.
-type compared struct {
-	*comparison
-	lines   []line
-	leftOut []string
-}
-
-type line struct {
-	tool, version string
-	cells         []string
-	missing       int
-	why           string // the first reason for no result
-}
-
-// compareAll runs every comparison. Peers that cannot be asked are left out with the
-// reason.
-func compareAll(ctx context.Context, dir string, all []peers.Peer, installer *peers.Installer) (outcomes []compared, err error) {
-	for _, read := range comparisons {
-		c, err := read(dir)
-		if err != nil {
-			return nil, err
-		}
-		outcomes = append(outcomes, c.run(ctx, all, installer))
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return outcomes, nil
-}
-
-func (c *comparison) run(ctx context.Context, all []peers.Peer, installer *peers.Installer) compared {
-	outcome := compared{comparison: c}
-	if c.absent != "" {
-		outcome.leftOut = append(outcome.leftOut, c.absent)
-	}
-	ours := c.ask(ctx, entrant{name: "addrspec", ask: func(_ peers.Question, value string) peers.Result { return c.own(value) }})
-	outcome.add("addrspec", core.Version, ours, ours)
-	if c.question == peers.Valid {
-		outcome.add("net/mail (Go)", goVersion(), c.ask(ctx, netMail), ours)
-	}
-	for _, p := range all {
-		if !p.Supports(c.question) {
-			continue
-		}
-		results, version, err := c.askPeer(ctx, p, installer)
-		if err != nil {
-			outcome.leftOut = append(outcome.leftOut, p.String()+": "+err.Error())
-			continue
-		}
-		outcome.add(p.String(), version, results, ours)
-	}
-	return outcome
-}
-
-func (c *comparison) askPeer(ctx context.Context, p peers.Peer, installer *peers.Installer) ([]peers.Result, string, error) {
-	version, err := installer.Version(p)
-	if err != nil {
-		return nil, "", err
-	}
-	process, err := installer.Start(ctx, p)
-	if err != nil {
-		return nil, "", err
-	}
-	defer process.Stop()
-	results := c.ask(ctx, entrant{name: p.String(), ask: process.Ask})
-	if missing, why := countMissing(results); missing == len(results) {
-		return nil, "", fmt.Errorf("it has no result for any row: %s", why)
-	}
-	return results, version, nil
-}
-
-// progressTime is the time between two lines of progress.
-const progressTime = 10 * time.Second
-
-// ask asks about every row until ctx ends, and prints on standard error how far it is.
-func (c *comparison) ask(ctx context.Context, e entrant) []peers.Result {
-	results := make([]peers.Result, len(c.examples))
-	began := time.Now()
-	for i, shown := 0, began; i < len(results) && ctx.Err() == nil; i++ {
-		results[i] = e.ask(c.question, c.examples[i].value)
-		if time.Since(shown) > progressTime {
-			shown = time.Now()
-			fmt.Fprintf(os.Stderr, "eval: %s: %s: %d of %d rows\n", c.title, e.name, i+1, len(results))
-		}
-	}
-	fmt.Fprintf(os.Stderr, "eval: %s: %s: %d rows in %s\n", c.title, e.name, len(results), time.Since(began).Round(time.Millisecond))
-	return results
-}
-
-func (o *compared) add(tool, version string, results, ours []peers.Result) {
-	l := line{tool: tool, version: version}
-	l.missing, l.why = countMissing(results)
-	if o.decide != nil {
-		results, ours = o.decide(results), o.decide(ours)
-	}
-	l.cells = o.cells(results, ours)
-	o.lines = append(o.lines, l)
-}
-
-func countMissing(results []peers.Result) (n int, why string) {
-	for _, a := range results {
-		if a.None != "" {
-			n++
-			if why == "" {
-				why = a.None
-			}
-		}
-	}
-	return n, why
+	decide func(results []result) []result
 }
 
 // column is a measure in a comparison.
 type column struct {
 	title string
-	cell  func(c *comparison, results, ours []peers.Result) string
+	cell  func(results, ours []result) string
 }
 
 // hit reports whether a result counts in a column.
-type hit func(example, peers.Result) bool
+type hit func(example, result) bool
 
-func saysYes(_ example, a peers.Result) bool   { return a.Yes }
-func agrees(x example, a peers.Result) bool    { return a.Yes == x.yes }
-func rightText(x example, a peers.Result) bool { return a.Text == x.text }
+func saysYes(_ example, r result) bool   { return r.Yes }
+func agrees(x example, r result) bool    { return r.Yes == x.yes }
+func rightText(x example, r result) bool { return r.Text == x.text }
 
 // suggests counts a suggestion of another domain than the given one.
-func suggests(x example, a peers.Result) bool { return a.Text != "" && a.Text != x.value }
+func suggests(x example, r result) bool { return r.Text != "" && r.Text != x.value }
 
-func wrongText(x example, a peers.Result) bool { return suggests(x, a) && a.Text != x.text }
+func wrongText(x example, r result) bool { return suggests(x, r) && r.Text != x.text }
+
+// add adds values as examples of a group.
+func (c *comparison) add(group string, values ...string) {
+	for _, value := range values {
+		c.examples = append(c.examples, example{value: value, group: group})
+	}
+}
 
 // percent adds the share of a group's rows that hit. The title gets their number.
-func (c *comparison) percent(title string, group string, h hit) {
-	c.columns = append(c.columns, column{fmt.Sprintf("%s, %% of %d", title, c.rows(group)),
-		func(c *comparison, results, _ []peers.Result) string {
-			hits, rows := c.count(results, group, h)
-			return share(float64(hits) / float64(rows))
-		}})
+func (c *comparison) percent(title, group string, h hit) {
+	_, rows := c.count(make([]result, len(c.examples)), group, h)
+	c.columns = append(c.columns, column{fmt.Sprintf("%s, %% of %d", title, rows), func(results, _ []result) string {
+		hits, rows := c.count(results, group, h)
+		return share(float64(hits) / float64(rows))
+	}})
 }
 
 // number adds the number of a group's rows that hit. The title gets their number.
-func (c *comparison) number(title string, group string, h hit) {
-	c.columns = append(c.columns, column{fmt.Sprintf("%s, of %d", title, c.rows(group)),
-		func(c *comparison, results, _ []peers.Result) string {
-			hits, _ := c.count(results, group, h)
-			return fmt.Sprint(hits)
-		}})
-}
-
-// cells returns the cells of a tool, by column.
-func (c *comparison) cells(results, ours []peers.Result) (cells []string) {
-	for _, column := range c.columns {
-		cells = append(cells, column.cell(c, results, ours))
-	}
-	return cells
+func (c *comparison) number(title, group string, h hit) {
+	_, rows := c.count(make([]result, len(c.examples)), group, h)
+	c.columns = append(c.columns, column{fmt.Sprintf("%s, of %d", title, rows), func(results, _ []result) string {
+		hits, _ := c.count(results, group, h)
+		return fmt.Sprint(hits)
+	}})
 }
 
 // count returns the rows of a group, and how many of them hit.
-func (c *comparison) count(results []peers.Result, group string, h hit) (hits, rows int) {
+func (c *comparison) count(results []result, group string, h hit) (hits, rows int) {
 	for i, x := range c.examples {
 		if x.group != group {
 			continue
@@ -216,15 +138,6 @@ func (c *comparison) count(results []peers.Result, group string, h hit) (hits, r
 		}
 	}
 	return hits, rows
-}
-
-func (c *comparison) rows(group string) (n int) {
-	for _, x := range c.examples {
-		if x.group == group {
-			n++
-		}
-	}
-	return n
 }
 
 // share prints a share in percent: with one digit after the point, or as many as
@@ -242,19 +155,81 @@ func share(s float64) string {
 	}
 }
 
-// netMail is the standard library's parser. It reads the value of a header, so a result
-// is yes only if there is no name and no angle bracket around the address.
-var netMail = entrant{name: "net/mail (Go)", ask: func(_ peers.Question, value string) peers.Result {
-	parsed, err := mail.ParseAddress(value)
-	return peers.Result{Yes: err == nil && parsed.Name == "" && !strings.HasSuffix(strings.TrimSpace(value), ">")}
-}}
+// outcome is a comparison with a line of the table for each tool.
+type outcome struct {
+	*comparison
+	lines   []string
+	remarks []string // why rows have no result, and which tools were left out
+}
 
-func goVersion() string { return strings.TrimPrefix(runtime.Version(), "go") }
+// compareAll has all tools asked about the rows of every comparison.
+func compareAll(d *data, ask func([]query) ([]tool, error)) (outcomes []outcome, err error) {
+	if d.broken() {
+		return nil, errors.Join(d.errs...)
+	}
+	comparisons := []*comparison{compareFormat(d), compareGibberish(d), compareTypo(d), compareDisposable(d), comparePublic(d),
+		compareRole(d), compareCanonical(d)}
+	var queries []query
+	for _, c := range comparisons {
+		for _, x := range c.examples {
+			queries = append(queries, query{c.question, x.value})
+		}
+	}
+	tools, err := ask(queries)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range comparisons {
+		o := outcome{comparison: c}
+		ours := tool{Tool: "addrspec", Version: core.Version}
+		for _, x := range c.examples {
+			ours.Results = append(ours.Results, c.own(x.value))
+		}
+		o.add(ours, ours.Results)
+		var leftOut []string
+		if c.absent != "" {
+			leftOut = append(leftOut, "left out: "+c.absent)
+		}
+		for _, t := range tools {
+			switch {
+			case t.Question != c.question:
+			case t.LeftOut != "":
+				leftOut = append(leftOut, "left out: "+t.Tool+": "+t.LeftOut)
+			case len(t.Results) != len(c.examples):
+				return nil, fmt.Errorf("%s: %d results for %d rows", t.Tool, len(t.Results), len(c.examples))
+			default:
+				o.add(t, ours.Results)
+			}
+		}
+		o.remarks = append(o.remarks, leftOut...)
+		outcomes = append(outcomes, o)
+	}
+	return outcomes, nil
+}
 
-// printer writes the outcome of comparisons.
-type printer func(w io.Writer, outcomes []compared) error
-
-var printers = map[string]printer{"text": printText, "markdown": printMarkdown, "readme": updateReadme}
+func (o *outcome) add(t tool, ours []result) {
+	missing, why := 0, ""
+	for _, r := range t.Results {
+		if r.None != "" {
+			missing++
+			if missing == 1 {
+				why = r.None
+			}
+		}
+	}
+	if missing > 0 {
+		o.remarks = append(o.remarks, fmt.Sprintf("%s has no result for %d rows, for the first because: %s", t.Tool, missing, why))
+	}
+	results := t.Results
+	if o.decide != nil {
+		results, ours = o.decide(results), o.decide(ours)
+	}
+	line := "| " + t.Tool + " " + t.Version
+	for _, column := range o.columns {
+		line += " | " + column.cell(results, ours)
+	}
+	o.lines = append(o.lines, fmt.Sprintf("%s | %d |", line, missing))
+}
 
 // The tables in the README of this directory are between these lines.
 const (
@@ -264,7 +239,7 @@ const (
 )
 
 // updateReadme replaces the tables in the README.
-func updateReadme(_ io.Writer, outcomes []compared) error {
+func updateReadme(outcomes []outcome) error {
 	text, err := os.ReadFile(readme)
 	if err != nil {
 		return err
@@ -275,76 +250,201 @@ func updateReadme(_ io.Writer, outcomes []compared) error {
 		return fmt.Errorf("%s: the lines around the tables are missing: %q and %q", readme, tablesBegin, tablesEnd)
 	}
 	tables := bytes.NewBufferString(before + tablesBegin)
-	if err := printMarkdown(tables, outcomes); err != nil {
-		return err
-	}
+	printMarkdown(tables, outcomes)
 	return os.WriteFile(readme, append(tables.Bytes(), tablesEnd+after...), 0o644)
 }
 
-// measuredAt says when the table was made and by which build of ours.
-func measuredAt() string {
+func printMarkdown(w io.Writer, outcomes []outcome) {
 	versions := core.New(lists.Default()).AppendVersions(nil)
-	return fmt.Sprintf("Measured %s by ./build.sh eval --peers with %s", time.Now().UTC().Format(time.DateOnly),
+	fmt.Fprintf(w, "Measured %s by ./build.sh eval --peers with %s.\n", time.Now().UTC().Format(time.DateOnly),
 		strings.NewReplacer(`{"`, "", `"}`, "", `":"`, " ", `","`, ", ").Replace(string(versions)))
-}
-
-func printText(w io.Writer, outcomes []compared) error {
-	fmt.Fprintln(w, measuredAt())
 	for _, o := range outcomes {
-		fmt.Fprintf(w, "\n%s: %s\n", o.title, o.note)
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for i, column := range o.columns {
-			fmt.Fprintf(w, "  %c  %s\n", 'A'+i, column.title)
+		fmt.Fprintf(w, "\n**%s**: %s.\n\n| tool |", o.title, o.note)
+		for _, column := range o.columns {
+			fmt.Fprintf(w, " %s |", column.title)
 		}
-		fmt.Fprint(table, "\t")
-		for i := range o.columns {
-			fmt.Fprintf(table, "\t%c", 'A'+i)
-		}
-		fmt.Fprintln(table, "\tno result")
-		for _, l := range o.lines {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", l.tool, l.version, strings.Join(l.cells, "\t"), l.missing)
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		for _, remark := range o.remarks() {
-			fmt.Fprintln(w, remark)
+		fmt.Fprintf(w, " no result |\n|---|%s---|\n%s\n", strings.Repeat("---|", len(o.columns)), strings.Join(o.lines, "\n"))
+		if len(o.remarks) > 0 {
+			fmt.Fprintf(w, "\n%s.\n", strings.Join(o.remarks, "; "))
 		}
 	}
-	return nil
 }
 
-func printMarkdown(w io.Writer, outcomes []compared) error {
-	fmt.Fprintln(w, measuredAt()+".")
-	for _, o := range outcomes {
-		fmt.Fprintf(w, "\n**%s**: %s.\n\n| tool | %s | no result |\n|---|%s---|\n", o.title, o.note,
-			strings.Join(o.titles(), " | "), strings.Repeat("---|", len(o.columns)))
-		for _, l := range o.lines {
-			fmt.Fprintf(w, "| %s %s | %s | %d |\n", l.tool, l.version, strings.Join(l.cells, " | "), l.missing)
-		}
-		if remarks := o.remarks(); remarks != nil {
-			fmt.Fprintf(w, "\n%s.\n", strings.Join(remarks, "; "))
-		}
+func compareFormat(d *data) *comparison {
+	checker := core.New(lists.Default())
+	c := &comparison{title: "format", question: "valid",
+		note: "hard addresses from test suites, and classes of real input on which tools disagree, with the verdict of our policy (tuned on)",
+		own:  func(email string) result { return result{Yes: checker.Check([]byte(email)).Valid} },
 	}
-	return nil
+	for _, r := range d.format {
+		c.examples = append(c.examples, example{value: r.Email, group: "suites", yes: r.Valid})
+	}
+	for _, r := range classRows() {
+		c.examples = append(c.examples, example{value: r.Email, group: "classes", yes: r.Valid})
+	}
+	c.percent("agrees", "suites", agrees)
+	c.number("accepts wrongly", "suites", func(x example, r result) bool { return r.Yes && !x.yes })
+	c.number("refuses wrongly", "suites", func(x example, r result) bool { return !r.Yes && x.yes })
+	c.percent("classes: agrees", "classes", agrees)
+	return c
 }
 
-// remarks explains why rows have no result, and which tools were left out.
-func (o *compared) remarks() (remarks []string) {
-	for _, l := range o.lines {
-		if l.missing > 0 {
-			remarks = append(remarks, fmt.Sprintf("%s has no result for %d rows, for the first because: %s", l.tool, l.missing, l.why))
+func compareGibberish(d *data) *comparison {
+	c := &comparison{title: "gibberish", question: "random",
+		note: "generated local parts of people and random strings (tuned on); a row without a result counts as not flagged",
+		own: func(name string) result {
+			score := gibberish.Score([]byte(name))
+			return result{Yes: score >= 50, Score: float64(score)}
+		},
+	}
+	addPlain := func(group string, all []scored) {
+		for _, s := range all {
+			plain, _, _ := strings.Cut(s.name, "+")
+			c.add(group, plain)
 		}
 	}
-	for _, tool := range o.leftOut {
-		remarks = append(remarks, "left out: "+tool)
+	people, _ := part(d.people, "digits", "utf8")
+	random, _ := part(d.random, "hard_")
+	addPlain("people", people)
+	addPlain("random", random)
+	addPlain("relay", relayStyle(500))
+	scoresOf := func(results []result, group string) (scores []float64) {
+		for i, x := range c.examples {
+			switch {
+			case x.group != group:
+			case results[i].None != "": // not flagged at any threshold
+				scores = append(scores, math.Inf(-1))
+			default:
+				scores = append(scores, results[i].Score)
+			}
+		}
+		return scores
 	}
-	return remarks
+	caught := func(flagged float64, results []result) string {
+		return share(caughtAt(flagged, scoresOf(results, "people"), scoresOf(results, "random")))
+	}
+	c.columns = append(c.columns, column{"AUC", func(results, _ []result) string {
+		return fmt.Sprintf("%.4f", auc(scoresOf(results, "people"), scoresOf(results, "random")))
+	}})
+	c.percent("people flagged", "people", saysYes)
+	c.percent("random caught", "random", saysYes)
+	c.columns = append(c.columns, column{"caught where as many people are flagged as by addrspec, %", func(results, ours []result) string {
+		flagged, rows := c.count(ours, "people", saysYes)
+		return caught(float64(flagged)/float64(rows), results)
+	}}, column{"caught where 1 % of people are flagged, %", func(results, _ []result) string { return caught(.01, results) }})
+	c.percent("relay-style caught", "relay", saysYes)
+	return c
 }
 
-func (c *comparison) titles() (titles []string) {
-	for _, column := range c.columns {
-		titles = append(titles, column.title)
+func compareTypo(d *data) *comparison {
+	checker := core.New(lists.Default())
+	c := &comparison{title: "typo", question: "typo",
+		note: "misspelled domains of providers, real domains, and domains of real addresses on which some tool raised a flag (tuned on)",
+		own:  func(domain string) result { return result{Text: suggestionFor(checker, domain)} },
 	}
-	return titles
+	intended := func(group string, rows [][]string) {
+		for _, fields := range rows {
+			c.examples = append(c.examples, example{value: fields[0], group: group, text: fields[1]})
+		}
+	}
+	intended("misspelled", d.misspelled)
+	c.add("real", first(d.real)...)
+	intended("seen", where(d.typos, "typo"))
+	c.add("seen-real", first(where(d.typos, "real_or_host"))...)
+	c.percent("right", "misspelled", rightText)
+	c.percent("wrong", "misspelled", wrongText)
+	c.percent("real domains flagged", "real", suggests)
+	c.number("seen: right", "seen", rightText)
+	c.number("seen: wrong", "seen", wrongText)
+	c.number("seen: real ones flagged", "seen-real", suggests)
+	return c
+}
+
+func compareDisposable(d *data) *comparison {
+	c := compareClass("disposable", lists.Disposable)
+	c.note = "ours is merged from the lists beside it and others; the proof-backed list is disposable-email-domains of PyPI itself; " +
+		"the labelled domains are of real addresses (tuned on), and those that are not disposable were chosen because some list has them"
+	c.add("proven", d.proven...)
+	c.add("real", notFree(d.real)...)
+	c.add("relay", d.relays...)
+	c.add("seen", first(where(d.disposable, "disposable"))...)
+	c.add("seen-other", first(where(d.disposable, "not_disposable"))...)
+	c.percent("proof-backed caught", "proven", saysYes)
+	c.number("real domains flagged", "real", saysYes)
+	c.number("relay services flagged", "relay", saysYes)
+	c.number("seen: caught", "seen", saysYes)
+	c.number("seen: others flagged", "seen-other", saysYes)
+	return c
+}
+
+func comparePublic(d *data) *comparison {
+	c := compareClass("public", lists.Public)
+	c.note = "mail providers of the world by hand, with brands of telecoms that have no open sign-up (tuned on)"
+	c.add("provider", d.providers...)
+	c.add("owned", d.owned...)
+	c.add("missed", d.publicMissed...)
+	c.percent("known", "provider", saysYes)
+	c.number("universities and top sites flagged", "owned", saysYes)
+	c.number("known of those that addrspec once missed", "missed", saysYes)
+	return c
+}
+
+func compareClass(title string, class lists.Class) *comparison {
+	l := lists.Default()
+	return &comparison{title: title, question: title, own: func(domain string) result {
+		return result{Yes: l.Provider([]byte(domain)) == class}
+	}}
+}
+
+func compareRole(*data) *comparison {
+	checker := core.New(lists.Default())
+	c := &comparison{title: "role", question: "role",
+		note: "role or not, since peers have no categories; own tables (tuned on)",
+		own:  func(local string) result { return result{Yes: roleOf(checker, local) != ""} },
+	}
+	for _, r := range roleRows(roleTable + roleWords) {
+		group := "role"
+		if r.category == "" {
+			group = "name"
+		}
+		c.add(group, r.local)
+	}
+	for _, r := range shapedRows() {
+		if !strings.Contains(r.local, "@") {
+			c.add("shape", r.local)
+		}
+	}
+	c.percent("known", "role", saysYes)
+	c.number("names and words flagged", "name", saysYes)
+	c.number("people's shapes flagged", "shape", saysYes)
+	return c
+}
+
+// compareCanonical asks for both addresses of every pair, one after the other.
+func compareCanonical(*data) *comparison {
+	checker := core.New(lists.Default())
+	c := &comparison{title: "canonical", question: "canonical",
+		absent: "utopia-php/emails: needs PHP and Packagist, from which nothing is installed here",
+		note:   "pairs of addresses; equal texts mean one mailbox, and without a result they are not equal",
+		own:    func(email string) result { return result{Text: canonicalOf(checker, email)} },
+	}
+	pairs(func(same bool, a, b string) {
+		group := "other"
+		if same {
+			group = "same"
+		}
+		c.add(group, a)
+		c.add("second", b)
+	})
+	c.percent("same mailbox found", "same", saysYes)
+	c.number("different ones joined", "other", saysYes)
+	c.decide = func(results []result) []result { // for the first row of each pair: both texts are equal
+		equal := make([]result, len(results))
+		for i := 0; i < len(results); i += 2 {
+			a, b := results[i], results[i+1]
+			equal[i].Yes = a.None == "" && b.None == "" && a.Text == b.Text
+		}
+		return equal
+	}
+	return c
 }

@@ -12,9 +12,48 @@ import (
 
 // Local parts that programs and bored hands make up. The trainer has generators of its own
 // (core/gibberish/train/random.go); this file shares nothing with them, so that the figures
-// do not measure how well the model knows its trainer.
+// do not measure how well the model knows its trainer. Digits alone are left out: they are not
+// gibberish.
 
-// otherRandom are kinds of random local parts. None has digits alone.
+const (
+	lower       = "abcdefghijklmnopqrstuvwxyz"
+	digits      = "0123456789"
+	hexadecimal = "0123456789abcdef"
+	apple       = "bcdfghjkmnpqrstvwxyz2456789"
+)
+
+func draw(random *rand.Rand, alphabet string, length int) string {
+	name := make([]byte, length)
+	for i := range name {
+		name[i] = alphabet[random.IntN(len(alphabet))]
+	}
+	return string(name)
+}
+
+// drawScored draws n local parts of a group.
+func drawScored(n int, group string, draw func() string) (drawn []scored) {
+	for len(drawn) < n {
+		if name := draw(); strings.Trim(name, digits) != "" {
+			drawn = append(drawn, score(name, group, true))
+		}
+	}
+	return drawn
+}
+
+// relayStyle generates n strings of each form that relay services and messengers make up, the
+// same each time.
+func relayStyle(n int) (drawn []scored) {
+	random := rand.New(rand.NewPCG(12, 2026))
+	for _, style := range []struct {
+		alphabet string
+		length   int
+	}{{apple, 10}, {lower + digits, 8}, {lower + digits, 9}, {hexadecimal, 8}} {
+		drawn = append(drawn, drawScored(n, "relay-style", func() string { return draw(random, style.alphabet, style.length) })...)
+	}
+	return drawn
+}
+
+// otherRandom are kinds of random local parts.
 var otherRandom = []struct {
 	name string
 	draw func(*rand.Rand) string
@@ -34,13 +73,8 @@ var otherRandom = []struct {
 		return s[:8] + "-" + s[8:12] + "-4" + s[13:16] + "-a" + s[17:20] + "-" + s[20:]
 	}},
 	{"user_ and hex", func(r *rand.Rand) string { return "user_" + draw(r, hexadecimal, 8+2*r.IntN(3)) }},
-	{"Apple", func(r *rand.Rand) string { return draw(r, relayStyles[0].alphabet, relayStyles[0].length) }},
+	{"Apple", func(r *rand.Rand) string { return draw(r, apple, 10) }},
 }
-
-const (
-	lower       = "abcdefghijklmnopqrstuvwxyz"
-	hexadecimal = "0123456789abcdef"
-)
 
 // mash returns what the fingers of a hand that rests on the home row hit: bursts of two to
 // four keys, mostly by the other hand than the burst before.
@@ -62,70 +96,50 @@ func mash(r *rand.Rand) (name string) {
 }
 
 // drawOther returns n local parts of each kind of otherRandom, the same each time.
-func drawOther(n int) (groups []scored) {
+func drawOther(n int) (drawn []scored) {
 	random := rand.New(rand.NewPCG(29, 11))
 	for _, kind := range otherRandom {
-		var names []string
-		for len(names) < n {
-			if name := kind.draw(random); !digitsOnly(name) {
-				names = append(names, name)
-			}
-		}
-		groups = append(groups, scoreAll(kind.name, true, names))
+		drawn = append(drawn, drawScored(n, kind.name, func() string { return kind.draw(random) })...)
 	}
-	return groups
+	return drawn
 }
 
-// formRows measures the form of temp-mail.org at a domain without a class, on addresses
-// drawn by its description and on names of people that fit it, with a number.
-func formRows(people []scored) []row {
+// tempMailForms returns addresses of temp-mail.org's form, drawn by its description, and names
+// of people that fit it with a number, with their scores at a domain without a class.
+func tempMailForms(people []scored) (drawn, numbered []scored) {
 	random := rand.New(rand.NewPCG(47, 2026))
-	drawn := scored{group: "temp-mail", random: true}
+	at := func(name, group string, random bool) scored {
+		f := core.Check(name + "@acme-hotel.de")
+		return scored{name, group, random, uint8(f.Gibberish)}
+	}
 	for range 3000 {
-		drawn.add(tempMailStyle(random))
+		drawn = append(drawn, at(tempMailStyle(random), "temp-mail", true))
 	}
-	numbered := scored{group: "name, number"}
 	for _, name := range pronounceable(people) {
-		numbered.add(name + digits(random, 10-len(name)))
+		numbered = append(numbered, at(name+draw(random, digits, 10-len(name)), "name, number", false))
 	}
-	return []row{
-		{check: "gibberish: temp-mail.org's form caught, %", data: rowsOf("addresses drawn", len(drawn.names)), figure: percent([]scored{drawn}), floor: 97, target: 95, wrong: wrong([]scored{drawn})},
-		{check: "gibberish: names with a number in this form not flagged, %", data: rowsOf("names", len(numbered.names)), figure: 100 - percent([]scored{numbered}), floor: 82, wrong: wrong([]scored{numbered})},
-	}
-}
-
-// add adds a local part with its score at a domain without a class.
-func (g *scored) add(name string) {
-	f := core.Check(name + "@acme-hotel.de")
-	g.names, g.scores = append(g.names, name), append(g.scores, uint8(f.Gibberish))
+	return drawn, numbered
 }
 
 // tempMailStyle returns five to seven letters, consonants and vowels in turn, and digits.
 func tempMailStyle(random *rand.Rand) (name string) {
 	for range 5 + random.IntN(3) {
-		set := "bcdfghjklmnpqrstvwxyz"
-		if len(name)%2 == 1 {
-			set = "aeiou"
-		}
+		set := []string{"bcdfghjklmnpqrstvwxyz", "aeiou"}[len(name)%2]
 		name += draw(random, set, 1)
 	}
-	return name + digits(random, 10-len(name))
+	return name + draw(random, digits, 10-len(name))
 }
 
-func digits(random *rand.Rand, n int) string { return draw(random, "0123456789", n) }
-
 // pronounceable returns the parts of people's names that are consonants and vowels in turn.
-func pronounceable(groups []scored) (names []string) {
+func pronounceable(people []scored) (names []string) {
 	form := regexp.MustCompile(`^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?$`)
-	for _, g := range groups {
-		if !strings.HasPrefix(g.group, "name_") {
+	for _, s := range people {
+		if !strings.HasPrefix(s.group, "name_") {
 			continue
 		}
-		for _, name := range g.names {
-			for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("._-", r) }) {
-				if len(part) >= 5 && len(part) <= 7 && form.MatchString(part) && !slices.Contains(names, part) {
-					names = append(names, part)
-				}
+		for part := range strings.FieldsFuncSeq(s.name, func(r rune) bool { return strings.ContainsRune("._-", r) }) {
+			if len(part) >= 5 && len(part) <= 7 && form.MatchString(part) && !slices.Contains(names, part) {
+				names = append(names, part)
 			}
 		}
 	}

@@ -4,263 +4,126 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/core/eval/peers"
-	"github.com/addrspec/addrspec/core/eval/people"
 	"github.com/addrspec/addrspec/core/gibberish"
 )
 
 // hardFloors are the floors of the groups of random strings that imitate words.
 var hardFloors = map[string]float64{"hard_english_freq": 36, "hard_name_plus_random": 24.5}
 
-// The score is a probability at this share of random local parts, in a mixture of
-// which half is synthetic and half of the forms that relay services make up. Its
-// people are synthetic too: see core/gibberish/MODEL.md for real ones.
+// The score is a probability at this share of random local parts, in a mixture of which half is
+// synthetic and half of the forms that relay services make up. Its people are synthetic too: see
+// core/gibberish/MODEL.md for real ones.
 const (
 	statedPrior     = 0.05
 	calibrationBins = 15
 )
 
-// scored is a group of local parts of one kind, with their scores.
+// scored is a local part with its score.
 type scored struct {
-	group  string
-	random bool // the label
-	names  []string
-	scores []uint8
+	name, group string
+	random      bool // the label
+	score       uint8
 }
 
-// runGibberish measures the main figures on the negatives without the groups
-// digits and utf8 and the positives without the groups hard_*. It measures those
-// groups separately.
-func runGibberish(dir string) ([]row, error) {
-	real, err := scoreFile(filepath.Join(dir, "gibberish/dev_negatives.tsv"), false)
-	if err != nil {
-		return nil, err
-	}
-	random, err := scoreFile(filepath.Join(dir, "gibberish/dev_positives.tsv"), true)
-	if err != nil {
-		return nil, err
-	}
-	people, hard := part(real, "digits", "utf8"), part(random, "hard_")
-	relay := []scored{scoreAll("relay-style", true, relayStyle(2500))}
-	mixture := mix(statedPrior, scoresOf(people.main), scoresOf(hard.main), scoresOf(relay))
-	worst := worstCulture(people.main)
-	rows := []row{
-		{check: "gibberish: AUC", figure: auc(scoresOf(people.main), scoresOf(hard.main)), floor: 0.998, target: 0.998},
-		{check: "gibberish: random caught, %", figure: percent(hard.main), floor: 90.5, target: 87, wrong: wrong(hard.main)},
-		{check: "gibberish: real flagged, %", figure: percent(people.main), floor: 0.15, target: 0.5, lower: true, wrong: wrong(people.main)},
-		{check: "gibberish: real flagged, worst culture (" + worst.group + "), %", data: rowsOf("people", len(worst.names)), figure: percent([]scored{worst}), floor: 1, target: 2, lower: true},
-		{check: "gibberish: relay-style strings caught, %", data: rowsOf("strings drawn", count(relay)), figure: percent(relay), floor: 90.5, target: 90, wrong: wrong(relay)},
-		{check: "gibberish: expected calibration error at 5 % random", data: "people and both kinds of random", figure: calibrationError(calibrationBins, mixture), floor: 0.007, target: 0.01, lower: true},
-	}
-	for _, g := range people.apart {
-		rows = append(rows, row{check: "gibberish: " + g.group + " flagged, %", data: rowsOf("local parts", len(g.names)), figure: percent([]scored{g}), floor: 0, target: 1, lower: true, wrong: wrong([]scored{g})})
-	}
-	for _, g := range hard.apart { // without target, since many could be names
-		rows = append(rows, row{check: "gibberish: " + g.group + " caught, %", data: rowsOf("local parts", len(g.names)), figure: percent([]scored{g}), floor: hardFloors[g.group]})
-	}
-	for i := range rows {
-		if rows[i].data == "" {
-			rows[i].data = fmt.Sprintf("%d people, %d random", count(people.main), count(hard.main))
-		}
-	}
-	others := drawOther(500)
-	rows = append(rows, row{check: "gibberish: random of another generator caught, %", data: rowsOf("strings drawn", count(others)), figure: percent(others), floor: 88, target: 87, wrong: wrong(others)})
-	return append(rows, formRows(people.main)...), nil
+func score(name, group string, random bool) scored {
+	plain, _, _ := strings.Cut(name, "+")
+	return scored{name, group, random, gibberish.Score([]byte(plain))}
 }
 
-// scoreFile scores the local parts of a file, whose lines consist of a local part
-// and its group, and returns them by group.
-func scoreFile(path string, random bool) ([]scored, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
+// scoreAll scores rows of a local part and its group.
+func scoreAll(random bool, rows [][]string) (all []scored) {
+	for _, fields := range rows {
+		all = append(all, score(fields[0], fields[1], random))
 	}
-	var groups []scored
-	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:] {
-		name, group, ok := strings.Cut(line, "\t")
-		if !ok {
-			return nil, fmt.Errorf("%s:%d: no tab", path, i+2)
-		}
-		at := slices.IndexFunc(groups, func(g scored) bool { return g.group == group })
-		if at < 0 {
-			at = len(groups)
-			groups = append(groups, scored{group: group, random: random})
-		}
-		plain, _, _ := strings.Cut(name, "+")
-		groups[at].names = append(groups[at].names, name)
-		groups[at].scores = append(groups[at].scores, gibberish.Score([]byte(plain)))
-	}
-	return groups, nil
+	return all
 }
-
-type parted struct{ main, apart []scored }
 
 // part separates the groups with one of prefixes at the start of their names.
-func part(groups []scored, prefixes ...string) (p parted) {
-	for _, g := range groups {
-		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(g.group, prefix) }) {
-			p.apart = append(p.apart, g)
+func part(all []scored, prefixes ...string) (main, apart []scored) {
+	for _, s := range all {
+		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s.group, prefix) }) {
+			apart = append(apart, s)
 		} else {
-			p.main = append(p.main, g)
+			main = append(main, s)
 		}
 	}
-	return p
+	return main, apart
 }
 
-func count(groups []scored) (n int) {
-	for _, g := range groups {
-		n += len(g.scores)
+// groups returns the local parts of each group, in the order of the file.
+func groups(all []scored) (groups [][]scored) {
+	at := map[string]int{}
+	for _, s := range all {
+		i, known := at[s.group]
+		if !known {
+			i = len(groups)
+			at[s.group] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], s)
 	}
-	return n
+	return groups
 }
 
-// percent returns the percentage of local parts that count as gibberish.
-func percent(groups []scored) float64 {
-	called := 0
-	for _, g := range groups {
-		for _, s := range g.scores {
-			if s >= 50 {
-				called++
-			}
+// flagged judges whether the local parts count as gibberish as their label says.
+func flagged(all []scored) (rows []judged) {
+	for _, s := range all {
+		rows = append(rows, judged{s.group + " " + s.name, yes(s.random), fmt.Sprint(s.score), s.score >= 50 == s.random})
+	}
+	return rows
+}
+
+// evalGibberish measures the main figures on people without the groups digits and utf8 and on
+// random strings without the groups hard_*, and those groups each for itself.
+func evalGibberish(d *data) []row {
+	people, peopleApart := part(d.people, "digits", "utf8")
+	random, hard := part(d.random, "hard_")
+	relay, others := relayStyle(2500), drawOther(500)
+	tempMail, numbered := tempMailForms(people)
+	mixture := mix(statedPrior, scores(people), scores(random), scores(relay))
+	rows := []row{
+		{check: "gibberish: AUC", figure: auc(scores(people), scores(random)), floor: 0.998, target: 0.998},
+		row{check: "gibberish: random caught, %", floor: 90.5, target: 87}.of("", flagged(random)),
+		row{check: "gibberish: real flagged, %", floor: 0.15, target: 0.5, lower: true}.of("", flagged(people)),
+	}
+	for i := range rows {
+		rows[i].data = fmt.Sprintf("%d people, %d random", len(people), len(random))
+	}
+	var worst row
+	for _, g := range groups(people) {
+		r := row{check: "gibberish: real flagged, worst culture (" + g[0].group + "), %", floor: 1, target: 2, lower: true}.
+			of("people", flagged(g))
+		if strings.HasPrefix(g[0].group, "name_") && (worst.check == "" || r.figure > worst.figure) {
+			worst = r
 		}
 	}
-	return 100 * float64(called) / float64(count(groups))
-}
-
-func worstCulture(groups []scored) (worst scored) {
-	for _, g := range groups {
-		if strings.HasPrefix(g.group, "name_") && (worst.names == nil || percent([]scored{g}) > percent([]scored{worst})) {
-			worst = g
-		}
+	rows = append(rows, worst,
+		row{check: "gibberish: relay-style strings caught, %", floor: 90.5, target: 90}.of("strings drawn", flagged(relay)),
+		row{check: "gibberish: expected calibration error at 5 % random", data: "people and both kinds of random",
+			figure: calibrationError(calibrationBins, mixture), floor: 0.007, target: 0.01, lower: true})
+	for _, g := range groups(peopleApart) {
+		rows = append(rows, row{check: "gibberish: " + g[0].group + " flagged, %", target: 1, lower: true}.of("local parts", flagged(g)))
 	}
-	return worst
+	for _, g := range groups(hard) { // without target and list, since many could be names
+		r := row{check: "gibberish: " + g[0].group + " caught, %", floor: hardFloors[g[0].group]}.of("local parts", flagged(g))
+		r.wrong = nil
+		rows = append(rows, r)
+	}
+	return append(rows,
+		row{check: "gibberish: random of another generator caught, %", floor: 88, target: 87}.of("strings drawn", flagged(others)),
+		row{check: "gibberish: temp-mail.org's form caught, %", floor: 97, target: 95}.of("addresses drawn", flagged(tempMail)),
+		row{check: "gibberish: names with a number in this form not flagged, %", floor: 82}.of("names", flagged(numbered)))
 }
 
-// scoresOf returns the scores of groups, from 0 to 1.
-func scoresOf(groups []scored) (scores []float64) {
-	for _, g := range groups {
-		for _, s := range g.scores {
-			scores = append(scores, float64(s)/100)
-		}
+// scores returns the scores from 0 to 1.
+func scores(all []scored) (scores []float64) {
+	for _, s := range all {
+		scores = append(scores, float64(s.score)/100)
 	}
 	return scores
-}
-
-// scoreAll returns the scores of local parts as one group.
-func scoreAll(group string, random bool, names []string) scored {
-	g := scored{group: group, random: random, names: names}
-	for _, name := range names {
-		g.scores = append(g.scores, gibberish.Score([]byte(name)))
-	}
-	return g
-}
-
-// wrong lists the rows with a score on the wrong side of 50.
-func wrong(groups []scored) (rows []string) {
-	for _, g := range groups {
-		for i, s := range g.scores {
-			if s >= 50 != g.random {
-				rows = append(rows, fmt.Sprintf("gibberish\t%s\t%s\t%d", g.group, g.names[i], s))
-			}
-		}
-	}
-	return rows
-}
-
-// runPeople returns a suite that measures gibberish on the authors and committers
-// in the histories of git directories, separated by commas. Its figures vary with
-// the repositories, so the floors are twice the targets. It lists no row: the
-// addresses are people's.
-func runPeople(dirs string) func(string) ([]row, error) {
-	return func(dir string) ([]row, error) {
-		found, err := people.Read(strings.Split(dirs, ","))
-		if err != nil {
-			return nil, err
-		}
-		synthetic, err := scoreFile(filepath.Join(dir, "gibberish/dev_positives.tsv"), true)
-		if err != nil {
-			return nil, err
-		}
-		random := [][]float64{
-			scoresOf(part(synthetic, "hard_").main),
-			scoresOf([]scored{scoreAll("relay-style", true, relayStyle(2500))}),
-		}
-		return peopleRows(found, random), nil
-	}
-}
-
-func peopleRows(found people.Histories, random [][]float64) []row {
-	named := []scored{scoreAll("named", false, found.Named)}
-	provable := []scored{scoreAll("provable", false, found.Provable)}
-	relayed := []scored{scoreAll("relayed", true, found.Relayed)}
-	ofNamed, ofProvable := rowsOf("named addresses", count(named)), rowsOf("provable people", count(provable))
-	rows := []row{
-		{check: "people: provable people flagged, %", data: ofProvable, figure: percent(provable), floor: 0.1, target: 0.05, lower: true},
-		{check: "people: all named flagged, %", data: ofNamed, figure: percent(named), floor: 0.7, target: 0.35, lower: true},
-		{check: "people: calibration error, provable people", data: ofProvable, floor: 0.02, target: 0.01, lower: true,
-			figure: calibrationError(calibrationBins, mix(statedPrior, scoresOf(provable), random...))},
-		{check: "people: calibration error, all named", data: ofNamed, floor: 0.02, target: 0.01, lower: true,
-			figure: calibrationError(calibrationBins, mix(statedPrior, scoresOf(named), random...))},
-	}
-	if found.Unclassed > 0 {
-		rows = append(rows, row{check: "people: at domains without a class with the form of a service, %", data: rowsOf("named addresses", found.Unclassed),
-			figure: 100 * float64(found.Generated) / float64(found.Unclassed), floor: 0.04, target: 0.02, lower: true})
-	}
-	if count(relayed) > 0 {
-		rows = append(rows, row{check: "people: addresses at relay services caught, %",
-			data: fmt.Sprint(count(relayed), " addresses"), figure: percent(relayed), target: 90})
-	}
-	return rows
-}
-
-// relayStyles are the forms of the local parts that relay services and messengers
-// make up: the characters and the length.
-var relayStyles = []struct {
-	name, alphabet string
-	length         int
-}{
-	{"Apple, 10 characters", "bcdfghjkmnpqrstvwxyz2456789", 10},
-	{"base 36, 8 characters", "abcdefghijklmnopqrstuvwxyz0123456789", 8},
-	{"base 36, 9 characters", "abcdefghijklmnopqrstuvwxyz0123456789", 9},
-	{"hexadecimal, 8 characters", "0123456789abcdef", 8},
-}
-
-// relayStyle generates n strings of each form, the same each time. Eight digits of
-// the hexadecimal form are left out: digits alone are not gibberish.
-func relayStyle(n int) (names []string) {
-	random := rand.New(rand.NewPCG(12, 2026))
-	for _, style := range relayStyles {
-		for left := n; left > 0; {
-			if name := draw(random, style.alphabet, style.length); !digitsOnly(name) {
-				names = append(names, name)
-				left--
-			}
-		}
-	}
-	return names
-}
-
-func draw(random *rand.Rand, alphabet string, length int) string {
-	name := make([]byte, length)
-	for i := range name {
-		name[i] = alphabet[random.IntN(len(alphabet))]
-	}
-	return string(name)
-}
-
-func digitsOnly(name string) bool {
-	for _, c := range name {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // auc returns the area under the ROC curve: the probability that a random string has
@@ -332,74 +195,4 @@ func calibrationError(bins int, rows []weighted) (sum float64) {
 		sum += math.Abs(e)
 	}
 	return sum
-}
-
-func compareGibberish(dir string) (*comparison, error) {
-	c := &comparison{title: "gibberish", question: peers.Random,
-		note: "generated local parts of people and random strings (tuned on); a row without a result counts as not flagged",
-		own: func(name string) peers.Result {
-			score := gibberish.Score([]byte(name))
-			return peers.Result{Yes: score >= 50, Score: float64(score)}
-		},
-	}
-	people, err := readColumns(filepath.Join(dir, "gibberish", "dev_negatives.tsv"), "local_part", "group")
-	if err != nil {
-		return nil, err
-	}
-	random, err := readColumns(filepath.Join(dir, "gibberish", "dev_positives.tsv"), "local_part", "group")
-	c.addGibberish("people", people)
-	c.addGibberish("random", random)
-	for _, name := range relayStyle(500) {
-		c.examples = append(c.examples, example{value: name, group: "relay"})
-	}
-	c.addCurve()
-	c.percent("relay-style caught", "relay", saysYes)
-	return c, err
-}
-
-// addCurve adds the columns that people and random strings decide together.
-func (c *comparison) addCurve() {
-	c.columns = append(c.columns, column{"AUC", func(c *comparison, results, _ []peers.Result) string {
-		return fmt.Sprintf("%.4f", auc(c.scores(results, "people"), c.scores(results, "random")))
-	}})
-	c.percent("people flagged", "people", saysYes)
-	c.percent("random caught", "random", saysYes)
-	c.columns = append(c.columns, column{"caught where as many people are flagged as by addrspec, %", func(c *comparison, results, ours []peers.Result) string {
-		flagged, rows := c.count(ours, "people", saysYes)
-		return c.caughtAt(float64(flagged)/float64(rows), results)
-	}})
-	c.columns = append(c.columns, column{"caught where 1 % of people are flagged, %", func(c *comparison, results, _ []peers.Result) string {
-		return c.caughtAt(.01, results)
-	}})
-}
-
-func (c *comparison) caughtAt(flagged float64, results []peers.Result) string {
-	return share(caughtAt(flagged, c.scores(results, "people"), c.scores(results, "random")))
-}
-
-// addGibberish adds the rows of the main figure, without their tags.
-func (c *comparison) addGibberish(label string, rows [][]string) {
-	for _, fields := range rows {
-		if fields[1] == "digits" || fields[1] == "utf8" || strings.HasPrefix(fields[1], "hard_") {
-			continue
-		}
-		name, _, _ := strings.Cut(fields[0], "+")
-		c.examples = append(c.examples, example{value: name, group: label})
-	}
-}
-
-// scores returns the scores of a group. A row without a result is not flagged at any
-// threshold.
-func (c *comparison) scores(results []peers.Result, group string) (scores []float64) {
-	for i, x := range c.examples {
-		if x.group != group {
-			continue
-		}
-		score := results[i].Score
-		if results[i].None != "" {
-			score = math.Inf(-1)
-		}
-		scores = append(scores, score)
-	}
-	return scores
 }

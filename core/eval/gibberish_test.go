@@ -2,13 +2,9 @@ package main
 
 import (
 	"math"
-	"math/rand/v2"
-	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/core/eval/people"
 )
 
 func TestAUCOfAnExampleByHand(t *testing.T) {
@@ -57,63 +53,40 @@ func TestCalibrationErrorOfAnExampleByHand(t *testing.T) {
 	require.InDelta(t, 0, calibrationError(15, []weighted{{.25, true, .25}, {.25, false, .75}}), 1e-12)
 }
 
-func TestPeopleRows(t *testing.T) {
-	found := people.Histories{
-		Named:    []string{"jane.doe", "nick77", "k3j9x2q8z7", "j.doe"},
-		Provable: []string{"jane.doe", "j.doe"},
-		Relayed:  []string{"x7f9q2m4k1"}, Unclassed: 2000, Generated: 1,
-	}
-	rows := peopleRows(found, [][]float64{{1, 1}})
-	require.Len(t, rows, 6)
-	require.Zero(t, rows[0].figure)
-	require.Equal(t, 25.0, rows[1].figure)
-	require.True(t, rows[1].fell())
-	require.Less(t, rows[2].figure, 0.01)
-	require.Equal(t, 0.05, rows[4].figure)
-	require.True(t, rows[4].fell())
-	require.Equal(t, 100.0, rows[5].figure)
-	for _, r := range rows {
-		require.Empty(t, r.wrong, "addresses are not listed")
-	}
-}
-
-func TestPeopleNeedARepository(t *testing.T) {
-	_, err := runPeople(t.TempDir())("data")
-	require.ErrorContains(t, err, "git log of")
-}
-
 func TestRelayStyleHasEveryForm(t *testing.T) {
-	names := relayStyle(200)
-	require.Equal(t, names, relayStyle(200))
-	require.Len(t, names, 800)
+	drawn := relayStyle(200)
+	require.Equal(t, drawn, relayStyle(200))
+	require.Len(t, drawn, 800)
 	for i, form := range []string{`^[b-z2-9]{10}$`, `^[a-z0-9]{8}$`, `^[a-z0-9]{9}$`, `^[0-9a-f]{8}$`} {
-		for _, name := range names[200*i : 200*(i+1)] {
-			require.Regexp(t, regexp.MustCompile(form), name)
-			require.NotRegexp(t, `^\d+$`, name)
+		for _, s := range drawn[200*i : 200*(i+1)] {
+			require.Regexp(t, form, s.name)
+			require.NotRegexp(t, `^\d+$`, s.name)
 		}
 	}
 }
 
-func TestFormRows(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 1))
-	for range 300 {
-		require.Regexp(t, `^(?:.{10})$`, tempMailStyle(random))
-		require.Regexp(t, `^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?[0-9]{3,5}$`, tempMailStyle(random))
+func TestTempMailForms(t *testing.T) {
+	drawn, numbered := tempMailForms([]scored{{name: "maria.lopez", group: "name_x"}, {name: "maria", group: "name_x"},
+		{name: "bo.tokaze", group: "name_x"}, {name: "mariajane", group: "name_x"}, {name: "sabudek", group: "handle"}})
+	for _, s := range drawn {
+		require.Regexp(t, `^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?[0-9]{3,5}$`, s.name)
+		require.Len(t, s.name, 10)
 	}
-	people := []scored{{group: "name_x", names: []string{"maria.lopez", "maria", "jane_smith", "bo.tokaze", "mariajane"}}, {group: "handle", names: []string{"sabudek"}}}
-	require.Equal(t, []string{"lopez", "tokaze"}, pronounceable(people))
+	require.Len(t, numbered, 2)
+	require.Regexp(t, `^lopez\d{5}$`, numbered[0].name)
+	require.Regexp(t, `^tokaze\d{4}$`, numbered[1].name)
 }
 
 // None of the generated local parts of a kind is too short to be one, or digits alone.
 func TestOtherRandom(t *testing.T) {
-	groups := drawOther(50)
-	require.Equal(t, groups, drawOther(50))
-	require.Len(t, groups, len(otherRandom))
-	for _, g := range groups {
-		require.Len(t, g.names, 50, g.group)
-		for _, name := range g.names {
-			require.Regexp(t, `^[a-z0-9_-]{7,36}$`, name, g.group)
-			require.NotRegexp(t, `^\d+$`, name, g.group)
+	kinds := groups(drawOther(50))
+	require.Equal(t, kinds, groups(drawOther(50)))
+	require.Len(t, kinds, len(otherRandom))
+	for _, drawn := range kinds {
+		require.Len(t, drawn, 50, drawn[0].group)
+		for _, s := range drawn {
+			require.Regexp(t, `^[a-z0-9_-]{7,36}$`, s.name, s.group)
+			require.NotRegexp(t, `^\d+$`, s.name, s.group)
 		}
 	}
 }

@@ -3,33 +3,23 @@
 // target. It exits with 1 if a figure is worse than its floor.
 //
 //	go run ./core/eval [-v] [-data DIR]
-//	go run ./core/eval -people DIR,DIR
-//	go run ./core/eval -peers [-to markdown|readme] [-data DIR]
+//	go run ./core/eval -peers [-to readme] [-data DIR]
 //
-// With -people it also measures gibberish on real addresses, those in the histories
-// of git directories that you name. With -peers it installs other tools, asks them about
-// the same rows and prints ours and theirs side by side; package peers says how.
+// With -peers it has other tools asked about the same rows, and prints ours and theirs side
+// by side. The program in peers asks them; compare.go says what is compared.
 //
 // The data is in core/eval/data, and its README says how it was made; -data or
 // ADDRSPEC_EVAL names another directory with the same files. -v lists every wrong row.
-//
-// suites, in this file, lists the checks; format.go has canonical too, and lists.go the
-// domains of real addresses.
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/addrspec/addrspec/core/eval/peers"
 )
 
 // row is one line of the table.
@@ -43,88 +33,66 @@ type row struct {
 	wrong  []string
 }
 
-// suite measures one check on the data under dir.
-type suite struct {
-	name string
-	run  func(dir string) ([]row, error)
-}
-
-// suites are listed in the order of the table.
-var suites = []suite{
-	{"format", runFormat},
-	{"repair", runRepairs},
-	{"lists", runLists},
-	{"real", runReal},
-	{"role", runRole},
-	{"typo", runTypo},
-	{"gibberish", runGibberish},
-	{"canonical", runCanonical},
+// suites are in the order of the table.
+var suites = []func(*data) []row{
+	evalFormat, evalRepairs, evalLists, evalReal, evalRoles, evalTypo, evalGibberish, evalCanonical,
 }
 
 func main() {
-	dir := flag.String("data", dataDir(), "directory of the evaluation data")
+	usual := "core/eval/data"
+	if dir := os.Getenv("ADDRSPEC_EVAL"); dir != "" {
+		usual = dir
+	}
+	dir := flag.String("data", usual, "directory of the evaluation data")
 	verbose := flag.Bool("v", false, "list every wrong row")
-	histories := flag.String("people", "", "also measure gibberish on the authors in these git directories (DIR,DIR)")
 	withPeers := flag.Bool("peers", false, "install other tools and compare them with ours on the same rows")
-	format := flag.String("to", "text", "with -peers: text, markdown, or readme, which replaces the tables in core/eval/README.md")
+	to := flag.String("to", "markdown", "with -peers: markdown, or readme, which replaces the tables in core/eval/README.md")
 	flag.Parse()
-	print := printers[*format]
-	if print == nil || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "eval: -to is text, markdown or readme; there are no arguments besides flags")
+	if *to != "markdown" && *to != "readme" || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "eval: -to is markdown or readme; there are no arguments besides flags")
 		os.Exit(2)
 	}
 	if _, err := os.Stat(*dir); err != nil {
 		fmt.Fprintf(os.Stderr, "eval: no evaluation data: %v: run it in the root of the project, or set ADDRSPEC_EVAL\n", err)
 		os.Exit(2)
 	}
-	if *withPeers {
-		os.Exit(compareWithPeers(*dir, print))
+	if !*withPeers {
+		os.Exit(report(os.Stdout, *dir, *verbose))
 	}
-	if *histories != "" {
-		suites = append(suites, suite{"people", runPeople(*histories)})
-	}
-	os.Exit(report(os.Stdout, *dir, *verbose))
-}
-
-// compareWithPeers prints the comparisons and returns the exit code, which is 1 if
-// ours could not be measured. A peer that is left out is not an error.
-func compareWithPeers(dir string, print printer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	installer := &peers.Installer{Root: "core/eval/peers", Build: "dist/eval"}
-	outcomes, err := compareAll(ctx, dir, peers.All(), installer)
+	outcomes, err := compareAll(load(*dir), askPeers)
 	if err == nil {
-		err = print(os.Stdout, outcomes)
+		if *to == "readme" {
+			err = updateReadme(outcomes)
+		} else {
+			printMarkdown(os.Stdout, outcomes)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "eval:", err)
-		return 1
+		os.Exit(1)
 	}
-	return 0
-}
-
-func dataDir() string {
-	if dir := os.Getenv("ADDRSPEC_EVAL"); dir != "" {
-		return dir
-	}
-	return "core/eval/data"
 }
 
 // report runs every suite, prints the table and returns the exit code.
 func report(w io.Writer, dir string, verbose bool) (code int) {
+	d := load(dir)
+	if len(d.errs) > 0 {
+		fmt.Fprintln(os.Stderr, "eval: not measured:", d.errs)
+	}
+	if d.broken() {
+		return 1
+	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "check\tdata\tfigure\tfloor\ttarget\t")
 	var wrong []string
-	for _, s := range suites {
-		rows, err := s.run(dir)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "eval: %s: %v\n", s.name, err)
-			code = 1
-		}
-		for _, r := range rows {
+	for _, eval := range suites {
+		for _, r := range eval(d) {
+			if strings.HasPrefix(r.data, "0 ") {
+				continue // a table that this data lacks
+			}
 			fmt.Fprintf(table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s\n", r.check, r.data, r.figure, r.floor, r.target, r.verdict())
 			wrong = append(wrong, r.wrong...)
-			if r.fell() {
+			if r.verdict() == "FELL" {
 				code = 1
 			}
 		}
@@ -138,81 +106,42 @@ func report(w io.Writer, dir string, verbose bool) (code int) {
 	return code
 }
 
-// rowsOf describes data by its number of rows.
-func rowsOf(name string, n int) string { return fmt.Sprintf("%d %s", n, name) }
-
-// fell reports whether the figure is worse than its floor.
-func (r row) fell() bool { return r.lower && r.figure > r.floor || !r.lower && r.figure < r.floor }
-
 func (r row) verdict() string {
-	if r.fell() {
+	worse := func(than float64) bool { return r.lower && r.figure > than || !r.lower && r.figure < than }
+	switch {
+	case worse(r.floor):
 		return "FELL"
-	}
-	if r.lower && r.figure > r.target || !r.lower && r.figure < r.target {
+	case worse(r.target):
 		return "below target"
 	}
 	return ""
 }
 
-// table is a tab-separated file with a header line.
-type table struct {
-	path   string
-	header []string
-	rows   [][]string
+// judged is what a check returned for one row of data beside what it should.
+type judged struct {
+	given, want, got string
+	right            bool
 }
 
-func readTable(path string) (t table, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return t, err
-	}
-	return parseTable(path, string(text))
-}
+// equal judges a check whose result is a text.
+func equal(given, want, got string) judged { return judged{given, want, got, want == got} }
 
-func parseTable(path, text string) (t table, err error) {
-	t.path = path
-	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		fields := strings.Split(line, "\t")
-		if i == 0 {
-			t.header = fields
-			continue
+// of measures r on rows of data: it counts those that are right or, if lower is better, those
+// that are wrong, as a share if the check's name ends with %.
+func (r row) of(name string, rows []judged) row {
+	for _, j := range rows {
+		if j.right != r.lower {
+			r.figure++
 		}
-		if len(fields) != len(t.header) {
-			return t, fmt.Errorf("%s:%d: %d fields, the header has %d", t.path, i+1, len(fields), len(t.header))
-		}
-		t.rows = append(t.rows, fields)
-	}
-	return t, nil
-}
-
-// errNoColumn is returned for data of an older version.
-var errNoColumn = errors.New("there is no column")
-
-// columns returns the rows with the named columns only, in that order.
-func (t table) columns(names ...string) (rows [][]string, err error) {
-	at := make([]int, len(names))
-	for i, name := range names {
-		if at[i] = slices.Index(t.header, name); at[i] < 0 {
-			return nil, fmt.Errorf("%s: %w %s", t.path, errNoColumn, name)
+		if !j.right {
+			r.wrong = append(r.wrong, r.check+"\t"+j.given+"\twant "+j.want+"\tgot "+j.got)
 		}
 	}
-	for _, row := range t.rows {
-		picked := make([]string, len(at))
-		for i, column := range at {
-			picked[i] = row[column]
-		}
-		rows = append(rows, picked)
+	if strings.HasSuffix(r.check, "%") {
+		r.figure = 100 * r.figure / float64(len(rows))
 	}
-	return rows, nil
-}
-
-// readColumns reads named columns of a file.
-func readColumns(path string, names ...string) ([][]string, error) {
-	t, err := readTable(path)
-	if err != nil {
-		return nil, err
-	}
-	return t.columns(names...)
+	r.data = fmt.Sprint(len(rows), " ", name)
+	return r
 }
 
 // where returns the first columns of the rows whose last column is one of labels.

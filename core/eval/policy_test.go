@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -37,7 +36,7 @@ func TestPoliciesToBeginWith(t *testing.T) {
 	names, policies := starters(t, string(text))
 	require.Equal(t, []string{"Permissive sign-up", "Business only", "Newsletter", "Support form"}, names)
 	table := "| addresses | " + strings.Join(names, " | ") + " |\n|---|" + strings.Repeat("---|", len(names)) + "\n"
-	for _, set := range policySets(t) {
+	for _, set := range policySets() {
 		table += fmt.Sprintf("| %s, %d |", set.title, len(set.emails))
 		for _, p := range policies {
 			blocked, reviewed := set.rates(p)
@@ -84,26 +83,16 @@ type policySet struct {
 	emails []string
 }
 
-func policySets(t *testing.T) []policySet {
-	const data = "core/eval/data"
-	table := func(path string, names ...string) [][]string {
-		rows, err := readColumns(filepath.Join(data, path), names...)
-		require.NoError(t, err)
-		return rows
-	}
-	locals := func(file string, random bool, apart ...string) (names []string) {
-		groups, err := scoreFile(filepath.Join(data, "gibberish", file), random)
-		require.NoError(t, err)
-		for _, g := range part(groups, apart...).main {
-			names = append(names, g.names...)
+func policySets() []policySet {
+	d := load("core/eval/data")
+	locals := func(all []scored, apart ...string) (names []string) {
+		main, _ := part(all, apart...)
+		for _, s := range main {
+			names = append(names, s.name)
 		}
 		return names
 	}
-	listed, err := readWords(filepath.Join("lists", "sources", "domains.txt"))
-	require.NoError(t, err)
-	people := locals("dev_negatives.tsv", false, "digits", "utf8")
-	providers, owned := providersAndOwned(table("typo/dev_negatives_groups.tsv", "domain", "group"))
-	labels := table("real/disposable_labels.tsv", "domain", "label")
+	people := locals(d.people, "digits", "utf8")
 	var roles []string
 	for _, r := range roleRows(roleTable) {
 		if r.category != "" && !strings.Contains(r.local, "@") {
@@ -111,14 +100,14 @@ func policySets(t *testing.T) []policySet {
 		}
 	}
 	return []policySet{
-		{"people at mailbox providers", joined(people, providers, len(people))},
-		{"people at universities and companies", joined(people, owned, len(people))},
-		{"domains that some tool called throw-away and that are not, many of them misspelled", joined(people, first(where(labels, "not_disposable")), 0)},
-		{"roles at universities and companies", joined(roles, owned, len(roles))},
-		{"throw-away domains with proof", joined(people, provenDomains(listed), 0)},
-		{"throw-away domains in real addresses", joined(people, first(where(labels, "disposable")), 0)},
-		{"random local parts at mailbox providers", joined(locals("dev_positives.tsv", true, "hard_"), providers, 5000)},
-		{"misspelled mailbox providers", joined(people, first(table("typo/dev_positives.tsv", "typed")), 0)},
+		{"people at mailbox providers", joined(people, d.providers, len(people))},
+		{"people at universities and companies", joined(people, d.owned, len(people))},
+		{"domains that some tool called throw-away and that are not, many of them misspelled", joined(people, first(where(d.disposable, "not_disposable")), 0)},
+		{"roles at universities and companies", joined(roles, d.owned, len(roles))},
+		{"throw-away domains with proof", joined(people, d.proven, 0)},
+		{"throw-away domains in real addresses", joined(people, first(where(d.disposable, "disposable")), 0)},
+		{"random local parts at mailbox providers", joined(locals(d.random, "hard_"), d.providers, 5000)},
+		{"misspelled mailbox providers", joined(people, first(d.misspelled), 0)},
 	}
 }
 

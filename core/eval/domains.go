@@ -1,0 +1,124 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
+)
+
+// classed judges whether domains have one of the classes or, if they must not, have not.
+func classed(domains []string, must bool, classes ...lists.Class) (rows []judged) {
+	l := lists.Default()
+	for _, domain := range domains {
+		has := slices.Contains(classes, l.Provider([]byte(domain)))
+		rows = append(rows, judged{domain, yes(must), yes(has), has == must})
+	}
+	return rows
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// notFree leaves out the group that contains disposable providers too.
+func notFree(real [][]string) (owned []string) {
+	for _, fields := range real {
+		if fields[1] != "free_list" {
+			owned = append(owned, fields[0])
+		}
+	}
+	return owned
+}
+
+// evalLists measures the classes of domains. The proof-backed list among the committed sources
+// has the disposable domains; the data of the typo check has the real domains.
+func evalLists(d *data) []row {
+	real := notFree(d.real)
+	return []row{
+		row{check: "disposable: caught, %", floor: 99, target: 99}.
+			of("domains of the proof-backed list", classed(d.proven, true, lists.Disposable)),
+		row{check: "disposable: flagged", lower: true}.of("real domains", classed(real, false, lists.Disposable)),
+		row{check: "looks_disposable: flagged", lower: true}.of("real domains", classed(real, false, lists.Unproven)),
+		row{check: "relay: known, %", floor: 100, target: 100}.of("domains, own table", classed(d.relays, true, lists.Relay)),
+		row{check: "relay: called disposable", lower: true}.of("domains, own table", classed(d.relays, false, lists.Disposable)),
+		row{check: "public: known, %", floor: 97.5, target: 98}.of("providers but relays", classed(d.providers, true, lists.Public)),
+		row{check: "public: flagged", lower: true}.of("universities, top sites", classed(d.owned, false, lists.Public)),
+	}
+}
+
+// evalReal measures the domains of real addresses that were labelled by hand: rows on which we
+// or a peer raised a flag, so the figures are no rates of mail; domains that lists had wrong;
+// names that say what they are; hosts that take no mail, so that their addresses have the role
+// NoReply; services that forward.
+func evalReal(d *data) []row {
+	yes, no := first(where(d.disposable, "disposable")), first(where(d.disposable, "not_disposable"))
+	named, wrong := first(where(d.listErrors, "disposable")), first(where(d.listErrors, "not_disposable"))
+	right, notWrong := suggested(where(d.typos, "typo"))
+	c := core.New(lists.Default())
+	var noReply []judged
+	for _, host := range first(where(d.hosts, "no_mail")) {
+		noReply = append(noReply, equal(host, "NoReply", c.Check([]byte("jane@"+host)).Role.String()))
+	}
+	return []row{
+		row{check: "disposable, labelled: caught, %", floor: 86, target: 85}.of("domains", classed(yes, true, lists.Disposable)),
+		row{check: "disposable, labelled: wrong flags", lower: true}.of("domains", classed(no, false, lists.Disposable)),
+		row{check: "disposable or looks so, labelled: caught, %", floor: 90, target: 90}.
+			of("domains", classed(yes, true, lists.Disposable, lists.Unproven)),
+		row{check: "looks_disposable, labelled: others", lower: true}.of("domains", classed(no, false, lists.Unproven)),
+		row{check: "disposable, self-named: caught, %", floor: 100, target: 100}.
+			of("domains on no list", classed(named, true, lists.Disposable)),
+		row{check: "disposable, lists' own errors: flagged", lower: true}.of("domains", classed(wrong, false, lists.Disposable)),
+		row{check: "looks_disposable, lists' own errors: flagged", lower: true}.of("domains", classed(wrong, false, lists.Unproven)),
+		row{check: "typo, labelled: right, %", floor: 96.4, target: 100 * 108. / 113}.of("domains", right),
+		row{check: "typo, labelled: wrong", lower: true}.of("domains", notWrong),
+		row{check: "typo, labelled: wrong flags", lower: true}.
+			of("real domains and hosts", notSuggested(where(d.typos, "real_or_host"))),
+		row{check: "public, missed before: known, %", floor: 100, target: 90}.
+			of("domains", classed(d.publicMissed, true, lists.Public)),
+		row{check: "role: NoReply by host, %", floor: 100, target: 90}.of("hosts", noReply),
+		row{check: "relay or public, missed before: known, %", floor: 100, target: 80}.
+			of("domains", classed(first(where(d.hosts, "forwarder", "alias")), true, lists.Relay, lists.Public)),
+	}
+}
+
+// evalTypo measures the suggestions for misspelled providers and for real domains.
+func evalTypo(d *data) []row {
+	right, notWrong := suggested(d.misspelled)
+	return []row{
+		row{check: "typo: right, %", floor: 97.6, target: 95}.of("misspelled providers", right),
+		row{check: "typo: wrong, %", target: 0.3, lower: true}.of("misspelled providers", notWrong),
+		row{check: "typo: flagged, %", target: 0.2, lower: true}.of("real domains", notSuggested(d.real)),
+		row{check: "typo: flagged, %", lower: true}.of("providers among them", notSuggested(where(d.real, "provider"))),
+	}
+}
+
+// suggested judges the suggestions for misspelled domains, which have the intended one beside
+// them: whether they are right, and whether there is none but the right one.
+func suggested(rows [][]string) (right, notWrong []judged) {
+	c := core.New(lists.Default())
+	for _, fields := range rows {
+		r := equal(fields[0], fields[1], suggestionFor(c, fields[0]))
+		right = append(right, r)
+		r.right = r.right || r.got == ""
+		notWrong = append(notWrong, r)
+	}
+	return right, notWrong
+}
+
+// notSuggested judges whether domains have no suggestion.
+func notSuggested(rows [][]string) (none []judged) {
+	c := core.New(lists.Default())
+	for _, domain := range first(rows) {
+		none = append(none, equal(domain, "", suggestionFor(c, domain)))
+	}
+	return none
+}
+
+func suggestionFor(c *core.Checker, domain string) string {
+	f := c.Check([]byte("someone@" + domain))
+	return string(f.Typo)
+}
