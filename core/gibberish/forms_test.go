@@ -22,12 +22,6 @@ func TestGenerated(t *testing.T) {
 	require.False(t, Generated(nil))
 }
 
-func TestFormsHaveSources(t *testing.T) {
-	for _, f := range forms {
-		require.NotEmpty(t, f.source, f.service)
-	}
-}
-
 // tempMail is the contract's definition of the form, without the names.
 var tempMail = regexp.MustCompile(`^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?[0-9]{3,5}$`)
 

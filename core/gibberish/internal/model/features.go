@@ -59,10 +59,17 @@ func (c collector) sum(n *Name, leet int) int { return c.ngrams(n) + c.stats(n, 
 // ngrams sums the n-grams of each run with its final edge. Before the run there
 // are two edges for a trigram, one for a 4-gram or a 5-gram.
 func (c collector) ngrams(n *Name) (sum int) {
-	if c.list != nil {
-		c.listNGrams(n)
-	}
 	var r run
+	if c.list != nil { // in a loop of its own, which the sum does not wait for
+		for _, s := range n.symbol[:n.length] {
+			r = r.add(s)
+			indexes := [...]uint32{uint32(r.three), uint32(r.four()), uint32(r.five())}
+			*c.list = append(*c.list, indexes[:max(1, min(r.length-1, 3))]...)
+			if s == edge {
+				r = run{}
+			}
+		}
+	}
 	trained := Trained
 	for _, s := range n.symbol[:n.length] {
 		r = r.add(s)
@@ -78,19 +85,6 @@ func (c collector) ngrams(n *Name) (sum int) {
 		}
 	}
 	return sum
-}
-
-// listNGrams lists the features that ngrams sums.
-func (c collector) listNGrams(n *Name) {
-	var r run
-	for _, s := range n.symbol[:n.length] {
-		r = r.add(s)
-		indexes := [...]uint32{uint32(r.three), uint32(r.four()), uint32(r.five())}
-		*c.list = append(*c.list, indexes[:max(1, min(r.length-1, 3))]...)
-		if s == edge {
-			r = run{}
-		}
-	}
 }
 
 // run is a run of letters and digits as far as it is read. It is passed as a value,

@@ -34,9 +34,7 @@ const (
 )
 
 // symbolOf maps every byte to its symbol.
-var symbolOf = makeSymbolOf()
-
-func makeSymbolOf() (t [256]uint8) {
+var symbolOf = func() (t [256]uint8) {
 	for b := range t {
 		switch lower := b | 0x20; {
 		case b >= utf8.RuneSelf:
@@ -49,7 +47,7 @@ func makeSymbolOf() (t [256]uint8) {
 	}
 	t['\''], t['`'] = dropped, dropped
 	return t
-}
+}()
 
 // read fills n from name, which is UTF-8, preferably in NFC and lower case. It
 // drops apostrophes and the marks of Latin letters. Every other character that
@@ -76,16 +74,11 @@ func (n *Name) read(name []byte) {
 		n.symbol[length] = s
 		length++
 	}
-	n.length, n.letters, n.digits = length, letters, digits
-	n.cut()
-}
-
-// cut ends the last run, if any.
-func (n *Name) cut() {
-	if n.length > 0 && n.symbol[n.length-1] != edge {
-		n.symbol[n.length] = edge
-		n.length++
+	if length > 0 && n.symbol[length-1] != edge { // the last run ends
+		n.symbol[length] = edge
+		length++
 	}
+	n.length, n.letters, n.digits = length, letters, digits
 }
 
 // symbolOfRune returns the symbol of a character beyond ASCII: that of a Latin letter

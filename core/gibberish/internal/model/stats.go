@@ -32,16 +32,28 @@ type stats struct {
 
 func (st *stats) scan(n *Name) {
 	vowels := st.scanPairs(n)
-	consonants := n.letters &^ vowels
 	st.letters, st.digits, st.vowels = count(n.letters), count(n.digits), count(vowels)
 	st.distinct = uint8(bits.OnesCount32(st.seen & letterSet))
-	st.longestCluster = longestRun(consonants)
+	for cluster := n.letters &^ vowels; cluster != 0; cluster &= cluster << 1 { // each run loses its first position
+		st.longestCluster++
+	}
 	st.switches = count(n.letters&(n.digits<<1)) + count(n.digits&(n.letters<<1))
 	used := n.letters | n.digits
 	st.runs = count(used &^ (used << 1))
-	st.sounds = countSounds(n.letters, vowels)
+
+	// A sound is a letter that is a vowel while the one before it, digits and separators
+	// ignored, is not, or the reverse. The first one counts if it is a vowel.
+	between := ^n.letters
+	after := vowels << 1 & between // the positions between letters that follow a vowel
+	// Adding the first position of a run in between carries through the run.
+	after = between &^ (between + after)
+	st.sounds = count(n.letters & (vowels ^ (vowels|after)<<1))
+
 	st.scanSegments(n)
-	st.countTyping()
+	pairs := st.typed(pairsShift)
+	st.oneHanded = uint8(st.typed(oneHandedShift))
+	st.distance = uint8(min(4*(st.typing&(1<<oneHandedShift-1))/max(pairs, 1), 15))
+	st.offRow = st.letters - 1 - uint8(max(st.typed(rightShift), st.typed(leftShift)))
 }
 
 // scanPairs collects what depends on pairs of symbols, and returns where the vowels
@@ -67,62 +79,22 @@ func (st *stats) scanPairs(n *Name) (vowels uint64) {
 // count returns the number of positions in set.
 func count(set uint64) uint8 { return uint8(bits.OnesCount64(set)) }
 
-// longestRun returns the length of the longest run of consecutive positions in set.
-func longestRun(set uint64) (length uint8) {
-	for ; set != 0; set &= set << 1 { // each run loses its first position
-		length++
-	}
-	return length
-}
-
-// countSounds returns how often a letter is a vowel and the one before it, digits and
-// separators ignored, is not, or the reverse. The first one counts if it is a vowel.
-func countSounds(letters, vowels uint64) uint8 {
-	between := ^letters
-	after := vowels << 1 & between // the positions between letters that follow a vowel
-	// Adding the first position of a run in between carries through the run.
-	after = between &^ (between + after)
-	return count(letters & (vowels ^ (vowels|after)<<1))
-}
-
 // scanSegments determines shape and longestWord.
 func (st *stats) scanSegments(n *Name) {
 	shape := uint32(0)
 	for i := 0; i < n.length-1; {
-		kind, size := n.segment(i & 63)
-		if kind == lettersKind {
+		kind, size := uint32(0), 1 // an edge
+		switch letters, digits := n.letters>>(i&63), n.digits>>(i&63); {
+		case letters&1 != 0:
+			kind, size = 1, bits.TrailingZeros64(^letters)
 			st.longestWord = max(st.longestWord, uint8(size))
+		case digits&1 != 0:
+			kind, size = 2, bits.TrailingZeros64(^digits)
 		}
 		shape = (shape ^ (kind*8 + uint32(lengthClass(size)))) * 0x9E3779B1
 		i += size
 	}
 	st.shape = (shape ^ shape>>15) * 0x85EBCA77
-}
-
-// The kinds of segments.
-const (
-	edgeKind = iota
-	lettersKind
-	digitsKind
-)
-
-// segment returns the kind and the length of the segment that begins at position i.
-func (n *Name) segment(i int) (kind uint32, size int) {
-	switch letters, digits := n.letters>>i, n.digits>>i; {
-	case letters&1 != 0:
-		return lettersKind, bits.TrailingZeros64(^letters)
-	case digits&1 != 0:
-		return digitsKind, bits.TrailingZeros64(^digits)
-	}
-	return edgeKind, 1
-}
-
-// countTyping takes the sums of keyPairs apart.
-func (st *stats) countTyping() {
-	pairs := st.typed(pairsShift)
-	st.oneHanded = uint8(st.typed(oneHandedShift))
-	st.distance = uint8(min(4*(st.typing&(1<<oneHandedShift-1))/max(pairs, 1), 15))
-	st.offRow = st.letters - 1 - uint8(max(st.typed(rightShift), st.typed(leftShift)))
 }
 
 // typed returns the count at a bit position of typing.
@@ -144,13 +116,26 @@ func repeats(past uint64) bool {
 	return pair == uint16(past>>16) || pair == uint16(past>>24) || pair == uint16(past>>32)
 }
 
-// keyPairs has what each pair of letters adds to stats.typing: three sums
-// packed into one word. The first letter is bits 5 to 9 of the index. A pair
-// with any other symbol adds 0. Layouts other than QWERTY move few letters, so
-// strings typed along their adjacent keys have short distances here too.
+// keyPairs has what each pair of letters adds to stats.typing: five sums packed into one
+// word. The first letter is bits 5 to 9 of the index. A pair with any other symbol adds 0.
+// Distances are those on QWERTY: other layouts move few letters. Steps along a row are
+// those of QWERTY, QWERTZ and AZERTY.
 var keyPairs = func() (table [1 << 10]uint64) {
-	row, column := letterKeys()
-	steps := rowSteps()
+	var steps [1 << 10]uint64 // 1 for letters side by side, the left one first
+	for _, layout := range []*keyboard.Layout{&keyboard.QWERTY, &keyboard.QWERTZ, &keyboard.AZERTY} {
+		for _, keys := range layout.LetterRows() {
+			for i := range len(keys) - 1 {
+				steps[int(keys[i]-'a'+1)<<5|int(keys[i+1]-'a'+1)] = 1
+			}
+		}
+	}
+	var row, column [digit]int
+	for r, keys := range keyboard.QWERTY.LetterRows() {
+		for c := range keys {
+			s := keys[c] - 'a' + 1
+			row[s], column[s] = r, c
+		}
+	}
 	for a := 1; a < digit; a++ {
 		for b := 1; b < digit; b++ {
 			across, down := column[a]-column[b], row[a]-row[b]
@@ -164,19 +149,6 @@ var keyPairs = func() (table [1 << 10]uint64) {
 	return table
 }()
 
-// rowSteps has a 1 for each pair of letters that lie side by side in a row of
-// QWERTY, QWERTZ or AZERTY, the left one first.
-func rowSteps() (steps [1 << 10]uint64) {
-	for _, layout := range []*keyboard.Layout{&keyboard.QWERTY, &keyboard.QWERTZ, &keyboard.AZERTY} {
-		for _, keys := range layout.LetterRows() {
-			for i := range len(keys) - 1 {
-				steps[int(keys[i]-'a'+1)<<5|int(keys[i+1]-'a'+1)] = 1
-			}
-		}
-	}
-	return steps
-}
-
 // Bit positions of the sums in stats.typing: distances in keys (less than nine
 // times MaxName) from bit 0, then pairs typed by one hand, all pairs, and steps
 // to the right and to the left along a row.
@@ -188,17 +160,6 @@ const (
 
 	countBits = 7 // MaxName fits
 )
-
-// letterKeys returns the row and the column of each letter on QWERTY.
-func letterKeys() (row, column [digit]int) {
-	for r, keys := range keyboard.QWERTY.LetterRows() {
-		for c := range keys {
-			s := keys[c] - 'a' + 1
-			row[s], column[s] = r, c
-		}
-	}
-	return row, column
-}
 
 // ending classifies how the name ends: 0 in a letter, 1 to 4 in that many
 // digits, 5 in more digits, 6 in a year. It returns 7 for any name that starts
@@ -236,20 +197,13 @@ func (n *Name) encoding(st *stats) int {
 		return 0
 	case hex:
 		return 1
-	case n.base32Digits():
-		return 2
 	}
-	return 0
-}
-
-// base32Digits reports whether every digit is 2 to 7 (RFC 4648 section 6).
-func (n *Name) base32Digits() bool {
 	for i, s := range n.symbol[:n.length] {
-		if s == digit && (n.value[i] < 2 || n.value[i] > 7) {
-			return false
+		if s == digit && (n.value[i] < 2 || n.value[i] > 7) { // no base32 (RFC 4648 section 6)
+			return 0
 		}
 	}
-	return true
+	return 2
 }
 
 // The kinds of numbers. People choose most of theirs; programs draw them.
