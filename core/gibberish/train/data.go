@@ -24,9 +24,7 @@ type lexicon struct {
 
 	// What Chinese, Korean and Russian handles are made of. The Korean and Russian ones
 	// are the Latin letters of the keys. A frequent one is in its list repeatedly.
-	pinyin                                                                []string
-	koreanFirst, koreanLast, givenOne, givenTwo, koreanWords, keySyllable []string
-	russianFirst, russianLast, russianWords                               []string
+	syllables sections
 
 	pronounceable []string // names and words with the letters of an address of temp-mail.org
 	digest        string   // of the files
@@ -38,7 +36,10 @@ type culture struct {
 	first, last []string
 }
 
-var alternating = regexp.MustCompile(`^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?$`)
+var (
+	alternating = regexp.MustCompile(`^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?$`)
+	particle    = regexp.MustCompile(`^van(?:het|den|der|de|t|)(.{3,})$`)
+)
 
 // read reads the files of the data directory: own.txt is written by hand, gather makes the
 // others.
@@ -71,13 +72,8 @@ func read(dir string) (*lexicon, error) {
 	l.addCultures(names)
 	l.towns, l.words = towns.lists(), words.lists()
 	l.english = slices.Concat(words["en common"], words["en"])
-	l.acronyms, l.surnames = names["acronyms"], surnames["us last"]
+	l.acronyms, l.surnames, l.syllables = names["acronyms"], surnames["us last"], syllables
 	l.dutch = slices.Concat(withoutParticle(names["nl last"]), withoutParticle(names["af last"]), towns["NL"])
-	l.pinyin, l.keySyllable = syllables["pinyin"], syllables["keys syllable"]
-	l.koreanFirst, l.koreanLast, l.koreanWords = syllables["keys first"], syllables["keys last"], syllables["keys word"]
-	l.givenOne, l.givenTwo = syllables["keys given one"], syllables["keys given two"]
-	l.russianFirst, l.russianLast = syllables["russian keys first"], syllables["russian keys last"]
-	l.russianWords = syllables["russian keys word"]
 	return l, nil
 }
 
@@ -117,11 +113,8 @@ func (l *lexicon) addCultures(names sections) {
 // withoutParticle returns the names that begin with van, van de and the like, without it.
 func withoutParticle(names []string) (bare []string) {
 	for _, name := range names {
-		for _, particle := range []string{"vanhet", "vanden", "vander", "vande", "vant", "van"} {
-			if rest := strings.TrimPrefix(name, particle); rest != name && len(rest) > 2 {
-				bare = append(bare, rest)
-				break
-			}
+		if m := particle.FindStringSubmatch(name); m != nil {
+			bare = append(bare, m[1])
 		}
 	}
 	return bare

@@ -69,22 +69,15 @@ var pieces = map[byte]func(*draft) string{
 	'%': func(d *draft) string { return d.maybeNumber(4) },
 	'n': func(d *draft) string { return d.handleNumber() },
 	'!': func(d *draft) string { return d.nickname() },
-	'i': func(d *draft) string { return pick(d.generator, diminutive) },
 	'x': func(d *draft) string { return d.frame },
-	'H': func(d *draft) string { return pick(d.generator, handlePrefixes) },
-	'h': func(d *draft) string { return pick(d.generator, handleSuffixes) },
-	'C': func(d *draft) string { return pick(d.generator, companySuffixes) },
-	'c': func(d *draft) string { return pick(d.generator, companyPrefixes) },
-	'R': func(d *draft) string { return pick(d.generator, roleWords) },
-	'r': func(d *draft) string { return pick(d.generator, regions) },
-	'K': func(d *draft) string { return pick(d.generator, accountWords) },
-	'k': func(d *draft) string { return pick(d.generator, numberWords) },
-	'S': func(d *draft) string { return pick(d.generator, sounds) },
 	'B': func(d *draft) string { return d.b },
 	'G': func(d *draft) string { return d.g },
 	'Q': func(d *draft) string { return d.q },
 	'g': func(d *draft) string { return backwards(d.g) },
-	'J': func(d *draft) string { return d.otherRoll() },
+	'J': func(d *draft) string { // also if every letter is hexadecimal
+		set := pick(d.generator, []string{letterSet, letterSet, "abcdef"})
+		return d.from(set, 2, 3) + d.q + d.from(pick(d.generator, []string{set, "bdmps"}), 1, 1) + d.digits(3+d.IntN(2))
+	},
 	'y': func(d *draft) string {
 		if len(d.b) <= 4 {
 			return d.b
@@ -99,6 +92,9 @@ var pieces = map[byte]func(*draft) string{
 		return d.digits(2 + d.IntN(2))
 	},
 }
+
+var lists = map[byte][]string{'i': diminutive, 'H': handlePrefixes, 'h': handleSuffixes, 'C': companySuffixes,
+	'c': companyPrefixes, 'R': roleWords, 'r': regions, 'K': accountWords, 'k': numberWords, 'S': sounds}
 
 var counted = map[byte]func(d *draft, least, most int) string{
 	'I': func(d *draft, least, most int) string { return d.initials(d.between(least, most)) },
@@ -120,6 +116,10 @@ func parseForm(text string) (f form) {
 			choices := strings.Split(choice, "|")
 			f = append(f, func(d *draft) string { return choices[d.between(0, len(choices)-1)] })
 			text = rest
+			continue
+		}
+		if list := lists[letter]; list != nil {
+			f = append(f, func(d *draft) string { return pick(d.generator, list) })
 			continue
 		}
 		number := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]

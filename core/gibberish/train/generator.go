@@ -137,7 +137,7 @@ func (g *generator) anyWord() string {
 }
 
 // syllable returns a Chinese syllable.
-func (g *generator) syllable() string { return pick(g, g.pinyin) }
+func (g *generator) syllable() string { return pick(g, g.syllables["pinyin"]) }
 
 // initials returns the first letters of n names, words or Chinese syllables.
 func (g *generator) initials(n int) (s string) {

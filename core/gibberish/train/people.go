@@ -20,24 +20,58 @@ var realKinds = []kind{
 		ww.L www.W wwww.T L.www W.www c.ww wwwC ww# www# wwwD24 ww?A www?A.W wwwW Wwww wwwL ww www wwww wwwww`)},
 	{"leet", 35, (*generator).leet},
 	{"roles", 20, patterns("R R.W R.r R# R?R")},
-	{"name and initials", 120, forms(besideInitials, "fI12L fI12L fI12L FI24 FlI12 F.I13?L03 F13LI12 LI13", "~3")},
-	{"abbreviated", 100, forms(names, "zZ zZ z Z F12Z FZ zL sv F24L24 e z?Z F14vN02", "~3")},
-	{"opaque", 160, forms(opaque, "I37 I37 I37 BB I13YI02 YI13 Bo13 I24X24 I23X XI14 XI14 X24I13 a36 X.I24", "~2")},
-	{"numbered", 50, forms(numbered, `BQI12 BQI12 BQI14 BQX BQX QB QB QI13 QBn I12QB I13QI13
-		B(2k|4u|2|4|x|k|0|1)D02X14 BQI1D13 B?Q?X37+3`, "")},
-	{"models", 35, forms(models, "G?Q X?GQB GQB?X GQh I1QB QB?X GQB GQB", "")},
+	{"name and initials", 120, forms(func(d *draft) {
+		d.first, d.last = d.name()
+		if d.oneIn(2) {
+			d.last = pick(d.generator, d.surnames)
+		}
+	}, "fI12L fI12L fI12L FI24 FlI12 F.I13?L03 F13LI12 LI13", "~3")},
+	{"abbreviated", 100, forms(func(d *draft) { d.first, d.last = d.name() },
+		"zZ zZ z Z F12Z FZ zL sv F24L24 e z?Z F14vN02", "~3")},
+	// Meaning something only to the owner: the initials of a phrase, alone or beside a word.
+	{"opaque", 160, forms(func(d *draft) { d.b = d.initials(2 + d.IntN(4)) },
+		"I37 I37 I37 BB I13YI02 YI13 Bo13 I24X24 I23X XI14 XI14 X24I13 a36 X.I24", "~2")},
+	{"numbered", 50, forms(func(d *draft) {
+		d.b, d.q = d.anyWord(), d.handleNumber()
+		if d.oneIn(4) {
+			d.b = d.initials(2 + d.IntN(2))
+		}
+	}, "BQI12 BQI12 BQI14 BQX BQX QB QB QI13 QBn I12QB I13QI13 B(2k|4u|2|4|x|k|0|1)D02X14 BQI1D13 B?Q?X37+3", "")},
+	// Cars, planes and devices: bmw325i, zx81fan, my911turbo.
+	{"models", 35, forms(func(d *draft) {
+		d.g, d.q = pick(d.generator, makes), d.digits(1+d.IntN(4))
+		switch d.IntN(4) {
+		case 0:
+			d.g = d.initials(1 + d.IntN(3))
+		case 1:
+			d.q = strconv.Itoa(1+d.IntN(9)) + pick(d.generator, []string{"0", "00", "5", "20", "50", "25", "11", "80"})
+		}
+		d.b = pick(d.generator, modelSuffixes)
+	}, "G?Q X?GQB GQB?X GQh I1QB QB?X GQB GQB", "")},
 	{"coined", 30, (*generator).coined},
-	{"roll numbers", 60, forms(roll, `QGD25 QGD25 (20)QGD25 Q(f|ds|d|b|m|p|h|s)D1(0)D5 Q(f|ds|d|b|m|p|h|s)D1(0)D5 D1a2QGD3
+	// Numbers that schools and companies hand out: the year of admission, a branch of study
+	// and a running number in any order.
+	{"roll numbers", 60, forms(func(d *draft) {
+		d.q, d.g = twoDigits(strconv.Itoa(d.IntN(30))), pick(d.generator, branches)
+	}, `QGD25 QGD25 (20)QGD25 Q(f|ds|d|b|m|p|h|s)D1(0)D5 Q(f|ds|d|b|m|p|h|s)D1(0)D5 D1a2QGD3
 		D68a12 a12(20)QD35 a13D58 Qa1D2a1D4 QD3(a|b|d)D4 (bl|cb|av|am|ch)(.en.u4)GQD3 N?QGj N?QGj (0)D2GD3 a1D3a1D3
 		I2D12I13j a12QGD24 I24D14 GQa1D34 GQa1D34 J a1Qa2D3 GQa12D24 J`, "")},
-	{"pinyin", 50, forms(pinyin, "I1B B(a|x|z|qq|vip|xx|zz|cn|ya|er|y) y B B B", "~2")},
+	{"pinyin", 50, forms(func(d *draft) {
+		for range 1 + d.IntN(4) {
+			d.b += d.syllable()
+		}
+	}, "I1B B(a|x|z|qq|vip|xx|zz|cn|ya|er|y) y B B B", "~2")},
 	{"Korean keys", 26, (*generator).korean},
 	{"leet anywhere", 14, (*generator).leetAnywhere},
 	{"Chinese phrases", 8, phrase},
 	{"Russian keys", 7, (*generator).russian},
 	{"stuttered", 20, (*generator).stuttered},
-	{"framed", 20, forms(framed, "GBg GB BG BG BGX BGI13 I13GB BnG", "~4")},
-	{"keys beside a name", 4, forms(besideKeys, "G?B~4 G?B~4 GnB B~3G B?G~3", "")},
+	// Beside or inside a name what means nothing: xxannaxx, annax0x, zzkiris.
+	{"framed", 20, forms(func(d *draft) { d.b, d.g = d.anyWord(), pick(d.generator, insets) },
+		"GBg GB BG BG BGX BGI13 I13GB BnG", "~4")},
+	// As one adds keys to a name that is taken: qwemaria, ivanqwerty.
+	{"keys beside a name", 4, forms(func(d *draft) { d.b, d.g = d.anyWord(), pick(d.generator, typed) },
+		"G?B~4 G?B~4 GnB B~3G B?G~3", "")},
 	{"user ids", 12, userID},
 	{"Arabic chat digits", 8, (*generator).arabicChat},
 	{"initials on a row", 1, (*generator).rowInitials},
@@ -50,78 +84,15 @@ var (
 	person = patterns(`F.L% F.L% F.L% F.L% FL% FL% fL% fL% f.L% Fl% Lf% L.F% LF% F% F% L% F.l% L.f% F.m.L% fmL% f.m.L%
 		F.L?O% F?M?L% L?fm% fm?L%`)
 	// phrase writes the initials of a Chinese phrase, alone or beside a word.
-	phrase = forms(func(d *draft) { d.b = d.phraseInitials(3 + d.IntN(6)) },
-		"B4Y YB4 B5(job|dev|mail|qq|vip|cn|code|web|it|work|xx|hh) B B B", "~4")
+	phrase = forms(func(d *draft) {
+		for range 3 + d.IntN(6) {
+			d.b += cut(d.syllable(), 1)
+		}
+	}, "B4Y YB4 B5(job|dev|mail|qq|vip|cn|code|web|it|work|xx|hh) B B B", "~4")
 	// userID writes an identifier of a university or a company, or a call sign: initials
 	// with a number inside, perhaps with the place.
 	userID = forms(func(*draft) {}, "I23D1I13 I23D1I13 I3D1T23 I23D1I1D2 I2D2N24 I12D1I23", "")
 )
-
-func names(d *draft) { d.first, d.last = d.name() }
-
-func besideInitials(d *draft) {
-	d.first, d.last = d.name()
-	if d.oneIn(2) {
-		d.last = pick(d.generator, d.surnames)
-	}
-}
-
-// opaque is a handle that means something only to its owner: the initials of a phrase,
-// alone or beside a word.
-func opaque(d *draft) { d.b = d.initials(2 + d.IntN(4)) }
-
-// numbered is a name or initials with a number inside or in front.
-func numbered(d *draft) {
-	d.b, d.q = d.anyWord(), d.handleNumber()
-	if d.oneIn(4) {
-		d.b = d.initials(2 + d.IntN(2))
-	}
-}
-
-// framed is a name with something beside or inside it that means nothing: xxannaxx,
-// annax0x, zzkiris.
-func framed(d *draft) { d.b, d.g = d.anyWord(), pick(d.generator, insets) }
-
-// besideKeys is a name beside neighbouring keys, as one adds to a name that is taken:
-// qwemaria, ivanqwerty.
-func besideKeys(d *draft) { d.b, d.g = d.anyWord(), pick(d.generator, typed) }
-
-// models is a handle with the model of a car, a plane or a device: bmw325i, my911turbo.
-func models(d *draft) {
-	d.g, d.q = pick(d.generator, makes), d.digits(1+d.IntN(4))
-	switch d.IntN(4) {
-	case 0:
-		d.g = d.initials(1 + d.IntN(3))
-	case 1:
-		d.q = strconv.Itoa(1+d.IntN(9)) + pick(d.generator, []string{"0", "00", "5", "20", "50", "25", "11", "80"})
-	}
-	d.b = pick(d.generator, modelSuffixes)
-}
-
-// roll is a number that a school or a company hands out: the year of admission, a branch
-// of study and a running number in any order.
-func roll(d *draft) { d.q, d.g = twoDigits(strconv.Itoa(d.IntN(30))), pick(d.generator, branches) }
-
-// otherRoll is a branch, the year, a letter and a number, also if every letter is hexadecimal.
-func (d *draft) otherRoll() string {
-	set := pick(d.generator, []string{letterSet, letterSet, "abcdef"})
-	return d.from(set, 2, 3) + d.q + d.from(pick(d.generator, []string{set, "bdmps"}), 1, 1) + d.digits(3+d.IntN(2))
-}
-
-// pinyin is a name or a phrase of Chinese syllables.
-func pinyin(d *draft) {
-	for range 1 + d.IntN(4) {
-		d.b += d.syllable()
-	}
-}
-
-// phraseInitials returns the initials of n Chinese syllables.
-func (g *generator) phraseInitials(n int) (s string) {
-	for range n {
-		s += cut(g.syllable(), 1)
-	}
-	return s
-}
 
 // leetLetters look like the digits 0 to 9.
 const leetLetters = "oi eas tbg"
@@ -267,25 +238,28 @@ func (g *generator) coined() string {
 	return w + g.maybeHandleNumber(2)
 }
 
+// key returns one of the syllables of a section, in the letters of its keys.
+func (g *generator) key(section string) string { return pick(g, g.syllables[section]) }
+
 // korean returns a Korean name, or words, typed without switching the keyboard
 // from Latin: alstn for Min-su.
 func (g *generator) korean() string {
-	given := pick(g, g.koreanFirst)
+	given := g.key("keys first")
 	if g.oneIn(2) {
-		given = pick(g, g.givenOne) + pick(g, g.givenTwo)
+		given = g.key("keys given one") + g.key("keys given two")
 	}
-	s := pick(g, g.koreanLast) + given
+	s := g.key("keys last") + given
 	switch g.IntN(10) {
 	case 0:
 		s = given
 	case 1:
-		s = pick(g, g.koreanWords)
+		s = g.key("keys word")
 	case 2:
-		s = pick(g, g.koreanWords) + pick(g, g.koreanWords)
+		s = g.key("keys word") + g.key("keys word")
 	case 3, 4, 5:
 		s = ""
 		for range 2 + g.IntN(3) {
-			s += pick(g, g.keySyllable)
+			s += g.key("keys syllable")
 		}
 	case 6: // laughter
 		s += strings.Repeat(pick(g, []string{"z", "g"}), 2+g.IntN(3))
@@ -298,9 +272,9 @@ func (g *generator) korean() string {
 func (g *generator) russian() string {
 	n := g.IntN(4)
 	if n == 3 {
-		return cut(pick(g, g.russianFirst), 1+g.IntN(10)) + pick(g, g.russianLast)
+		return cut(g.key("russian keys first"), 1+g.IntN(10)) + g.key("russian keys last")
 	}
-	return pick(g, [][]string{g.russianFirst, g.russianLast, g.russianWords}[n]) + g.maybeHandleNumber(2)
+	return g.key("russian keys "+[]string{"first", "last", "word"}[n]) + g.maybeHandleNumber(2)
 }
 
 // particled returns a Dutch name as people shorten it: initials, then the particle's

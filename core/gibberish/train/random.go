@@ -21,15 +21,35 @@ var randomKinds = []kind{
 	{"uuid", 50, (*generator).uuid},
 	{"base32", 60, func(g *generator) string { return g.from(letterSet+"234567", 8, 28) }},
 	{"Crockford base32", 20, func(g *generator) string { return g.from("0123456789abcdefghjkmnpqrstvwxyz", 8, 26) }},
-	{"consonants", 90, (*generator).consonants},
+	{"consonants", 90, func(g *generator) string { return g.sounds(g.IntN(20)) }},
 	{"keyboard mash", 150, (*generator).mash},
 	{"keyboard rows", 60, (*generator).rows},
-	{"two or three runs", 80, (*generator).dotted},
-	{"blocks of letters and digits", 200, (*generator).blocks},
+	{"two or three runs", 80, func(g *generator) string {
+		set := pick(g, []string{letterSet, letterSet, letterSet + digitSet})
+		s := g.from(set, 3, 9)
+		for range 1 + g.IntN(10)/8 {
+			s += g.separator() + g.from(set, 3, 9)
+		}
+		return s
+	}},
+	{"blocks of letters and digits", 200, forms(func(d *draft) {
+		if d.oneIn(6) {
+			d.b = d.digits(1 + d.IntN(4))
+		}
+		for range 1 + d.IntN(2) {
+			d.b += d.from(letterSet, 2, 6) + d.digits(1+d.IntN(4))
+		}
+	}, "B Ba25 Ba25 Ba25", "")},
 	{"consonants and digits", 30, func(g *generator) string { return g.from("bcdfghjklmnpqrstvwxz"+digitSet, 7, 16) }},
 	{"letters, then digits", 20, func(g *generator) string { return g.from(letterSet, 6, 12) + g.digits(1+g.IntN(4)) }},
-	{"vowels", 18, (*generator).vowels},
-	{"beside a name", 7, (*generator).besideName},
+	{"vowels", 18, func(g *generator) string { return g.sounds(60 + g.IntN(30)) }},
+	{"beside a name", 7, forms(func(d *draft) { // a name, or a word for an account, which it makes unique
+		d.b = pick(d.generator, d.firsts)
+		if d.oneIn(4) {
+			d.b = pick(d.generator, accountWords)
+		}
+		d.q = d.from(letterSet+digitSet, 6, 9)
+	}, "Q.B B?Q B?Q B?Q", "")},
 	{"Apple relay", 60, appleRelay},
 	{"base 36", 50, func(g *generator) string { return g.from(letterSet+digitSet, 8, 9) }},
 	{"letters, long", 100, func(g *generator) string { return g.from(letterSet, 9, 16) }},
@@ -61,11 +81,6 @@ func (g *generator) uuid() string {
 
 func (g *generator) hex(n int) string { return g.from("0123456789abcdef", n, n) }
 
-// consonants returns letters with few vowels, vowels letters with few
-// consonants.
-func (g *generator) consonants() string { return g.sounds(g.IntN(20)) }
-func (g *generator) vowels() string     { return g.sounds(60 + g.IntN(30)) }
-
 // sounds returns letters of which the given percentage are vowels.
 func (g *generator) sounds(vowels int) string {
 	var b strings.Builder
@@ -77,45 +92,6 @@ func (g *generator) sounds(vowels int) string {
 		b.WriteByte(set[g.IntN(len(set))])
 	}
 	return b.String()
-}
-
-// dotted returns two or three random runs.
-func (g *generator) dotted() string {
-	set := pick(g, []string{letterSet, letterSet, letterSet + digitSet})
-	s := g.from(set, 3, 9)
-	for range 1 + g.IntN(10)/8 {
-		s += g.separator() + g.from(set, 3, 9)
-	}
-	return s
-}
-
-// blocks returns alternating blocks of letters and digits, starting with either.
-func (g *generator) blocks() string {
-	s := ""
-	if g.oneIn(6) {
-		s = g.digits(1 + g.IntN(4))
-	}
-	for range 1 + g.IntN(2) {
-		s += g.from(letterSet, 2, 6) + g.digits(1+g.IntN(4))
-	}
-	if g.oneIn(4) {
-		return s
-	}
-	return s + g.from(letterSet, 2, 5)
-}
-
-// besideName returns a name, or a word for an account, with a random part that
-// makes it unique.
-func (g *generator) besideName() string {
-	first := pick(g, g.firsts)
-	if g.oneIn(4) {
-		first = pick(g, accountWords)
-	}
-	part := g.from(letterSet+digitSet, 6, 9)
-	if g.oneIn(4) {
-		return part + g.separator() + first
-	}
-	return first + g.maybeSeparator() + part
 }
 
 var (
