@@ -167,8 +167,8 @@ func compareAll(d *data, ask func([]query) ([]tool, error)) (outcomes []outcome,
 	if d.broken() {
 		return nil, errors.Join(d.errs...)
 	}
-	comparisons := []*comparison{compareFormat(d), compareGibberish(d), compareTypo(d), compareDisposable(d), comparePublic(d),
-		compareRole(d), compareCanonical(d)}
+	comparisons := []*comparison{compareFormat(d), compareGibberish(d), compareTypo(d), compareDisposable(d),
+		comparePublic(d), compareRole(), compareCanonical()}
 	var queries []query
 	for _, c := range comparisons {
 		for _, x := range c.examples {
@@ -218,7 +218,8 @@ func (o *outcome) add(t tool, ours []result) {
 		}
 	}
 	if missing > 0 {
-		o.remarks = append(o.remarks, fmt.Sprintf("%s has no result for %d rows, for the first because: %s", t.Tool, missing, why))
+		const remark = "%s has no result for %d rows, for the first because: %s"
+		o.remarks = append(o.remarks, fmt.Sprintf(remark, t.Tool, missing, why))
 	}
 	results := t.Results
 	if o.decide != nil {
@@ -263,7 +264,8 @@ func printMarkdown(w io.Writer, outcomes []outcome) {
 		for _, column := range o.columns {
 			fmt.Fprintf(w, " %s |", column.title)
 		}
-		fmt.Fprintf(w, " no result |\n|---|%s---|\n%s\n", strings.Repeat("---|", len(o.columns)), strings.Join(o.lines, "\n"))
+		line := strings.Repeat("---|", len(o.columns)+2)
+		fmt.Fprintf(w, " no result |\n|%s\n%s\n", line, strings.Join(o.lines, "\n"))
 		if len(o.remarks) > 0 {
 			fmt.Fprintf(w, "\n%s.\n", strings.Join(o.remarks, "; "))
 		}
@@ -273,8 +275,9 @@ func printMarkdown(w io.Writer, outcomes []outcome) {
 func compareFormat(d *data) *comparison {
 	checker := core.New(lists.Default())
 	c := &comparison{title: "format", question: "valid",
-		note: "hard addresses from test suites, and classes of real input on which tools disagree, with the verdict of our policy (tuned on)",
-		own:  func(email string) result { return result{Yes: checker.Check([]byte(email)).Valid} },
+		note: "hard addresses from test suites, and classes of real input on which tools disagree, " +
+			"with the verdict of our policy (tuned on)",
+		own: func(email string) result { return result{Yes: checker.Check([]byte(email)).Valid} },
 	}
 	for _, r := range d.format {
 		c.examples = append(c.examples, example{value: r.Email, group: "suites", yes: r.Valid})
@@ -291,7 +294,8 @@ func compareFormat(d *data) *comparison {
 
 func compareGibberish(d *data) *comparison {
 	c := &comparison{title: "gibberish", question: "random",
-		note: "generated local parts of people and random strings (tuned on); a row without a result counts as not flagged",
+		note: "generated local parts of people and random strings (tuned on); " +
+			"a row without a result counts as not flagged",
 		own: func(name string) result {
 			score := gibberish.Score([]byte(name))
 			return result{Yes: score >= 50, Score: float64(score)}
@@ -323,15 +327,19 @@ func compareGibberish(d *data) *comparison {
 	caught := func(flagged float64, results []result) string {
 		return share(caughtAt(flagged, scoresOf(results, "people"), scoresOf(results, "random")))
 	}
-	c.columns = append(c.columns, column{"AUC", func(results, _ []result) string {
+	column := func(title string, cell func(results, ours []result) string) {
+		c.columns = append(c.columns, column{title, cell})
+	}
+	column("AUC", func(results, _ []result) string {
 		return fmt.Sprintf("%.4f", auc(scoresOf(results, "people"), scoresOf(results, "random")))
-	}})
+	})
 	c.percent("people flagged", "people", saysYes)
 	c.percent("random caught", "random", saysYes)
-	c.columns = append(c.columns, column{"caught where as many people are flagged as by addrspec, %", func(results, ours []result) string {
+	column("caught where as many people are flagged as by addrspec, %", func(results, ours []result) string {
 		flagged, rows := c.count(ours, "people", saysYes)
 		return caught(float64(flagged)/float64(rows), results)
-	}}, column{"caught where 1 % of people are flagged, %", func(results, _ []result) string { return caught(.01, results) }})
+	})
+	column("caught where 1 % of people are flagged, %", func(results, _ []result) string { return caught(.01, results) })
 	c.percent("relay-style caught", "relay", saysYes)
 	return c
 }
@@ -339,8 +347,9 @@ func compareGibberish(d *data) *comparison {
 func compareTypo(d *data) *comparison {
 	checker := core.New(lists.Default())
 	c := &comparison{title: "typo", question: "typo",
-		note: "misspelled domains of providers, real domains, and domains of real addresses on which some tool raised a flag (tuned on)",
-		own:  func(domain string) result { return result{Text: suggestionFor(checker, domain)} },
+		note: "misspelled domains of providers, real domains, and domains of real addresses " +
+			"on which some tool raised a flag (tuned on)",
+		own: func(domain string) result { return result{Text: suggestionFor(checker, domain)} },
 	}
 	intended := func(group string, rows [][]string) {
 		for _, fields := range rows {
@@ -362,8 +371,9 @@ func compareTypo(d *data) *comparison {
 
 func compareDisposable(d *data) *comparison {
 	c := compareClass("disposable", lists.Disposable)
-	c.note = "ours is merged from the lists beside it and others; the proof-backed list is disposable-email-domains of PyPI itself; " +
-		"the labelled domains are of real addresses (tuned on), and those that are not disposable were chosen because some list has them"
+	c.note = "ours is merged from the lists beside it and others; " +
+		"the proof-backed list is disposable-email-domains of PyPI itself; the labelled domains are of real addresses " +
+		"(tuned on), and those that are not disposable were chosen because some list has them"
 	c.add("proven", d.proven...)
 	c.add("real", notFree(d.real)...)
 	c.add("relay", d.relays...)
@@ -396,7 +406,7 @@ func compareClass(title string, class lists.Class) *comparison {
 	}}
 }
 
-func compareRole(*data) *comparison {
+func compareRole() *comparison {
 	checker := core.New(lists.Default())
 	c := &comparison{title: "role", question: "role",
 		note: "role or not, since peers have no categories; own tables (tuned on)",
@@ -421,7 +431,7 @@ func compareRole(*data) *comparison {
 }
 
 // compareCanonical asks for both addresses of every pair, one after the other.
-func compareCanonical(*data) *comparison {
+func compareCanonical() *comparison {
 	checker := core.New(lists.Default())
 	c := &comparison{title: "canonical", question: "canonical",
 		absent: "utopia-php/emails: needs PHP and Packagist, from which nothing is installed here",

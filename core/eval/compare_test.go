@@ -39,7 +39,7 @@ func TestComparisonsWithAndWithoutTools(t *testing.T) {
 var none = result{None: "crashed"}
 
 // cells returns the cells of a tool in a comparison with examples in place of its own.
-func cells(t *testing.T, compare func(*data) *comparison, examples []example, results, ours []result) (string, []string) {
+func cells(compare func(*data) *comparison, examples []example, results, ours []result) (line string, remarks []string) {
 	c := compare(&data{})
 	c.examples = examples
 	o := outcome{comparison: c}
@@ -48,7 +48,7 @@ func cells(t *testing.T, compare func(*data) *comparison, examples []example, re
 }
 
 func TestRowsWithoutResultAreCountedAsSuch(t *testing.T) {
-	line, remarks := cells(t, compareFormat, []example{
+	line, remarks := cells(compareFormat, []example{
 		{group: "suites", yes: true}, {group: "suites", yes: true}, {group: "suites"}, {group: "suites"}, {group: "classes"},
 	}, []result{{Yes: true}, none, {Yes: true}, none, {}}, nil)
 	require.Equal(t, "| x 1.0.0 | 25.0 | 1 | 0 | 100 | 2 |", line)
@@ -62,13 +62,13 @@ func TestGibberishIsMeasuredAtTheSameFlaggedShare(t *testing.T) {
 	}
 	ours := []result{{}, {}, {}, {Yes: true}, {}, {}, {}}
 	results := []result{{Score: 1}, {Score: 2}, none, {Score: 5, Yes: true}, {Score: 3}, none, {Score: 9, Yes: true}}
-	line, _ := cells(t, compareGibberish, examples, results, ours)
+	line, _ := cells(compareGibberish, examples, results, ours)
 	// Of 8 pairs the first random string wins 3, the one without a result ties with one.
 	require.Equal(t, "| x 1.0.0 | 0.4375 | 25.0 | 0 | 50.0 | 0 | 100 | 2 |", line)
 }
 
 func TestTypoCountsRightWrongAndFlagged(t *testing.T) {
-	line, _ := cells(t, compareTypo, []example{
+	line, _ := cells(compareTypo, []example{
 		{group: "misspelled", value: "gmial.com", text: "gmail.com"}, {group: "misspelled", value: "gmali.com", text: "gmail.com"},
 		{group: "real", value: "gmx.com"}, {group: "real", value: "aol.com"},
 		{group: "seen", value: "gmil.com", text: "gmail.com"}, {group: "seen-real", value: "mac.lan"},
@@ -77,7 +77,7 @@ func TestTypoCountsRightWrongAndFlagged(t *testing.T) {
 }
 
 func TestCanonicalComparesPairs(t *testing.T) {
-	line, _ := cells(t, compareCanonical,
+	line, _ := cells(func(*data) *comparison { return compareCanonical() },
 		[]example{{group: "same"}, {group: "second"}, {group: "same"}, {group: "second"}, {group: "other"}, {group: "second"}},
 		[]result{{Text: "a"}, {Text: "a"}, none, none, {Text: "b"}, {Text: "b"}}, nil)
 	require.Equal(t, "| x 1.0.0 | 50.0 | 1 | 2 |", line)

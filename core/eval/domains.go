@@ -39,14 +39,13 @@ func notFree(real [][]string) (owned []string) {
 func evalLists(d *data) []row {
 	real := notFree(d.real)
 	return []row{
-		row{check: "disposable: caught, %", floor: 99, target: 99}.
-			of("domains of the proof-backed list", classed(d.proven, true, lists.Disposable)),
-		row{check: "disposable: flagged", lower: true}.of("real domains", classed(real, false, lists.Disposable)),
-		row{check: "looks_disposable: flagged", lower: true}.of("real domains", classed(real, false, lists.Unproven)),
-		row{check: "relay: known, %", floor: 100, target: 100}.of("domains, own table", classed(d.relays, true, lists.Relay)),
-		row{check: "relay: called disposable", lower: true}.of("domains, own table", classed(d.relays, false, lists.Disposable)),
-		row{check: "public: known, %", floor: 97.5, target: 98}.of("providers but relays", classed(d.providers, true, lists.Public)),
-		row{check: "public: flagged", lower: true}.of("universities, top sites", classed(d.owned, false, lists.Public)),
+		atLeast("disposable: caught, %", 99, 99).of("domains of the proof-backed list", classed(d.proven, true, lists.Disposable)),
+		atMost("disposable: flagged", 0, 0).of("real domains", classed(real, false, lists.Disposable)),
+		atMost("looks_disposable: flagged", 0, 0).of("real domains", classed(real, false, lists.Unproven)),
+		atLeast("relay: known, %", 100, 100).of("domains, own table", classed(d.relays, true, lists.Relay)),
+		atMost("relay: called disposable", 0, 0).of("domains, own table", classed(d.relays, false, lists.Disposable)),
+		atLeast("public: known, %", 97.5, 98).of("providers but relays", classed(d.providers, true, lists.Public)),
+		atMost("public: flagged", 0, 0).of("universities, top sites", classed(d.owned, false, lists.Public)),
 	}
 }
 
@@ -64,23 +63,20 @@ func evalReal(d *data) []row {
 		noReply = append(noReply, equal(host, "NoReply", c.Check([]byte("jane@"+host)).Role.String()))
 	}
 	return []row{
-		row{check: "disposable, labelled: caught, %", floor: 86, target: 85}.of("domains", classed(yes, true, lists.Disposable)),
-		row{check: "disposable, labelled: wrong flags", lower: true}.of("domains", classed(no, false, lists.Disposable)),
-		row{check: "disposable or looks so, labelled: caught, %", floor: 90, target: 90}.
+		atLeast("disposable, labelled: caught, %", 86, 85).of("domains", classed(yes, true, lists.Disposable)),
+		atMost("disposable, labelled: wrong flags", 0, 0).of("domains", classed(no, false, lists.Disposable)),
+		atLeast("disposable or looks so, labelled: caught, %", 90, 90).
 			of("domains", classed(yes, true, lists.Disposable, lists.Unproven)),
-		row{check: "looks_disposable, labelled: others", lower: true}.of("domains", classed(no, false, lists.Unproven)),
-		row{check: "disposable, self-named: caught, %", floor: 100, target: 100}.
-			of("domains on no list", classed(named, true, lists.Disposable)),
-		row{check: "disposable, lists' own errors: flagged", lower: true}.of("domains", classed(wrong, false, lists.Disposable)),
-		row{check: "looks_disposable, lists' own errors: flagged", lower: true}.of("domains", classed(wrong, false, lists.Unproven)),
-		row{check: "typo, labelled: right, %", floor: 96.4, target: 100 * 108. / 113}.of("domains", right),
-		row{check: "typo, labelled: wrong", lower: true}.of("domains", notWrong),
-		row{check: "typo, labelled: wrong flags", lower: true}.
-			of("real domains and hosts", notSuggested(where(d.typos, "real_or_host"))),
-		row{check: "public, missed before: known, %", floor: 100, target: 90}.
-			of("domains", classed(d.publicMissed, true, lists.Public)),
-		row{check: "role: NoReply by host, %", floor: 100, target: 90}.of("hosts", noReply),
-		row{check: "relay or public, missed before: known, %", floor: 100, target: 80}.
+		atMost("looks_disposable, labelled: others", 0, 0).of("domains", classed(no, false, lists.Unproven)),
+		atLeast("disposable, self-named: caught, %", 100, 100).of("domains on no list", classed(named, true, lists.Disposable)),
+		atMost("disposable, lists' own errors: flagged", 0, 0).of("domains", classed(wrong, false, lists.Disposable)),
+		atMost("looks_disposable, lists' own errors: flagged", 0, 0).of("domains", classed(wrong, false, lists.Unproven)),
+		atLeast("typo, labelled: right, %", 96.4, 100*108./113).of("domains", right),
+		atMost("typo, labelled: wrong", 0, 0).of("domains", notWrong),
+		atMost("typo, labelled: wrong flags", 0, 0).of("real domains and hosts", notSuggested(where(d.typos, "real_or_host"))),
+		atLeast("public, missed before: known, %", 100, 90).of("domains", classed(d.publicMissed, true, lists.Public)),
+		atLeast("role: NoReply by host, %", 100, 90).of("hosts", noReply),
+		atLeast("relay or public, missed before: known, %", 100, 80).
 			of("domains", classed(first(where(d.hosts, "forwarder", "alias")), true, lists.Relay, lists.Public)),
 	}
 }
@@ -89,10 +85,10 @@ func evalReal(d *data) []row {
 func evalTypo(d *data) []row {
 	right, notWrong := suggested(d.misspelled)
 	return []row{
-		row{check: "typo: right, %", floor: 97.6, target: 95}.of("misspelled providers", right),
-		row{check: "typo: wrong, %", target: 0.3, lower: true}.of("misspelled providers", notWrong),
-		row{check: "typo: flagged, %", target: 0.2, lower: true}.of("real domains", notSuggested(d.real)),
-		row{check: "typo: flagged, %", lower: true}.of("providers among them", notSuggested(where(d.real, "provider"))),
+		atLeast("typo: right, %", 97.6, 95).of("misspelled providers", right),
+		atMost("typo: wrong, %", 0, 0.3).of("misspelled providers", notWrong),
+		atMost("typo: flagged, %", 0, 0.2).of("real domains", notSuggested(d.real)),
+		atMost("typo: flagged, %", 0, 0).of("providers among them", notSuggested(where(d.real, "provider"))),
 	}
 }
 

@@ -55,7 +55,7 @@ func evalFormat(d *data) []row {
 		form(&local, a.LocalPart, f.LocalPart)
 		form(&domain, a.Domain, f.Domain)
 	}
-	whole := func(name string) row { return row{check: "format: " + name + ", %", floor: 100, target: 100} }
+	whole := func(name string) row { return atLeast("format: "+name+", %", 100, 100) }
 	return []row{
 		whole("valid").of("addresses", verdict(d.format)),
 		whole("normalized").of("addresses", normalized),
@@ -92,8 +92,8 @@ func evalRepairs(*data) []row {
 		}
 	}
 	return []row{
-		row{check: "repair: address that is meant found, %", floor: 100, target: 100}.of("mistakes, own table", found),
-		row{check: "repair: another address suggested", lower: true}.of("mistakes, own table", other),
+		atLeast("repair: address that is meant found, %", 100, 100).of("mistakes, own table", found),
+		atMost("repair: another address suggested", 0, 0).of("mistakes, own table", other),
 	}
 }
 
@@ -118,8 +118,8 @@ func evalCanonical(*data) []row {
 		}
 	})
 	return []row{
-		row{check: "canonical: same mailbox found, %", floor: 100, target: 90}.of("pairs, own table", sames),
-		row{check: "canonical: different mailboxes joined", lower: true}.of("pairs, own table", others),
+		atLeast("canonical: same mailbox found, %", 100, 90).of("pairs, own table", sames),
+		atMost("canonical: different mailboxes joined", 0, 0).of("pairs, own table", others),
 	}
 }
 

@@ -48,7 +48,8 @@ func relayStyle(n int) (drawn []scored) {
 		alphabet string
 		length   int
 	}{{apple, 10}, {lower + digits, 8}, {lower + digits, 9}, {hexadecimal, 8}} {
-		drawn = append(drawn, drawScored(n, "relay-style", func() string { return draw(random, style.alphabet, style.length) })...)
+		form := func() string { return draw(random, style.alphabet, style.length) }
+		drawn = append(drawn, drawScored(n, "relay-style", form)...)
 	}
 	return drawn
 }

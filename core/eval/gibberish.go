@@ -13,13 +13,10 @@ import (
 // hardFloors are the floors of the groups of random strings that imitate words.
 var hardFloors = map[string]float64{"hard_english_freq": 36, "hard_name_plus_random": 24.5}
 
-// The score is a probability at this share of random local parts, in a mixture of which half is
-// synthetic and half of the forms that relay services make up. Its people are synthetic too: see
+// The score is a probability at this share of random local parts. Half of them are synthetic and
+// half of the forms that relay services make up. The people are synthetic too: see
 // core/gibberish/MODEL.md for real ones.
-const (
-	statedPrior     = 0.05
-	calibrationBins = 15
-)
+const statedPrior = 0.05
 
 // scored is a local part with its score.
 type scored struct {
@@ -71,7 +68,8 @@ func groups(all []scored) (groups [][]scored) {
 // flagged judges whether the local parts count as gibberish as their label says.
 func flagged(all []scored) (rows []judged) {
 	for _, s := range all {
-		rows = append(rows, judged{s.group + " " + s.name, yes(s.random), fmt.Sprint(s.score), s.score >= 50 == s.random})
+		got, right := fmt.Sprint(s.score), s.score >= 50 == s.random
+		rows = append(rows, judged{s.group + " " + s.name, yes(s.random), got, right})
 	}
 	return rows
 }
@@ -83,39 +81,39 @@ func evalGibberish(d *data) []row {
 	random, hard := part(d.random, "hard_")
 	relay, others := relayStyle(2500), drawOther(500)
 	tempMail, numbered := tempMailForms(people)
-	mixture := mix(statedPrior, scores(people), scores(random), scores(relay))
 	rows := []row{
-		{check: "gibberish: AUC", figure: auc(scores(people), scores(random)), floor: 0.998, target: 0.998},
-		row{check: "gibberish: random caught, %", floor: 90.5, target: 87}.of("", flagged(random)),
-		row{check: "gibberish: real flagged, %", floor: 0.15, target: 0.5, lower: true}.of("", flagged(people)),
+		atLeast("gibberish: AUC", 0.998, 0.998),
+		atLeast("gibberish: random caught, %", 90.5, 87).of("", flagged(random)),
+		atMost("gibberish: real flagged, %", 0.15, 0.5).of("", flagged(people)),
 	}
+	rows[0].figure = auc(scores(people), scores(random))
 	for i := range rows {
 		rows[i].data = fmt.Sprintf("%d people, %d random", len(people), len(random))
 	}
 	var worst row
 	for _, g := range groups(people) {
-		r := row{check: "gibberish: real flagged, worst culture (" + g[0].group + "), %", floor: 1, target: 2, lower: true}.
-			of("people", flagged(g))
+		r := atMost("gibberish: real flagged, worst culture ("+g[0].group+"), %", 1, 2).of("people", flagged(g))
 		if strings.HasPrefix(g[0].group, "name_") && (worst.check == "" || r.figure > worst.figure) {
 			worst = r
 		}
 	}
+	calibration := atMost("gibberish: expected calibration error at 5 % random", 0.007, 0.01)
+	calibration.data = "people and both kinds of random"
+	calibration.figure = calibrationError(statedPrior, scores(people), scores(random), scores(relay))
 	rows = append(rows, worst,
-		row{check: "gibberish: relay-style strings caught, %", floor: 90.5, target: 90}.of("strings drawn", flagged(relay)),
-		row{check: "gibberish: expected calibration error at 5 % random", data: "people and both kinds of random",
-			figure: calibrationError(calibrationBins, mixture), floor: 0.007, target: 0.01, lower: true})
+		atLeast("gibberish: relay-style strings caught, %", 90.5, 90).of("strings drawn", flagged(relay)), calibration)
 	for _, g := range groups(peopleApart) {
-		rows = append(rows, row{check: "gibberish: " + g[0].group + " flagged, %", target: 1, lower: true}.of("local parts", flagged(g)))
+		rows = append(rows, atMost("gibberish: "+g[0].group+" flagged, %", 0, 1).of("local parts", flagged(g)))
 	}
 	for _, g := range groups(hard) { // without target and list, since many could be names
-		r := row{check: "gibberish: " + g[0].group + " caught, %", floor: hardFloors[g[0].group]}.of("local parts", flagged(g))
+		r := atLeast("gibberish: "+g[0].group+" caught, %", hardFloors[g[0].group], 0).of("local parts", flagged(g))
 		r.wrong = nil
 		rows = append(rows, r)
 	}
 	return append(rows,
-		row{check: "gibberish: random of another generator caught, %", floor: 88, target: 87}.of("strings drawn", flagged(others)),
-		row{check: "gibberish: temp-mail.org's form caught, %", floor: 97, target: 95}.of("addresses drawn", flagged(tempMail)),
-		row{check: "gibberish: names with a number in this form not flagged, %", floor: 82}.of("names", flagged(numbered)))
+		atLeast("gibberish: random of another generator caught, %", 88, 87).of("strings drawn", flagged(others)),
+		atLeast("gibberish: temp-mail.org's form caught, %", 97, 95).of("addresses drawn", flagged(tempMail)),
+		atLeast("gibberish: names with a number in this form not flagged, %", 82, 0).of("names", flagged(numbered)))
 }
 
 // scores returns the scores from 0 to 1.
@@ -158,38 +156,21 @@ func caughtAt(share float64, people, random []float64) float64 {
 	return float64(caught) / float64(len(random))
 }
 
-// weighted is a scored row of a mixture.
-type weighted struct {
-	score  float64 // 0 to 1
-	random bool
-	weight float64 // the weights of a mixture add up to 1
-}
-
-// mix returns rows so that the random ones have the share prior of the weight. Each
-// kind of random strings has an equal part of that.
-func mix(prior float64, people []float64, random ...[]float64) (rows []weighted) {
-	for _, score := range people {
-		rows = append(rows, weighted{score, false, (1 - prior) / float64(len(people))})
+// calibrationError returns the expected calibration error: the difference between score and share
+// of random strings in equal bins of scores, averaged by the weight of the bins. The random
+// strings have the share prior of the weight, each kind of them an equal part.
+func calibrationError(prior float64, people []float64, random ...[]float64) (sum float64) {
+	const bins = 15
+	var excess [bins]float64
+	add := func(scores []float64, share, label float64) {
+		weight := share / float64(len(scores))
+		for _, score := range scores {
+			excess[min(int(score*bins), bins-1)] += weight * (score - label)
+		}
 	}
+	add(people, 1-prior, 0)
 	for _, kind := range random {
-		for _, score := range kind {
-			rows = append(rows, weighted{score, true, prior / float64(len(random)) / float64(len(kind))})
-		}
-	}
-	return rows
-}
-
-// calibrationError returns the expected calibration error: the difference between
-// score and share of random strings in equal bins of scores, averaged by the weight
-// of the bins.
-func calibrationError(bins int, rows []weighted) (sum float64) {
-	excess := make([]float64, bins)
-	for _, r := range rows {
-		difference := r.score
-		if r.random {
-			difference--
-		}
-		excess[min(int(r.score*float64(bins)), bins-1)] += r.weight * difference
+		add(kind, prior/float64(len(random)), 1)
 	}
 	for _, e := range excess {
 		sum += math.Abs(e)

@@ -35,22 +35,11 @@ func TestCaughtAtDoesNotSplitTies(t *testing.T) {
 	require.Equal(t, 0.0, caughtAt(.5, []float64{1, 1, 1, 0}, []float64{1, 1}))
 }
 
-func TestMixHasThePriorInEqualParts(t *testing.T) {
-	rows := mix(.08, []float64{0, 0}, []float64{1}, []float64{1, 1, 1, 1})
-	weight := map[float64]int{}
-	for _, r := range rows {
-		weight[math.Round(r.weight*1e6)/1e6]++
-	}
-	require.Equal(t, map[float64]int{.46: 2, .04: 1, .01: 4}, weight)
-}
-
 func TestCalibrationErrorOfAnExampleByHand(t *testing.T) {
-	rows := []weighted{
-		{.1, false, .4}, {.15, true, .1}, // bin 0: .04 + .015 predicted, .1 random: .045
-		{.9, true, .3}, {1, false, .2}, // bin 4: .27 + .2 predicted, .3 random: .17
-	}
-	require.InDelta(t, .045+.17, calibrationError(5, rows), 1e-12)
-	require.InDelta(t, 0, calibrationError(15, []weighted{{.25, true, .25}, {.25, false, .75}}), 1e-12)
+	// At 40 % random, people weigh .3 each, the kinds of random strings .2. Of scores .1 there is
+	// .3 * .1 - .2 * .9 too much, of .9 .2 * .1 too little, of 1 .3 too much.
+	require.InDelta(t, .15+.02+.3, calibrationError(.4, []float64{.1, 1}, []float64{.1}, []float64{.9, .9}), 1e-12)
+	require.InDelta(t, 0, calibrationError(.25, []float64{.25, .25}, []float64{.25}), 1e-12)
 }
 
 func TestRelayStyleHasEveryForm(t *testing.T) {

@@ -46,14 +46,14 @@ func main() {
 	dir := flag.String("data", usual, "directory of the evaluation data")
 	verbose := flag.Bool("v", false, "list every wrong row")
 	withPeers := flag.Bool("peers", false, "install other tools and compare them with ours on the same rows")
-	to := flag.String("to", "markdown", "with -peers: markdown, or readme, which replaces the tables in core/eval/README.md")
+	to := flag.String("to", "markdown", "with -peers: markdown, or readme, for the tables in core/eval/README.md")
 	flag.Parse()
 	if *to != "markdown" && *to != "readme" || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "eval: -to is markdown or readme; there are no arguments besides flags")
 		os.Exit(2)
 	}
 	if _, err := os.Stat(*dir); err != nil {
-		fmt.Fprintf(os.Stderr, "eval: no evaluation data: %v: run it in the root of the project, or set ADDRSPEC_EVAL\n", err)
+		fmt.Fprintln(os.Stderr, "eval: no evaluation data: run it in the root of the project, or set ADDRSPEC_EVAL:", err)
 		os.Exit(2)
 	}
 	if !*withPeers {
@@ -90,9 +90,10 @@ func report(w io.Writer, dir string, verbose bool) (code int) {
 			if strings.HasPrefix(r.data, "0 ") {
 				continue // a table that this data lacks
 			}
-			fmt.Fprintf(table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s\n", r.check, r.data, r.figure, r.floor, r.target, r.verdict())
+			verdict := r.verdict()
+			fmt.Fprintf(table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s\n", r.check, r.data, r.figure, r.floor, r.target, verdict)
 			wrong = append(wrong, r.wrong...)
-			if r.verdict() == "FELL" {
+			if verdict == "FELL" {
 				code = 1
 			}
 		}
@@ -115,6 +116,15 @@ func (r row) verdict() string {
 		return "below target"
 	}
 	return ""
+}
+
+// atLeast and atMost return a row without its figure.
+func atLeast(check string, floor, target float64) row {
+	return row{check: check, floor: floor, target: target}
+}
+
+func atMost(check string, floor, target float64) row {
+	return row{check: check, floor: floor, target: target, lower: true}
 }
 
 // judged is what a check returned for one row of data beside what it should.

@@ -55,13 +55,10 @@ func shapedRows() (rows []roleRow) {
 
 var (
 	firstNames = []string{"anna", "bjorn", "chidi", "devi", "elena", "farid", "hana", "ivan", "jose", "keiko"}
-	// Abbreviations of roles and country codes, which nobody could know from initials.
-	abbreviations = append(strings.Fields("cs hq hr pr qa vp hp tv db sql dns ftp crm www"), countryCodes()...)
+	// Abbreviations of roles and top-level domains, which nobody could know from initials.
+	abbreviations = append(strings.Fields("cs hq hr pr qa vp hp tv db sql dns ftp crm www"),
+		strings.Fields(string(lists.Default().TopLevels()))...)
 )
-
-func countryCodes() []string {
-	return slices.DeleteFunc(strings.Fields(string(lists.Default().TopLevels())), func(name string) bool { return len(name) != 2 })
-}
 
 // drawLocal draws consonants for the ?s, which are no abbreviation, digits for # and a first
 // name for %.
@@ -109,8 +106,8 @@ func evalRoles(*data) []row {
 		return roles
 	}
 	return []row{
-		row{check: "role: right, %", floor: 100, target: 100}.of("local parts, own table", judge(roleRows(roleTable))),
-		row{check: "role: right, missed before, %", floor: 100, target: 80}.of("words", judge(roleRows(roleWords))),
-		row{check: "role: people's shapes with a role", lower: true}.of("local parts drawn", judge(shapedRows())),
+		atLeast("role: right, %", 100, 100).of("local parts, own table", judge(roleRows(roleTable))),
+		atLeast("role: right, missed before, %", 100, 80).of("words", judge(roleRows(roleWords))),
+		atMost("role: people's shapes with a role", 0, 0).of("local parts drawn", judge(shapedRows())),
 	}
 }

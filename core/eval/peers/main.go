@@ -4,10 +4,10 @@
 //
 // It reads rows {"question", "value"} as JSON lines and writes a line for each tool and
 // question, with the results in the order of the rows. It installs pinned versions from npm,
-// PyPI and the Go proxy, whose integrity the lock files here record. A tool of npm or PyPI has
-// an adapter, a program that reads the same rows and writes a line with the result of each. A
-// tool that cannot be installed is left out with the reason; a row for which it has no result
-// is returned as such.
+// PyPI and the Go proxy, whose integrity the lock files here record. A tool of npm or PyPI is
+// asked by node/serve.mjs or python/serve.py, which read the same rows and write a line with the
+// result of each. A tool that cannot be installed is left out with the reason; a row for which
+// it has no result is returned as such.
 package main
 
 import (
@@ -53,30 +53,29 @@ type outcome struct {
 
 type tool struct {
 	name, registry string // npm, PyPI or Go
-	adapter        string // the name of its program; none for Go
 	questions      string
 }
 
 // tools are in the order of the tables.
 var tools = []tool{
-	{"net/mail", "Go", "", "valid"},
-	{"validator", "npm", "validator", "valid canonical"},
-	{"isemail", "npm", "isemail", "valid"},
-	{"asdfjkl", "npm", "asdfjkl", "random"},
-	{"gibberish-detective", "npm", "gibberish-detective", "random"},
-	{"mailcheck", "npm", "mailcheck", "typo"},
-	{"@zootools/email-spell-checker", "npm", "zootools", "typo"},
-	{"email-misspelled", "npm", "email-misspelled", "typo"},
-	{"mailchecker", "npm", "mailchecker", "disposable"},
-	{"disposable-email-domains", "npm", "disposable-email-domains", "disposable"},
-	{"free-email-domains", "npm", "free-email-domains", "public"},
-	{"role-based-email-addresses", "npm", "role-based-email-addresses", "role"},
-	{"email-validator", "PyPI", "email-validator", "valid"},
-	{"nostril-detector", "PyPI", "nostril-detector", "random"},
-	{"gibberish-detector", "PyPI", "gibberish-detector", "random"},
-	{"disposable-email-domains", "PyPI", "disposable-email-domains", "disposable"},
-	{"email-normalize", "PyPI", "email-normalize", "canonical"},
-	{"github.com/AfterShip/email-verifier", "Go", "", "valid typo disposable public role"},
+	{"net/mail", "Go", "valid"},
+	{"validator", "npm", "valid canonical"},
+	{"isemail", "npm", "valid"},
+	{"asdfjkl", "npm", "random"},
+	{"gibberish-detective", "npm", "random"},
+	{"mailcheck", "npm", "typo"},
+	{"@zootools/email-spell-checker", "npm", "typo"},
+	{"email-misspelled", "npm", "typo"},
+	{"mailchecker", "npm", "disposable"},
+	{"disposable-email-domains", "npm", "disposable"},
+	{"free-email-domains", "npm", "public"},
+	{"role-based-email-addresses", "npm", "role"},
+	{"email-validator", "PyPI", "valid"},
+	{"nostril-detector", "PyPI", "random"},
+	{"gibberish-detector", "PyPI", "random"},
+	{"disposable-email-domains", "PyPI", "disposable"},
+	{"email-normalize", "PyPI", "canonical"},
+	{"github.com/AfterShip/email-verifier", "Go", "valid typo disposable public role"},
 }
 
 // Limits of one command of an installation, and of one adapter.
@@ -110,7 +109,8 @@ func main() {
 			if err = cmp.Or(leftOut[t], err); err == nil && len(asked) > 0 {
 				began := time.Now()
 				o.Version, o.Results = version, t.ask(asked)
-				log.Printf("%s: %s: %d rows in %s", question, o.Tool, len(asked), time.Since(began).Round(time.Millisecond))
+				took := time.Since(began).Round(time.Millisecond)
+				log.Printf("%s: %s: %d rows in %s", question, o.Tool, len(asked), took)
 				if !slices.ContainsFunc(o.Results, func(r result) bool { return r.None == "" }) {
 					err = errors.New("it has no result for any row: " + o.Results[0].None)
 				}
@@ -130,7 +130,8 @@ func installAll() map[tool]error {
 	log.Print("install packages of npm and PyPI")
 	var npm error
 	if !newer("node/node_modules/.package-lock.json", "node/package-lock.json") {
-		npm = run("npm", "ci", "--prefix", "node", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--loglevel=error")
+		npm = run("npm", "ci", "--prefix", "node", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1",
+			"--loglevel=error")
 	}
 	leftOut := map[tool]error{}
 	for _, t := range tools {
@@ -144,8 +145,8 @@ func installAll() map[tool]error {
 			}
 			err := run("python3", "-m", "venv", python)
 			if err == nil {
-				err = run(python+"/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1",
-					"--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", requirements)
+				err = run(python+"/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1",
+					"--no-deps", "--require-hashes", "--only-binary=:all:", "-r", requirements)
 			}
 			if err == nil {
 				err = os.WriteFile(done, nil, 0o644)
@@ -234,9 +235,9 @@ func (t tool) ask(rows []row) (results []result) {
 		}
 		return results
 	case t.registry == "npm":
-		return askAdapter(rows, "node", "node/serve.mjs", t.adapter)
+		return askAdapter(rows, "node", "node/serve.mjs", t.name)
 	}
-	return askAdapter(rows, python+"/bin/python", "python/serve.py", t.adapter)
+	return askAdapter(rows, python+"/bin/python", "python/serve.py", t.name)
 }
 
 // askAdapter runs an adapter on rows. Those after its end have no result.

@@ -10,15 +10,20 @@ import (
 )
 
 func TestEveryToolIsPinnedAndHasAnAdapter(t *testing.T) {
+	text := func(path string) string {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return string(b)
+	}
 	for _, tool := range tools {
 		version, err := tool.version()
 		require.NoError(t, err)
 		require.Regexp(t, `^v?\d+\.\d+(\.\d+)?$`, version, tool.name)
 		switch tool.registry {
 		case "npm":
-			require.FileExists(t, "node/adapters/"+tool.adapter+".mjs")
+			require.Regexp(t, `\n\t(async )?"?`+tool.name+`"?(\(|:)`, text("node/serve.mjs"))
 		case "PyPI":
-			require.FileExists(t, "python/adapters/with_"+strings.ReplaceAll(tool.adapter, "-", "_")+".py")
+			require.Contains(t, text("python/serve.py"), "\ndef "+strings.ReplaceAll(tool.name, "-", "_")+"():")
 		}
 	}
 }
