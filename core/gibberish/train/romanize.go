@@ -188,7 +188,11 @@ func russianKeys(word string) string {
 // two syllables, and parents combine them freely, so the first and the second ones are
 // lists of their own.
 func (src source) syllables() (sections, error) {
-	s := sections{"pinyin": pinyinSyllables(src.unihan)}
+	unihan, err := src.text("deb/unihan.txt")
+	if err != nil {
+		return nil, err
+	}
+	s := sections{"pinyin": pinyinSyllables(unihan)}
 	add := func(section, keys string, times int) {
 		s[section] = append(s[section], slices.Repeat([]string{keys}, times)...)
 	}
@@ -196,8 +200,9 @@ func (src source) syllables() (sections, error) {
 	if err != nil {
 		return nil, err
 	}
+	list := regexp.MustCompile(`(?s)\n    (first|last)_names?\w* = (?:OrderedDict)?\((.*?)\n    \)`)
 	name := regexp.MustCompile(`"(\p{Hangul}+)", ([\d.]+)`)
-	for _, list := range regexp.MustCompile(`(?s)\n    (first|last)_names?\w* = OrderedDict\((.*?)\n    \)`).FindAllStringSubmatch(korean, -1) {
+	for _, list := range list.FindAllStringSubmatch(korean, -1) {
 		for _, m := range name.FindAllStringSubmatch(list[2], -1) {
 			if list[1] == "first" {
 				add("keys first", keysOf(m[1]), 1)
@@ -239,7 +244,7 @@ func (src source) syllables() (sections, error) {
 		return nil, err
 	}
 	lists := map[string][]string{"word": words}
-	for _, list := range regexp.MustCompile(`(?s)\n    (first|last)_names_\w+ = \((.*?)\n    \)`).FindAllStringSubmatch(russian, -1) {
+	for _, list := range list.FindAllStringSubmatch(russian, -1) {
 		for _, m := range quoted.FindAllStringSubmatch(list[2], -1) {
 			lists[list[1]] = append(lists[list[1]], m[1]+m[2])
 		}
@@ -258,9 +263,10 @@ func (src source) syllables() (sections, error) {
 // occurred in a corpus (Unicode Standard Annex 38, kHanyuPinlu: "shì(21327) shi(43)"):
 // names use rare syllables more often than texts.
 func pinyinSyllables(readings string) (list []string) {
+	character := regexp.MustCompile(`(?m)^U\+\w+\tkHanyuPinlu\t(.*)$`)
 	reading := regexp.MustCompile(`(\pL+)\((\d+)\)`)
 	count := map[string]int{}
-	for _, m := range regexp.MustCompile(`(?m)^U\+\w+\tkHanyuPinlu\t(.*)$`).FindAllStringSubmatch(norm.NFC.String(readings), -1) {
+	for _, m := range character.FindAllStringSubmatch(norm.NFC.String(readings), -1) {
 		for _, r := range reading.FindAllStringSubmatch(m[1], -1) {
 			n, _ := strconv.Atoi(r[2]) // the pattern leaves only digits
 			count[usual[0].latin(r[1])] += n
@@ -310,8 +316,9 @@ func (src source) cldr(language string) ([]string, error) {
 			}
 		}
 	}
+	names := "localenames-full/main/" + language
 	for _, path := range []string{"annotations-full/annotations/" + language + "/annotations.json",
-		"localenames-full/main/" + language + "/territories.json", "localenames-full/main/" + language + "/languages.json"} {
+		names + "/territories.json", names + "/languages.json"} {
 		var file any
 		if err := src.json("node_modules/cldr-"+path, &file); err != nil {
 			return nil, err
