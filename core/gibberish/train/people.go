@@ -94,43 +94,40 @@ var (
 	userID = forms(func(*draft) {}, "I23D1I13 I23D1I13 I3D1T23 I23D1I1D2 I2D2N24 I12D1I23", "")
 )
 
-// leetLetters look like the digits 0 to 9.
-const leetLetters = "oi eas tbg"
-
-// leet replaces some letters of a handle with the digits that look like them:
-// either every occurrence of some letters or one occurrence in four of any.
-func (g *generator) leet() string {
-	s := []byte(leetable(g))
-	chosen, always := g.Uint32()&g.Uint32(), g.oneIn(2)
-	for i, b := range s {
-		d := strings.IndexByte(leetLetters, b)
-		if d >= 0 && (always && chosen>>d&1 != 0 || !always && g.oneIn(4)) {
-			s[i] = '0' + byte(d)
+// leeted replaces letters of s with the digits that look like them, if replace says so.
+func leeted(s string, replace func(digit int) bool) string {
+	b := []byte(s)
+	for i := range b {
+		if digit := strings.IndexByte("oi eas tbg", b[i]); digit >= 0 && replace(digit) {
+			b[i] = '0' + byte(digit)
 		}
 	}
-	if g.oneIn(8) {
-		return pick(g, []string{"2", "4", "1"}) + g.maybeSeparator() + string(s) + g.maybeNumber(3)
-	}
-	return string(s) + g.maybeNumber(3)
+	return string(b)
 }
 
 var leetable = patterns("W W E F F EE EE H?E E?h F?E xFx E?F !")
 
-// leetAnywhere writes digits for letters anywhere, even where the model does not read
-// them as letters.
+// leet replaces either every occurrence of some letters of a handle or one occurrence in four
+// of any.
+func (g *generator) leet() string {
+	s := leetable(g)
+	chosen, always := g.Uint32()&g.Uint32(), g.oneIn(2)
+	s = leeted(s, func(digit int) bool { return always && chosen>>digit&1 != 0 || !always && g.oneIn(4) })
+	if g.oneIn(8) {
+		return pick(g, []string{"2", "4", "1"}) + g.maybeSeparator() + s + g.maybeNumber(3)
+	}
+	return s + g.maybeNumber(3)
+}
+
+// leetAnywhere also writes digits that the model does not read as letters.
 func (g *generator) leetAnywhere() string {
-	s := []byte(g.anyWord() + cut(g.anyWord(), g.IntN(6)))
+	s := g.anyWord() + cut(g.anyWord(), g.IntN(6))
 	n := 2 + g.IntN(3)
-	for i, b := range s {
-		if d := strings.IndexByte(leetLetters, b); d >= 0 && g.oneIn(n) {
-			s[i] = '0' + byte(d)
-		}
-	}
-	prefix := ""
+	s = leeted(s, func(int) bool { return g.oneIn(n) })
 	if g.oneIn(6) {
-		prefix = "0x"
+		s = "0x" + s
 	}
-	return prefix + string(s) + g.maybeHandleNumber(3)
+	return s + g.maybeHandleNumber(3)
 }
 
 // arabicChat writes digits for the Arabic letters that they resemble, as in chats:

@@ -136,14 +136,11 @@ var typedRows = []string{
 	"qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm", "wxcvbn", "aoeuidhtns",
 }
 
-// rowLengths are how many keys of a row are typed.
-var rowLengths = []int{3, 3, 3, 4, 4, 4, 5, 5, 6, 7, 8, 9}
-
 // rows returns the keys of a row in order, as people fill in a form: asdf, once
 // or repeatedly, perhaps with the next row or a number.
 func (g *generator) rows() string {
 	row := pick(g, typedRows)
-	n := min(pick(g, rowLengths), len(row))
+	n := min(pick(g, []int{3, 3, 3, 4, 4, 4, 5, 5, 6, 7, 8, 9}), len(row))
 	at := 0
 	if !g.oneIn(2) {
 		at = g.IntN(len(row) - n + 1)
@@ -168,11 +165,10 @@ func (g *generator) rowWalk(n int) string {
 	row := pick(g, keyRows[:])
 	n = min(n, len(row))
 	at := g.IntN(len(row) - n + 1)
-	walk := row[at : at+n]
 	if g.oneIn(3) {
-		walk = backwards(walk)
+		return backwards(row[at : at+n])
 	}
-	return walk
+	return row[at : at+n]
 }
 
 // keyWalk returns n keys, each a neighbour of the one before or the same.
