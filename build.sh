@@ -218,7 +218,7 @@ lists() {
 	while [ $# -gt 0 ]; do
 		[ "$1" = --latest ] || [ $# -gt 1 ] || { echo "build.sh lists: $1 needs a value" >&2; exit 2; }
 		case $1 in
-		--latest) latest=-latest; shift; continue ;;
+		--latest) latest=--latest; shift; continue ;;
 		--observed) observed=$2 ;;
 		--sign) key=$2 ;;
 		--feed) feed=$2 publish=$1 ;;
@@ -232,9 +232,9 @@ lists() {
 		exit 2
 	}
 	[ -z "$key" ] || [ -r "$key" ] || { echo "build.sh lists: cannot read the secret key $key" >&2; exit 1; } # before the minutes of packing
-	[ -z "$latest$observed" ] || go run ./lists/refresh $latest ${observed:+-observed "$observed"}
+	[ -z "$latest$observed" ] || go run ./lists/cmd refresh $latest ${observed:+--observed "$observed"}
 	settle
-	[ -z "$key" ] || go run ./lists/publish -key "$key" -feed "$feed" -expires "$expires"
+	[ -z "$key" ] || go run ./lists/cmd publish --key "$key" --feed "$feed" --expires "$expires"
 }
 
 # near.txt is computed from the blob that it is packed into, so pack, near and
@@ -248,9 +248,9 @@ settle() {
 	done
 	for round in 1 2 3; do
 		before=$(cat lists/near.txt lists/lists.blob | cksum)
-		go run ./lists/pack
+		go run ./lists/cmd pack
 		go run ./core/typo/near
-		go run ./lists/pack
+		go run ./lists/cmd pack
 		after=$(cat lists/near.txt lists/lists.blob | cksum)
 		[ "$before" != "$after" ] || { echo "settled: round $round changed nothing"; return; }
 	done

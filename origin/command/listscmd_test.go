@@ -26,8 +26,8 @@ func TestListsFromKeyToShow(t *testing.T) {
 	info, err := os.Stat(secret)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
-	published, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/publish",
-		"-key", secret, "-blob", "../../lists/lists.blob", "-feed", feedOf, "-expires", "10d").CombinedOutput()
+	published, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/cmd", "publish",
+		"--key", secret, "--blob", "../../lists/lists.blob", "--feed", feedOf, "--expires", "10d").CombinedOutput()
 	require.NoError(t, err, string(published))
 	require.Contains(t, string(published), "--lists-key "+key)
 

@@ -64,7 +64,7 @@ func newFeed(t *testing.T) *testFeed {
 	return f
 }
 
-// publish replaces the lists of the feed by newer ones, as lists/publish does.
+// publish replaces the lists of the feed by newer ones, as lists/cmd does.
 func (f *testFeed) publish(t *testing.T, blob []byte) *feed.Release {
 	t.Helper()
 	f.signed = f.signed.Add(time.Second)

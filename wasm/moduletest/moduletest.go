@@ -126,7 +126,7 @@ var newerLists = sync.OnceValues(func() ([]byte, error) {
 	if err := appendTo(filepath.Join(dir, "public.txt"), "\n"+Swapped+" Test\n"); err != nil {
 		return nil, err
 	}
-	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/pack", "-dir", dir).CombinedOutput()
+	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/cmd", "pack", "--dir", dir).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}

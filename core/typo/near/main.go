@@ -73,7 +73,7 @@ type checker struct {
 func openChecker(dir string) (checker, error) {
 	blob, err := os.ReadFile(filepath.Join(dir, "lists.blob"))
 	if err != nil {
-		return checker{}, fmt.Errorf("%w; go run ./lists/pack writes it", err)
+		return checker{}, fmt.Errorf("%w; go run ./lists/cmd pack writes it", err)
 	}
 	packed, err := lists.Open(blob)
 	if err != nil {

@@ -116,7 +116,7 @@ func copyLists(t *testing.T) (dir string) {
 }
 
 func pack(t *testing.T, dir string) {
-	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/pack", "-dir", dir).CombinedOutput()
+	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/cmd", "pack", "--dir", dir).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 

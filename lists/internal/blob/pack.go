@@ -1,9 +1,11 @@
-// Package blob packs the lists; package format describes the bytes.
+// Package blob packs the lists, and unpacks them; package format describes the bytes.
 package blob
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -29,65 +31,6 @@ type Content struct {
 	Operators []lists.Exchange      // at most format.MaxRules
 }
 
-// Pack encodes c. It returns an error for a date, name or value that the format
-// cannot express. The same content gives the same bytes.
-func Pack(c Content) ([]byte, error) {
-	if _, err := time.Parse(format.DateForm, c.Date); err != nil {
-		return nil, fmt.Errorf("date %q is not of the form 2026.11.20", c.Date)
-	}
-	parts, err := packParts(c)
-	if err != nil {
-		return nil, err
-	}
-	body := []byte(c.Date)
-	for _, part := range parts {
-		body = append(binary.LittleEndian.AppendUint32(body, uint32(len(part))), part...)
-	}
-	blob := append([]byte(format.Magic), format.Version)
-	blob = binary.LittleEndian.AppendUint32(blob, crc32.ChecksumIEEE(body))
-	return append(blob, body...), nil
-}
-
-// packParts encodes the parts of a blob, in order.
-func packParts(c Content) ([][]byte, error) {
-	kinds, numbers := numberKinds(c.Domains)
-	domains, err := packTable(numbers)
-	if err != nil {
-		return nil, err
-	}
-	roles, err := packTable(wordNames(c.Roles))
-	if err != nil {
-		return nil, err
-	}
-	providers, err := packTable(c.Providers)
-	if err != nil {
-		return nil, err
-	}
-	sources, err := packSources(c.Sources)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := packRules(c.Rules)
-	if err != nil {
-		return nil, err
-	}
-	exchanges, err := packTable(c.Exchanges)
-	if err != nil {
-		return nil, err
-	}
-	operators, err := packOperators(c.Operators)
-	return [][]byte{domains, kinds, sources, roles, c.Targets, c.TopLevels, providers, rules, exchanges, operators}, err
-}
-
-// wordNames returns the values of words by their names in the table.
-func wordNames(words map[string]lists.Word) map[string]lists.Word {
-	names := make(map[string]lists.Word, len(words))
-	for word, w := range words {
-		names[string(format.AppendName(nil, []byte(word)))] = w
-	}
-	return names
-}
-
 // Kind is the content of a domain's entry. Tens of thousands of entries share
 // about a hundred kinds, so a table stores the number of a kind.
 type Kind struct {
@@ -96,19 +39,103 @@ type Kind struct {
 	Carriers   uint32 // bit i: the entry is on source i
 }
 
+// Pack encodes c. It returns an error for a date, name or value that the format
+// cannot express. The same content gives the same bytes.
+func Pack(c Content) ([]byte, error) {
+	if _, err := time.Parse(format.DateForm, c.Date); err != nil {
+		return nil, fmt.Errorf("date %q is not of the form 2026.11.20", c.Date)
+	}
+	roles := make(map[string]lists.Word, len(c.Roles))
+	for word, w := range c.Roles {
+		roles[string(format.AppendName(nil, []byte(word)))] = w
+	}
+	var sources, rules, operators [][]string
+	for _, s := range c.Sources {
+		sources = append(sources, []string{s.Name, s.Version, s.Licence, s.Day, s.Domains})
+	}
+	for _, r := range c.Rules {
+		options := ""
+		if r.Tags {
+			options += string(format.OptionTags)
+		}
+		if r.Subdomains {
+			options += string(format.OptionSubdomains)
+		}
+		rules = append(rules, []string{r.Name, options, r.Ignored, r.Domain})
+	}
+	for _, o := range c.Operators {
+		operators = append(operators, []string{o.Class, o.Provider})
+	}
+	kinds, numbers := numberKinds(c.Domains)
+
+	body := []byte(c.Date)
+	var failed error
+	add := func(part []byte, err error) {
+		body = append(binary.LittleEndian.AppendUint32(body, uint32(len(part))), part...)
+		failed = errors.Join(failed, err)
+	}
+	add(packTable(numbers))
+	add(kinds, nil)
+	add(packLines("sources", format.MaxSources, sources))
+	add(packTable(roles))
+	add(c.Targets, nil)
+	add(c.TopLevels, nil)
+	add(packTable(c.Providers))
+	add(packLines("rules", format.MaxRules, rules))
+	add(packTable(c.Exchanges))
+	add(packLines("operators of exchanges", format.MaxRules, operators))
+	if failed != nil {
+		return nil, failed
+	}
+	blob := append([]byte(format.Magic), format.Version)
+	blob = binary.LittleEndian.AppendUint32(blob, crc32.ChecksumIEEE(body))
+	return append(blob, body...), nil
+}
+
+// Unpack returns the content of a blob that [lists.Open] has verified. Packed again, it
+// gives the same bytes.
+func Unpack(l *lists.Lists) Content {
+	date, _, _ := strings.Cut(l.Version(), "-")
+	c := Content{
+		Date: date, Domains: map[string]Kind{}, Sources: l.Sources(), Roles: map[string]lists.Word{},
+		Targets: bytes.Clone(l.TypoTargets()), TopLevels: bytes.Clone(l.TopLevels()),
+		Providers: map[string]int{}, Rules: l.Rules(), Exchanges: map[string]int{}, Operators: l.Operators(),
+	}
+	l.EachDomain(func(m lists.Match) {
+		k := Kind{Class: m.Class, Subdomains: m.Subdomains}
+		for i := range c.Sources {
+			if m.CarriedBy(i) {
+				k.Carriers |= 1 << i
+			}
+		}
+		c.Domains[string(m.Entry)] = k
+	})
+	l.EachWord(func(word []byte, w lists.Word) { c.Roles[string(word)] = w })
+	l.EachProvider(func(domain []byte, rule int) { c.Providers[string(domain)] = rule })
+	l.EachExchange(func(suffix []byte, operator int) { c.Exchanges[string(suffix)] = operator })
+	return c
+}
+
 // numberKinds returns the packed kinds and the number of each domain's kind. The
 // most frequent kind is the first.
 func numberKinds(domains map[string]Kind) (packed []byte, numbers map[string]int) {
+	pack := func(k Kind) []byte {
+		class := byte(k.Class)
+		if k.Subdomains {
+			class |= format.Subdomains
+		}
+		return binary.LittleEndian.AppendUint32([]byte{class}, k.Carriers)
+	}
 	frequency := map[Kind]int{}
 	for _, k := range domains {
 		frequency[k]++
 	}
 	kinds := slices.SortedFunc(maps.Keys(frequency), func(a, b Kind) int {
-		return cmp.Or(frequency[b]-frequency[a], slices.Compare(a.pack(), b.pack()))
+		return cmp.Or(frequency[b]-frequency[a], slices.Compare(pack(a), pack(b)))
 	})
 	number := map[Kind]int{}
 	for i, k := range kinds {
-		packed, number[k] = append(packed, k.pack()...), i+1
+		packed, number[k] = append(packed, pack(k)...), i+1
 	}
 	numbers = make(map[string]int, len(domains))
 	for name, k := range domains {
@@ -117,66 +144,109 @@ func numberKinds(domains map[string]Kind) (packed []byte, numbers map[string]int
 	return packed, numbers
 }
 
-func (k Kind) pack() []byte {
-	class := byte(k.Class)
-	if k.Subdomains {
-		class |= format.Subdomains
+// packLines encodes lines of fields, of which the first is a name.
+func packLines(what string, most int, lines [][]string) (packed []byte, err error) {
+	if len(lines) > most {
+		return nil, fmt.Errorf("%d %s do not fit: at most %d do", len(lines), what, most)
 	}
-	return binary.LittleEndian.AppendUint32([]byte{class}, k.Carriers)
-}
-
-// packSources encodes the sources, one per line.
-func packSources(sources []lists.Source) (packed []byte, err error) {
-	if len(sources) > format.MaxSources {
-		return nil, fmt.Errorf("%d sources do not fit the %d bits of an entry's carriers", len(sources), format.MaxSources)
-	}
-	for _, s := range sources {
-		if packed, err = appendLine(packed, s.Name, s.Version, s.Licence, s.Day, s.Domains); err != nil {
-			return nil, err
-		}
-	}
-	return packed, nil
-}
-
-// packRules encodes the rules, one per line.
-func packRules(rules []lists.Rule) (packed []byte, err error) {
-	if len(rules) > format.MaxRules {
-		return nil, fmt.Errorf("%d rules do not fit one byte", len(rules))
-	}
-	for _, r := range rules {
-		options := ""
-		if r.Tags {
-			options += string(format.OptionTags)
-		}
-		if r.Subdomains {
-			options += string(format.OptionSubdomains)
-		}
-		if packed, err = appendLine(packed, r.Name, options, r.Ignored, r.Domain); err != nil {
-			return nil, err
-		}
-	}
-	return packed, nil
-}
-
-// packOperators encodes the operators of exchanges, one per line.
-func packOperators(operators []lists.Exchange) (packed []byte, err error) {
-	if len(operators) > format.MaxRules {
-		return nil, fmt.Errorf("%d operators of exchanges do not fit one byte", len(operators))
-	}
-	for _, o := range operators {
-		if packed, err = appendLine(packed, o.Class, o.Provider); err != nil {
-			return nil, err
-		}
-	}
-	return packed, nil
-}
-
-// appendLine appends a line of fields, of which the first is a name.
-func appendLine(dst []byte, fields ...string) ([]byte, error) {
-	line := strings.Join(fields, "\t")
 	escaped := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
-	if fields[0] == "" || len(line) > format.MaxLine || strings.ContainsFunc(strings.Join(fields, ""), escaped) {
-		return nil, fmt.Errorf("%q cannot be packed: want a name, printable ASCII without quotes and backslashes, at most %d bytes", fields, format.MaxLine)
+	for _, fields := range lines {
+		line := strings.Join(fields, "\t")
+		if fields[0] == "" || len(line) > format.MaxLine || strings.ContainsFunc(strings.Join(fields, ""), escaped) {
+			return nil, fmt.Errorf("%q cannot be packed: want a name, printable ASCII without quotes and backslashes, at most %d bytes", fields, format.MaxLine)
+		}
+		packed = append(append(packed, line...), '\n')
 	}
-	return append(append(dst, line...), '\n'), nil
+	return packed, nil
+}
+
+// packTable encodes a table that maps names to values.
+func packTable[V ~uint8 | ~int](names map[string]V) ([]byte, error) {
+	var sorted [format.Buckets][]string
+	for name, value := range names {
+		bucket, ok := format.Bucket([]byte(name))
+		if !ok || len(name) > format.MaxName || strings.Trim(name, format.Alphabet) != "" {
+			return nil, fmt.Errorf("%q cannot be packed: want 2 to 255 of the characters %s", name, format.Alphabet)
+		}
+		if value == 0 {
+			return nil, fmt.Errorf("%q cannot be packed: its value 0 means that it is not in the table", name)
+		}
+		sorted[bucket] = append(sorted[bucket], name)
+	}
+	for _, bucket := range sorted {
+		slices.Sort(bucket)
+	}
+	suffixes, ids := chooseSuffixes(slices.Concat(sorted[:]...)), map[string]byte{}
+	for id, suffix := range suffixes {
+		ids[suffix] = byte(id)
+	}
+	var buckets, blocks, lengths, suffixIDs, low, high, texts []byte
+	for _, bucket := range sorted {
+		buckets = binary.LittleEndian.AppendUint16(buckets, uint16(len(lengths)))
+		previous := ""
+		for _, name := range bucket {
+			if len(lengths)%format.BlockEntries == 0 {
+				blocks = format.AppendUint24(blocks, len(texts))
+				previous = ""
+			}
+			stem, suffix := name[format.BucketBytes:], byte(0)
+			for at := range stem { // the longest of the suffixes
+				if id, ok := ids[stem[at:]]; ok {
+					stem, suffix = stem[:at], id
+					break
+				}
+			}
+			prefix := 0
+			for prefix < min(len(stem), len(previous), format.MaxPrefix) && stem[prefix] == previous[prefix] {
+				prefix++
+			}
+			text := stem[prefix:]
+			lengths = append(lengths, byte(prefix<<4|min(len(text), format.LongText)))
+			if len(text) >= format.LongText {
+				texts = append(texts, byte(len(text)))
+			}
+			texts, suffixIDs = append(texts, text...), append(suffixIDs, suffix)
+			low, high = append(low, byte(names[name])), append(high, byte(int(names[name])>>8))
+			previous = stem
+		}
+	}
+	if len(lengths) > 0xffff || len(texts) >= 1<<24 {
+		return nil, fmt.Errorf("%d entries with %d bytes do not fit 16 and 24 bits", len(lengths), len(texts))
+	}
+	size := byte(2)
+	if !slices.ContainsFunc(high, func(b byte) bool { return b != 0 }) {
+		size, high = 1, nil
+	}
+	header := binary.LittleEndian.AppendUint16([]byte{byte(len(suffixes) - 1)}, uint16(len(lengths)))
+	header = append(header, size)
+	for _, suffix := range suffixes {
+		header = append(append(header, byte(len(suffix))), suffix...)
+	}
+	buckets = binary.LittleEndian.AppendUint16(buckets, uint16(len(lengths)))
+	return slices.Concat(header, buckets, blocks, lengths, suffixIDs, low, high, texts), nil
+}
+
+// chooseSuffixes returns the suffixes for a table of names: the empty one, then
+// those beginning with a dot that save the most bytes. It ignores the first two
+// characters of a name, which its bucket implies.
+func chooseSuffixes(names []string) []string {
+	count := map[string]int{} // of the names with the suffix
+	for _, name := range names {
+		for rest := name[format.BucketBytes:]; rest != ""; rest = rest[1:] {
+			if rest[0] == '.' && len(rest) <= format.MaxSuffix {
+				count[rest]++
+			}
+		}
+	}
+	saved := func(suffix string) int {
+		bytes, last := len(suffix), suffix[strings.LastIndexByte(suffix, '.'):]
+		if last != suffix && count[last] >= 20 { // a suffix too, which would save its own bytes without this one
+			bytes -= len(last)
+		}
+		return bytes * count[suffix]
+	}
+	best := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(saved(b)-saved(a), strings.Compare(a, b))
+	})
+	return append([]string{""}, best[:min(format.MaxSuffixes-1, len(best))]...)
 }

@@ -8,7 +8,7 @@
 // Integers are little-endian.
 //
 //	blob         = header domains kinds sources roles targets top-levels providers rules
-//	44 7e a7 d0               exchanges operators
+//	               exchanges operators
 //	header       = magic version checksum date
 //	magic        = "addrspec"
 //	version      = u8                       ; of the format
@@ -34,7 +34,7 @@
 //	size         = u32                      ; bytes of what follows
 //
 //	table        = suffix-count entry-count value-size suffixes buckets blocks
-//	44 7e a7 d0               lengths suffix-ids values texts
+//	               lengths suffix-ids values texts
 //	suffix-count = u8                       ; number of suffixes less one
 //	entry-count  = u16
 //	value-size   = u8                       ; 1 or 2 bytes
@@ -44,7 +44,7 @@
 //	lengths      = entry-count u8           ; prefix length << 4 | text length
 //	suffix-ids   = entry-count u8           ; number of the entry's suffix
 //	values       = entry-count u8           ; the low bytes, then the high bytes if value-size is 2;
-//	44 7e a7 d0                                        ; never 0, which a lookup returns for a missing name
+//	                                        ; never 0, which a lookup returns for a missing name
 //	texts        = *text
 //	text         = [length] *char           ; length is a u8, present if the text length in lengths is LongText
 //
@@ -64,64 +64,6 @@
 // block and of a bucket has no prefix. A lookup finds the block by binary
 // search in the bucket and then scans that block, comparing every byte of the
 // name: there are no hashes, so no false positives.
-//
-// # Example
-//
-// In this blob tempmail.com is Disposable (1) with Subdomains (0x80) and on the
-// second of two sources, tempmailer.com is Disposable and on both, the role word
-// hr has role 10, aol.com is a typo target and com a top-level domain. Dots and tags
-// do not count at gmail.com, by the rule "gmail". Exchanges below aol.com are AOL's.
-// Bytes are hexadecimal, n*(...) repeats bytes. A test packs and opens this very text.
-//
-//	61 64 64 72 73 70 65 63 04             ; "addrspec", version 4
-//	44 7e a7 d0                            ; checksum
-//	32 30 32 36 2e 31 31 2e 32 30          ; "2026.11.20"
-//	65 0b 00 00                            ; the table of domains has 2917 bytes:
-//	01 02 00 01                            ;   2 suffixes, 2 entries, values of 1 byte
-//	00 04 2e 63 6f 6d                      ;   suffix 0 is "", suffix 1 is ".com"
-//	727*(00 00) 718*(02 00)                ;   "te" is bucket 38*19+4 = 726: entries 0 and 1
-//	00 00 00                               ;   block 0 starts at texts[0]
-//	06 62                                  ;   no prefix, 6 bytes of text; prefix 6, 2 bytes
-//	01 01                                  ;   both end with suffix 1
-//	02 01                                  ;   kind 2; kind 1
-//	6d 70 6d 61 69 6c                      ;   te + "mpmail" + .com
-//	65 72                                  ;   te + mpmail + "er" + .com
-//	0a 00 00 00                            ; 10 bytes of kinds:
-//	01 03 00 00 00                         ;   kind 1: Disposable, on sources 0 and 1
-//	81 02 00 00 00                         ;   kind 2: Disposable with Subdomains, on source 1
-//	1c 00 00 00                            ; 28 bytes of sources:
-//	61 2f 62 2e 74 78 74 09 09 09 09 31 0a ;   "a/b.txt", unknown thrice, "1" domain
-//	6e 3a 63 09 31 2e 30 09 4d 49 54 09 09 ;   "n:c", "1.0", "MIT", unknown day,
-//	32 0a                                  ;   "2" domains
-//	55 0b 00 00                            ; the table of role words has 2901 bytes:
-//	00 01 00 01                            ;   1 suffix, 1 entry, values of 1 byte
-//	00                                     ;   suffix 0 is ""
-//	284*(00 00) 1161*(01 00)               ;   "hr" is bucket 38*7+17 = 283: entry 0
-//	00 00 00                               ;   block 0 starts at texts[0]
-//	00                                     ;   no prefix and no text: "hr" is its bucket
-//	00                                     ;   suffix 0
-//	0a                                     ;   role 10
-//	08 00 00 00 61 6f 6c 2e 63 6f 6d 0a    ; 8 bytes of typo targets: "aol.com\n"
-//	04 00 00 00 63 6f 6d 0a                ; 4 bytes of top-level domains: "com\n"
-//	5d 0b 00 00                            ; the table of providers has 2909 bytes:
-//	01 01 00 01                            ;   2 suffixes, 1 entry, values of 1 byte
-//	00 04 2e 63 6f 6d                      ;   suffix 0 is "", suffix 1 is ".com"
-//	241*(00 00) 1204*(01 00)               ;   "gm" is bucket 38*6+12 = 240: entry 0
-//	00 00 00                               ;   block 0 starts at texts[0]
-//	03 01 01                               ;   3 bytes of text; suffix 1; rule 1
-//	61 69 6c                               ;   gm + "ail" + .com
-//	14 00 00 00                            ; 20 bytes of rules:
-//	67 6d 61 69 6c 09 2b 09 2e 09          ;   "gmail", tags, "." does not count,
-//	67 6d 61 69 6c 2e 63 6f 6d 0a          ;   "gmail.com" is what its domains mean
-//	5b 0b 00 00                            ; the table of exchanges has 2907 bytes:
-//	01 01 00 01                            ;   2 suffixes, 1 entry, values of 1 byte
-//	00 04 2e 63 6f 6d                      ;   suffix 0 is "", suffix 1 is ".com"
-//	15*(00 00) 1430*(01 00)                ;   "ao" is bucket 38*0+14 = 14: entry 0
-//	00 00 00                               ;   block 0 starts at texts[0]
-//	01 01 01                               ;   1 byte of text; suffix 1; operator 1
-//	6c                                     ;   ao + "l" + .com
-//	0c 00 00 00                            ; 12 bytes of operators:
-//	6d 61 69 6c 62 6f 78 09 41 4f 4c 0a    ;   operator 1: "mailbox", "AOL"
 package format
 
 // The header and the offsets of its fields.

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -10,8 +11,8 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// ownTables are the hand-written tables of domains and near.txt, which carry entries beside
-// the published lists.
+// ownTables are the tables of domains of this project, which carry entries beside the
+// published lists.
 var ownTables = []string{"relay.txt", "public.txt", "allow.txt", "disposable.txt", "no-reply.txt", "known.txt", "near.txt"}
 
 // Carriers has the sources that carry each name.
@@ -28,6 +29,12 @@ func (c *Carriers) Of(name string) uint32 { return c.bits[name] }
 // rule of Merge can use.
 func ReadCarriers(dir string) (*Carriers, error) {
 	c := &Carriers{bits: map[string]uint32{}}
+	add := func(file string, names []string) {
+		for _, name := range names {
+			c.bits[name] |= 1 << len(c.Sources)
+		}
+		c.Sources = append(c.Sources, lists.Source{Name: "addrspec/" + file, Domains: strconv.Itoa(len(names))})
+	}
 	for _, file := range ownTables {
 		rows, err := readTable(dir, file)
 		if err != nil {
@@ -37,56 +44,39 @@ func ReadCarriers(dir string) (*Carriers, error) {
 		for _, r := range rows {
 			names = append(names, r.name)
 		}
-		c.add(file, names)
+		add(file, names)
 	}
 	_, lent, err := readLent(dir)
 	if err != nil {
 		return nil, err
 	}
-	c.add(lentFile, lent)
+	add(lentFile, lent)
 	endings, err := readEndings(dir)
 	if err != nil {
 		return nil, err
 	}
-	c.add(endingsFile, endings)
+	add(endingsFile, endings)
 	c.Sources = append(c.Sources, lists.Source{Name: lists.SelfNamedSource})
-	return c, c.addPublished(dir)
-}
 
-// add adds the names of a table of this project.
-func (c *Carriers) add(file string, names []string) {
-	for _, name := range names {
-		c.bits[name] |= 1 << len(c.Sources)
-	}
-	c.Sources = append(c.Sources, lists.Source{Name: "addrspec/" + file, Domains: strconv.Itoa(len(names))})
-}
-
-// addPublished adds the published lists.
-func (c *Carriers) addPublished(dir string) error {
-	sources, err := ReadProvenance(dir)
+	published, err := ReadProvenance(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	votes, err := readVotes(dir)
-	for _, s := range sources {
+	for _, s := range published {
 		for name, v := range votes {
 			if v.Any(s.Letter) {
 				c.bits[name] |= 1 << len(c.Sources)
 			}
 		}
-		c.Sources = append(c.Sources, published(s))
+		name, version := s.Package, ""
+		if at := strings.LastIndexByte(name, '@'); at > 0 {
+			name, version = name[:at], name[at+1:]
+		}
+		c.Sources = append(c.Sources,
+			lists.Source{Name: s.Registry + ":" + name, Version: version, Licence: s.Licence, Day: s.Fetched, Domains: s.Count})
 	}
-	return err
-}
-
-// published returns s as it is packed: its name has the registry, since the same
-// name is in use on several.
-func published(s Source) lists.Source {
-	name, version := s.Package, ""
-	if at := strings.LastIndexByte(name, '@'); at > 0 {
-		name, version = name[:at], name[at+1:]
-	}
-	return lists.Source{Name: s.Registry + ":" + name, Version: version, Licence: s.Licence, Day: s.Fetched, Domains: s.Count}
+	return c, err
 }
 
 // Source is one published list: a row of sources/provenance.txt.
@@ -113,7 +103,7 @@ func ReadProvenance(dir string) ([]Source, error) {
 func ReadChecked(dir string) (string, error) {
 	_, checked, err := readProvenance(dir)
 	if err == nil && checked == "" {
-		err = fmt.Errorf("provenance.txt has no line \"checked DAY\": run `go run ./lists/refresh -latest`")
+		err = errors.New("provenance.txt has no line \"checked DAY\": run `go run ./lists/cmd refresh --latest`")
 	}
 	return checked, err
 }

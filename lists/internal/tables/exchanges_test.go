@@ -77,7 +77,7 @@ func TestFewTemporaryExchanges(t *testing.T) {
 	_, err := readExchanges(t, text)
 	require.NoError(t, err)
 	_, err = readExchanges(t, text+"mx60.example\n")
-	require.ErrorContains(t, err, "exchanges.txt: mx60.example is suffix 61 of class temporary: at most 60")
+	require.ErrorContains(t, err, "exchanges.txt:62: mx60.example is suffix 61 of class temporary: at most 60")
 }
 
 func FuzzReadExchanges(f *testing.F) {

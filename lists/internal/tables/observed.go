@@ -20,9 +20,8 @@ const ObservedLetter = 'C'
 // it. Burners are given up after weeks, and their names are sold to others.
 const keptMonths = 18
 
-// Observed are the throw-away domains that were seen in real abuse, by the days on which
-// a list of the most abused ones carried them. The list itself has those of one day and
-// forgets a domain when others are abused more; the domain is a burner's all the same.
+// Observed are the throw-away domains that were seen in real abuse, with the days on which
+// a list of the most abused ones carried them. The list itself has those of one day.
 type Observed map[string]Days
 
 // Days are the first and the last day on which a list is known to have carried a domain.
@@ -32,7 +31,7 @@ const observedFile = "observed.txt"
 
 const observedHeader = `# Throw-away domains seen in real abuse (source C of provenance.txt), each with the first
 # and, if it is another one, the last day on which the list is known to have carried it.
-# Written by "go run ./lists/refresh -observed DIR|URL"; not edited by hand.
+# Written by "go run ./lists/cmd refresh --observed DIR|URL"; not edited by hand.
 `
 
 // ReadObserved reads sources/observed.txt, which may be missing.

@@ -20,9 +20,7 @@ type row struct {
 	subdomains bool // written with a leading "*."
 }
 
-// readTable reads a table of domains. A line has a domain and, after white
-// space, a note; "#" starts a comment. A domain that is listed twice is an
-// error.
+// readTable reads a table of domains: a line has a domain and, after white space, a note.
 func readTable(dir, file string) ([]row, error) {
 	var rows []row
 	seen := map[string]bool{}
@@ -124,9 +122,20 @@ func ReadRoles(dir string) (map[string]lists.Word, error) {
 	words := map[string]lists.Word{}
 	err := eachLine(filepath.Join(dir, "roles.txt"), func(line string) error {
 		fields := strings.Fields(line)
-		class, err := parseClass(fields[0])
-		if err != nil {
-			return err
+		name, marks, marked := strings.Cut(fields[0], "/")
+		class := lists.RoleNamed(name)
+		if class == lists.NoRole {
+			return fmt.Errorf("%q is not a class of words; lists/role.go has them", name)
+		}
+		entry := lists.Word(class)
+		for marked {
+			var mark string
+			mark, marks, marked = strings.Cut(marks, "/")
+			m := lists.MarkNamed(mark)
+			if m == 0 || lists.Word(class).Role() == lists.NoRole {
+				return fmt.Errorf("%q is not a mark of %s words; lists/role.go has them", mark, name)
+			}
+			entry |= m
 		}
 		for _, word := range fields[1:] {
 			if words[word] != 0 {
@@ -135,29 +144,9 @@ func ReadRoles(dir string) (map[string]lists.Word, error) {
 			if word != norm.NFC.String(strings.ToLower(word)) {
 				return fmt.Errorf("%s is not in lower case and NFC", word)
 			}
-			words[word] = class
+			words[word] = entry
 		}
 		return nil
 	})
 	return words, err
-}
-
-// parseClass reads a class with its marks.
-func parseClass(text string) (lists.Word, error) {
-	name, marks, _ := strings.Cut(text, "/")
-	class := lists.RoleNamed(name)
-	if class == lists.NoRole {
-		return 0, fmt.Errorf("%q is not a class of words; lists/role.go has them", name)
-	}
-	word := lists.Word(class)
-	for marks != "" {
-		var mark string
-		mark, marks, _ = strings.Cut(marks, "/")
-		m := lists.MarkNamed(mark)
-		if m == 0 || lists.Word(class).Role() == lists.NoRole {
-			return 0, fmt.Errorf("%q is not a mark of %s words; lists/role.go has them", mark, name)
-		}
-		word |= m
-	}
-	return word, nil
 }

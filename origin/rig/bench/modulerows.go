@@ -305,7 +305,7 @@ func (l *lab) scaledLists(ctx context.Context, tenths int) ([]byte, error) {
 	if err := scaleDomains(filepath.Join(dir, "sources", "domains.txt"), tenths); err != nil {
 		return nil, err
 	}
-	pack := exec.CommandContext(ctx, "go", "run", "./lists/pack", "-dir", dir)
+	pack := exec.CommandContext(ctx, "go", "run", "./lists/cmd", "pack", "--dir", dir)
 	pack.Dir = root
 	if _, err := pack.Output(); err != nil {
 		return nil, origintest.Explain(err)

@@ -1,4 +1,4 @@
-package published
+package main
 
 import (
 	"testing"
@@ -35,32 +35,32 @@ func TestReaders(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	s := Source{Letter: 'X', file: "list", read: readLines}
+	s := source{letter: 'X', file: "list", read: readLines}
 	for content, want := range map[string]string{"a.example": "", "": "no domains in it"} {
-		_, err := s.Read(&registry.Package{Name: "p", Version: "1", Files: map[string][]byte{"list": []byte(content)}})
+		_, err := s.names(&registry.Package{Name: "p", Version: "1", Files: map[string][]byte{"list": []byte(content)}})
 		if want == "" {
 			require.NoError(t, err)
 		} else {
 			require.ErrorContains(t, err, want)
 		}
 	}
-	_, err := s.Read(&registry.Package{Name: "p", Version: "1"})
+	_, err := s.names(&registry.Package{Name: "p", Version: "1"})
 	require.EqualError(t, err, "p@1 has no file list: has the package changed?")
 }
 
 func TestVote(t *testing.T) {
 	votes := map[string]tables.Votes{"a.example": "D"}
-	Source{Letter: 'M'}.Vote(votes, []string{"A.example", "a.example", "no domain", "user@a.example", "localhost"})
+	source{letter: 'M'}.vote(votes, []string{"A.example", "a.example", "no domain", "user@a.example", "localhost"})
 	require.Equal(t, map[string]tables.Votes{"a.example": "DM"}, votes)
 }
 
 // TestSources checks that a letter is one source's, and a package too.
 func TestSources(t *testing.T) {
 	letters, packages := map[byte]bool{}, map[string]bool{}
-	for _, s := range Sources {
-		require.False(t, letters[s.Letter])
-		require.False(t, packages[s.Registry.Name+s.Package])
-		letters[s.Letter], packages[s.Registry.Name+s.Package] = true, true
+	for _, s := range published {
+		require.False(t, letters[s.letter])
+		require.False(t, packages[s.registry.Name+s.pkg])
+		letters[s.letter], packages[s.registry.Name+s.pkg] = true, true
 	}
 }
 
@@ -71,13 +71,13 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"domains":{"a.example":{}}}`))
 	f.Add([]byte(`new Set(["a.example"])`))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		for _, s := range Sources {
-			names, err := s.Read(&registry.Package{Files: map[string][]byte{s.file: file}})
+		for _, s := range published {
+			names, err := s.names(&registry.Package{Files: map[string][]byte{s.file: file}})
 			if err != nil {
 				continue
 			}
 			votes := map[string]tables.Votes{}
-			s.Vote(votes, names)
+			s.vote(votes, names)
 			require.LessOrEqual(t, len(votes), len(names))
 			for name := range votes {
 				again, err := tables.Canonical(name)

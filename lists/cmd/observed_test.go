@@ -1,4 +1,4 @@
-package published
+package main
 
 import (
 	"fmt"
@@ -22,35 +22,28 @@ func burners(n int) string {
 	return list.String()
 }
 
-const observedDay = "2026-08-22"
-
-func TestReadObserved(t *testing.T) {
+func TestReadSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, observedName), []byte("\n Burner0.EXAMPLE \r\n"+burners(200)), 0o644))
-	history := filepath.Join(dir, "history.json")
-	require.NoError(t, os.WriteFile(history, []byte(`{"`+strings.ReplaceAll(strings.TrimSpace(burners(200)), "\n", `":"`+observedDay+`","`)+`":"`+observedDay+`"}`), 0o644))
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
-	for _, from := range []string{dir, filepath.Join(dir, observedName), server.URL + "/" + observedName, history} {
-		s, err := ReadObserved(from, observedDay, 400)
+	for _, from := range []string{dir, filepath.Join(dir, observedName), server.URL + "/" + observedName} {
+		s, err := readSnapshot(from, 400)
 		require.NoError(t, err, from)
-		require.Len(t, s.Days, 200)
-		require.Equal(t, observedDay, s.Days["burner0.example"])
-		require.Empty(t, s.Skipped)
-		require.Regexp(t, `^sha256:[0-9a-f]{64}$`, s.Integrity)
+		require.Len(t, s.names, 200)
+		require.Equal(t, "burner0.example", s.names[0])
+		require.Empty(t, s.skipped)
+		require.Regexp(t, `^sha256:[0-9a-f]{64}$`, s.integrity)
 	}
 }
 
 // A public suffix and a broken name are left out, and named.
 func TestObservedSkips(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, observedName), []byte(burners(300)+"co.uk\nddns.net\nno domain\n"), 0o644))
-	s, err := ReadObserved(dir, observedDay, 0)
+	s, err := parseSnapshot([]byte(burners(300)+"co.uk\nddns.net\nno domain\n"), 0)
 	require.NoError(t, err)
-	require.Len(t, s.Days, 300)
-	require.Len(t, s.Skipped, 3)
-	require.Equal(t, []string{"co.uk is a public suffix", "ddns.net is a public suffix"}, s.Skipped[:2])
-	require.ErrorContains(t, s.complete(700), "it may be cut off")
+	require.Len(t, s.names, 300)
+	require.Len(t, s.skipped, 3)
+	require.Equal(t, []string{"co.uk is a public suffix", "ddns.net is a public suffix"}, s.skipped[:2])
 }
 
 // What a server may send in place of the list is refused, with the reason.
@@ -74,14 +67,14 @@ func TestObservedIsRefused(t *testing.T) {
 		}, "the connection ended before the file did"},
 	} {
 		server := httptest.NewServer(c.serve)
-		_, err := ReadObserved(server.URL, observedDay, before)
+		_, err := readSnapshot(server.URL, before)
 		server.Close()
 		require.ErrorContains(t, err, c.want, name)
 		require.ErrorContains(t, err, "the list of observed domains at "+server.URL)
 	}
-	_, err := ReadObserved(t.TempDir(), observedDay, 0)
+	_, err := readSnapshot(t.TempDir(), 0)
 	require.ErrorContains(t, err, observedName)
-	_, err = ReadObserved("http://127.0.0.1:1/list", observedDay, 0)
+	_, err = readSnapshot("http://127.0.0.1:1/list", 0)
 	require.ErrorContains(t, err, "refused")
 }
 
@@ -89,28 +82,19 @@ func text(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }
 }
 
-// FuzzObserved reads anything as a list and as a history: what it returns are domains
-// that can be entries, and days.
+// FuzzObserved reads anything as a list: what it returns are domains.
 func FuzzObserved(f *testing.F) {
 	f.Add([]byte(burners(100)))
 	f.Add([]byte("co.uk\n\xff\n"))
-	f.Add([]byte(`{"a.example":"2026-08-22"}`))
-	f.Add([]byte(`{"a.example":"today"}`))
-	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, file []byte) {
-		for _, name := range []string{observedName, "history.json"} {
-			path := filepath.Join(dir, name)
-			require.NoError(t, os.WriteFile(path, file, 0o644))
-			s, err := readObserved(path, observedDay)
-			if err != nil {
-				continue
-			}
-			for domain, day := range s.Days {
-				require.Len(t, day, len(observedDay))
-				again, err := tables.Canonical(domain)
-				require.NoError(t, err)
-				require.Equal(t, domain, again)
-			}
+		s, err := parseSnapshot(file, 0)
+		if err != nil {
+			return
+		}
+		for _, domain := range s.names {
+			again, err := tables.Canonical(domain)
+			require.NoError(t, err)
+			require.Equal(t, domain, again)
 		}
 	})
 }

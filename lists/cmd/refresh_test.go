@@ -1,7 +1,9 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,22 +11,54 @@ import (
 	"testing"
 
 	"github.com/addrspec/addrspec/lists"
-	"github.com/addrspec/addrspec/lists/internal/published"
 	"github.com/addrspec/addrspec/lists/internal/tables"
-	"github.com/addrspec/addrspec/lists/registry/registrytest"
 	"github.com/stretchr/testify/require"
 )
 
+// npmPackages is a directory with the packages that a fake command npm knows: the
+// tarball of each specification, with the name of its version.
+type npmPackages string
+
+// fakeNPM puts a command npm on the PATH that knows the packages of publish.
+func fakeNPM(t *testing.T) npmPackages {
+	bin, packages := t.TempDir(), t.TempDir()
+	script := fmt.Sprintf(`#!/bin/sh
+cd %s
+[ -f "$5.tgz" ] || { echo "E404 $5" >&2; exit 1; }
+cp "$5.tgz" "$4/$(cat "$5.name")"
+`, packages)
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755))
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	return npmPackages(packages)
+}
+
+// publish adds a package of one file as the newest version.
+func (n npmPackages) publish(t *testing.T, name, version, path, content string) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	require.NoError(t, w.WriteHeader(&tar.Header{Name: path, Size: int64(len(content)), Mode: 0o644}))
+	_, err := w.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.NoError(t, z.Close())
+	for _, spec := range []string{name, name + "@" + version} {
+		at := filepath.Join(string(n), spec)
+		require.NoError(t, os.WriteFile(at+".tgz", b.Bytes(), 0o644))
+		require.NoError(t, os.WriteFile(at+".name", []byte(name+"-"+version+".tgz"), 0o644))
+	}
+}
+
 // fakeSources are three of the real sources, with packages of npm.
-func fakeSources(t *testing.T, npm registrytest.NPM) (sources []published.Source) {
-	for _, s := range published.Sources {
-		if strings.ContainsRune("KIB", rune(s.Letter)) {
+func fakeSources(t *testing.T, npm npmPackages) (sources []source) {
+	for _, s := range published {
+		if strings.ContainsRune("KIB", rune(s.letter)) {
 			sources = append(sources, s)
 		}
 	}
-	npm.Publish(t, "fakefilter", "0.1.1", "package/json/data.json", `{"domains":{"a.example":{}}}`)
-	npm.Publish(t, "disposable-email-domains", "1.0.1", "package/index.json", `["a.example","b.example"]`)
-	npm.Publish(t, "burner-email-providers", "1.0.1", "package/emails.txt", "c.example\n")
+	npm.publish(t, "fakefilter", "0.1.1", "package/json/data.json", `{"domains":{"a.example":{}}}`)
+	npm.publish(t, "disposable-email-domains", "1.0.1", "package/index.json", `["a.example","b.example"]`)
+	npm.publish(t, "burner-email-providers", "1.0.1", "package/emails.txt", "c.example\n")
 	return sources
 }
 
@@ -47,8 +81,8 @@ func sourcesDir(t *testing.T) (dir string, files func() string) {
 	}
 }
 
-func refresh(t *testing.T, sources []published.Source, dir string, latest bool) error {
-	f, err := gather(sources, dir, latest, "")
+func refresh(t *testing.T, sources []source, dir string, latest bool) error {
+	f, err := refresher{Dir: dir, Latest: latest}.gather(sources)
 	if err != nil {
 		return err
 	}
@@ -56,7 +90,7 @@ func refresh(t *testing.T, sources []published.Source, dir string, latest bool) 
 }
 
 func TestRefresh(t *testing.T) {
-	npm := registrytest.FakeNPM(t)
+	npm := fakeNPM(t)
 	sources := fakeSources(t, npm)
 	dir, files := sourcesDir(t)
 	require.NoError(t, refresh(t, sources, dir, true))
@@ -65,7 +99,7 @@ func TestRefresh(t *testing.T) {
 	require.Contains(t, first, "checked "+today()+"\n")
 	require.Contains(t, first, "I npm:disposable-email-domains@1.0.1 MIT "+today()+" 2 sha512-")
 
-	// A later refresh without -latest changes nothing, with it the day it was checked.
+	// A later refresh without --latest changes nothing, with it the day it was checked.
 	older := strings.ReplaceAll(first[strings.Index(first, "provenance.txt:\n")+16:], today(), "2026-11-20")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sources", "provenance.txt"), []byte(older), 0o644))
 	require.NoError(t, refresh(t, sources, dir, false))
@@ -74,7 +108,7 @@ func TestRefresh(t *testing.T) {
 	require.Contains(t, files(), strings.Replace(older, "checked 2026-11-20", "checked "+today(), 1))
 
 	// A new version gets the day on which it was fetched.
-	npm.Publish(t, "disposable-email-domains", "1.0.2", "package/index.json", `["a.example"]`)
+	npm.publish(t, "disposable-email-domains", "1.0.2", "package/index.json", `["a.example"]`)
 	require.NoError(t, refresh(t, sources, dir, true))
 	require.Contains(t, files(), "I npm:disposable-email-domains@1.0.2 MIT "+today()+" 1 sha512-")
 }
@@ -82,7 +116,7 @@ func TestRefresh(t *testing.T) {
 // TestRefreshObserved: a list of observed domains adds to what was observed before, and a
 // refresh without one keeps it.
 func TestRefreshObserved(t *testing.T) {
-	sources := fakeSources(t, registrytest.FakeNPM(t))
+	sources := fakeSources(t, fakeNPM(t))
 	dir, files := sourcesDir(t)
 	const known = "burner.example 2026-01-01\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sources", "observed.txt"), []byte(known), 0o644))
@@ -92,7 +126,7 @@ func TestRefreshObserved(t *testing.T) {
 	}
 	from := filepath.Join(t.TempDir(), "disposable-email-domains.txt")
 	require.NoError(t, os.WriteFile(from, []byte(list), 0o644))
-	f, err := gather(sources, dir, true, from)
+	f, err := refresher{Dir: dir, Latest: true, Observed: from}.gather(sources)
 	require.NoError(t, err)
 	require.Equal(t, []string{"co.uk is a public suffix"}, f.skipped)
 	require.NoError(t, f.write(dir))
@@ -104,30 +138,29 @@ func TestRefreshObserved(t *testing.T) {
 	require.Equal(t, before, files())
 
 	require.NoError(t, os.WriteFile(from, []byte(list[:len(list)/2]), 0o644))
-	_, err = gather(sources, dir, true, from)
+	_, err = refresher{Dir: dir, Latest: true, Observed: from}.gather(sources)
 	require.ErrorContains(t, err, "source C: the list of observed domains at "+from)
-	require.ErrorContains(t, err, "nothing was written")
 }
 
 // TestRefreshFails checks that a failure names the source and writes nothing.
 func TestRefreshFails(t *testing.T) {
-	npm := registrytest.FakeNPM(t)
+	npm := fakeNPM(t)
 	sources := fakeSources(t, npm)
 	dir, files := sourcesDir(t)
 	require.NoError(t, refresh(t, sources, dir, true))
 	before := files()
 
-	npm.Publish(t, "disposable-email-domains", "1.0.1", "package/index.json", `["other.example"]`)
+	npm.publish(t, "disposable-email-domains", "1.0.1", "package/index.json", `["other.example"]`)
 	require.ErrorContains(t, refresh(t, sources, dir, false), "source I: disposable-email-domains@1.0.1: integrity is sha512-")
-	npm.Publish(t, "disposable-email-domains", "1.0.2", "package/list.json", `["other.example"]`)
+	npm.publish(t, "disposable-email-domains", "1.0.2", "package/list.json", `["other.example"]`)
 	require.ErrorContains(t, refresh(t, sources, dir, true),
 		"source I: disposable-email-domains@1.0.2 has no file package/index.json: has the package changed?")
-	npm.Unpublish(t, "disposable-email-domains", "1.0.2")
+	require.NoError(t, os.Remove(filepath.Join(string(npm), "disposable-email-domains.tgz")))
 	err := refresh(t, sources, dir, true)
-	require.ErrorContains(t, err, "source I: npm package disposable-email-domains: npm pack")
-	require.ErrorContains(t, err, "E404 disposable-email-domains\nnothing was written")
+	require.ErrorContains(t, err, "source I: npm package disposable-email-domains: npm pack --silent")
+	require.ErrorContains(t, err, "E404 disposable-email-domains")
 	t.Setenv("PATH", t.TempDir())
-	require.ErrorContains(t, refresh(t, published.Sources, dir, true),
+	require.ErrorContains(t, refresh(t, published, dir, true),
 		"source D: pypi package disposable-email-domains: python3 is not installed")
 	require.Equal(t, before, files())
 }
@@ -172,5 +205,5 @@ func TestReportShortensLongGroups(t *testing.T) {
 	}
 	var out bytes.Buffer
 	report(&out, tables.Map{}, after, nil, false)
-	require.Contains(t, out.String(), "\tt-long-name.example\n\t... and 6 more (-all shows them)\n")
+	require.Contains(t, out.String(), "\tt-long-name.example\n\t... and 6 more (--all shows them)\n")
 }

@@ -1,32 +1,32 @@
-// Package published has the published lists of domains that the merge rule
-// uses: where each comes from and how to read it.
-package published
+package main
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/lists/internal/tables"
 	"github.com/addrspec/addrspec/lists/registry"
 )
 
-// Source is a published list: a file of domains in a package of a registry.
-type Source struct {
-	Letter   byte // its mark in sources/domains.txt
-	Registry *registry.Registry
-	Package  string
-	Licence  string
+// source is a published list: a file of domains in a package of a registry.
+type source struct {
+	letter   byte // its mark in sources/domains.txt
+	registry *registry.Registry
+	pkg      string
+	licence  string
 	file     string // in the package, with the domains
 	read     func(file []byte) ([]string, error)
-	Remark   string // for sources/provenance.txt
+	remark   string // for sources/provenance.txt
 }
 
-// Sources has every published list in use. They are in the order of the letters in
+// published has every published list in use. They are in the order of the letters in
 // domains.txt.
-var Sources = []Source{
+var published = []source{
 	{'D', registry.PyPI, "disposable-email-domains", "MIT", "disposable_email_domains/__init__.py", readPython,
 		"disposable; mirrors the list of that name on GitHub, which requires proof of each entry"},
 	{'K', registry.NPM, "fakefilter", "BSD-3-Clause", "package/json/data.json", readFakefilter,
@@ -43,28 +43,53 @@ var Sources = []Source{
 		"public, with disposables among them; counts only together with F and without D, K, M"},
 }
 
-// Read returns the domains in a fetched package, as they are written there.
-func (s Source) Read(p *registry.Package) ([]string, error) {
+// fetch fetches a source, adds its votes and returns its row. If it is not
+// pinned or latest is set, it fetches the newest version.
+func (s source) fetch(pinned tables.Source, latest bool, votes map[string]tables.Votes) (tables.Source, error) {
+	spec := pinned.Package
+	if spec == "" || latest {
+		spec = s.pkg
+	}
+	got, err := s.registry.Fetch(spec)
+	if err != nil {
+		return pinned, err
+	}
+	row := tables.Source{Letter: string(s.letter), Registry: s.registry.Name, Package: got.Name + "@" + got.Version,
+		Licence: s.licence, Fetched: today(), Integrity: got.Integrity, Remark: s.remark}
+	if row.Package == pinned.Package {
+		row.Fetched = pinned.Fetched
+		if row.Integrity != pinned.Integrity {
+			return row, fmt.Errorf("%s: integrity is %s, provenance.txt has %s", spec, row.Integrity, pinned.Integrity)
+		}
+	}
+	names, err := s.names(got)
+	row.Count = fmt.Sprint(len(names))
+	s.vote(votes, names)
+	return row, err
+}
+
+// names returns the domains in a fetched package, as they are written there.
+func (s source) names(p *registry.Package) ([]string, error) {
 	file, found := p.Files[s.file]
 	if !found {
 		return nil, fmt.Errorf("%s@%s has no file %s: has the package changed?", p.Name, p.Version, s.file)
 	}
 	names, err := s.read(file)
+	if err == nil && len(names) == 0 {
+		err = errors.New("no domains in it: has the package changed?")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s of %s@%s: %w", s.file, p.Name, p.Version, err)
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%s of %s@%s: no domains in it: has the package changed?", s.file, p.Name, p.Version)
 	}
 	return names, nil
 }
 
-// Vote adds the letter of s, once, to the votes of each name that is a domain.
-func (s Source) Vote(votes map[string]tables.Votes, names []string) {
+// vote adds the letter of s, once, to the votes of each name that is a domain.
+func (s source) vote(votes map[string]tables.Votes, names []string) {
 	for _, written := range names {
 		name, err := tables.Canonical(written)
-		if err == nil && !votes[name].Any(string(s.Letter)) {
-			votes[name] += tables.Votes(s.Letter)
+		if err == nil && !votes[name].Any(string(s.letter)) {
+			votes[name] += tables.Votes(s.letter)
 		}
 	}
 }
@@ -76,18 +101,13 @@ func readArray(file []byte) (names []string, err error) {
 }
 
 // readLines reads one name per line.
-func readLines(file []byte) ([]string, error) {
-	return strings.Fields(string(file)), nil
-}
+func readLines(file []byte) ([]string, error) { return strings.Fields(string(file)), nil }
 
 // readFakefilter reads the keys of the object "domains".
-func readFakefilter(file []byte) (names []string, err error) {
+func readFakefilter(file []byte) ([]string, error) {
 	var data struct{ Domains map[string]struct{} }
-	err = json.Unmarshal(file, &data)
-	for name := range data.Domains {
-		names = append(names, name)
-	}
-	return names, err
+	err := json.Unmarshal(file, &data)
+	return slices.Collect(maps.Keys(data.Domains)), err
 }
 
 // readMailchecker reads the only array literal of the package's JavaScript.

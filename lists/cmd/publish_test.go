@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,43 +29,39 @@ func keyFile(t *testing.T) (path string, key feed.PublicKey) {
 
 func TestPublish(t *testing.T) {
 	path, key := keyFile(t)
-	p := publisher{key: path, blob: "../lists.blob", dir: filepath.Join(t.TempDir(), "a", "feed"), expires: days(30)}
-	var out bytes.Buffer
-	require.NoError(t, run(p, strings.NewReader(""), &out))
-	require.Contains(t, out.String(), "--lists-key "+key.String())
-	require.NotContains(t, out.String(), path, "the secret key's place is nobody's concern")
-	release, err := store.File{Path: filepath.Join(p.dir, feed.BlobName), Key: key}.Read()
+	p := publisher{Key: path, Blob: "../lists.blob", Feed: filepath.Join(t.TempDir(), "a", "feed"), Expires: lifetime(30 * day)}
+	require.NoError(t, p.Run())
+	release, err := store.File{Path: filepath.Join(p.Feed, feed.BlobName), Key: key}.Read()
 	require.NoError(t, err)
 	require.NoError(t, release.Fresh(time.Now()))
 	require.Equal(t, 30*24*time.Hour, release.Expires.Sub(release.Signed))
 
-	text, err := os.ReadFile(filepath.Join(p.dir, feed.SummaryName))
+	text, err := os.ReadFile(filepath.Join(p.Feed, feed.SummaryName))
 	require.NoError(t, err)
 	var summary feed.Summary
 	require.NoError(t, json.Unmarshal(text, &summary))
 	require.Equal(t, release.Summary(), summary)
-	require.NoError(t, run(p, strings.NewReader(""), &out), "publishing again replaces the feed")
-	entries, err := os.ReadDir(p.dir)
+	require.NoError(t, p.Run(), "publishing again replaces the feed")
+	entries, err := os.ReadDir(p.Feed)
 	require.NoError(t, err)
 	require.Len(t, entries, 5)
 }
 
 func TestPublishRefuses(t *testing.T) {
 	path, _ := keyFile(t)
-	good := publisher{key: path, blob: "../lists.blob", dir: t.TempDir(), expires: days(1)}
+	good := publisher{Key: path, Blob: "../lists.blob", Feed: t.TempDir(), Expires: lifetime(day)}
 	refuse := func(words string, change func(*publisher)) {
 		t.Helper()
 		p := good
 		change(&p)
-		require.ErrorContains(t, run(p, strings.NewReader(""), new(bytes.Buffer)), words)
+		require.ErrorContains(t, p.Run(), words)
 	}
 	damaged := filepath.Join(t.TempDir(), "damaged.blob")
 	require.NoError(t, os.WriteFile(damaged, []byte("addrspec"), 0o600))
-	refuse("-key is missing", func(p *publisher) { p.key = "" })
-	refuse("no such file", func(p *publisher) { p.key += "x" })
-	refuse("not a secret key", func(p *publisher) { p.key = "main.go" })
-	refuse("damaged", func(p *publisher) { p.blob = damaged })
-	refuse("not a directory", func(p *publisher) { p.dir = damaged })
+	refuse("no such file", func(p *publisher) { p.Key += "x" })
+	refuse("not a secret key", func(p *publisher) { p.Key = "main.go" })
+	refuse("damaged", func(p *publisher) { p.Blob = damaged })
+	refuse("not a directory", func(p *publisher) { p.Feed = damaged })
 
 	// Lists from a clock in the future: clients would refuse all that follow.
 	future := time.Now().Add(time.Hour)
@@ -78,7 +71,7 @@ func TestPublishRefuses(t *testing.T) {
 	require.NoError(t, err)
 	blob, err := os.ReadFile("../lists.blob")
 	require.NoError(t, err)
-	feedtest.Write(t, good.dir, blob, feedtest.Sign(t, secret, blob, future).Text)
+	feedtest.Write(t, good.Feed, blob, feedtest.Sign(t, secret, blob, future).Text)
 	refuse("in the future", func(*publisher) {})
 }
 
@@ -107,10 +100,6 @@ func TestLifetime(t *testing.T) {
 	for _, text := range []string{"", "d", "0d", "-1d", "367d", "99999d", "59m", "30", "30 d"} {
 		require.ErrorContains(t, new(lifetime).UnmarshalText([]byte(text)), "1h to 366d", text)
 	}
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	var l lifetime
-	flags.TextVar(&l, "expires", days(30), "")
-	require.Equal(t, "30d", flags.Lookup("expires").DefValue)
 }
 
 // changesOf reads and verifies the changes of a feed.
@@ -138,49 +127,49 @@ func withRows(t *testing.T, text string) (path string) {
 // The feed says what its newest lists changed, also after they were published again.
 func TestPublishChanges(t *testing.T) {
 	path, key := keyFile(t)
-	p := publisher{key: path, blob: "../lists.blob", dir: t.TempDir(), expires: days(30)}
+	p := publisher{Key: path, Blob: "../lists.blob", Feed: t.TempDir(), Expires: lifetime(30 * day)}
 	publish := func() *feed.Changes {
 		t.Helper()
 		republish(t, p)
-		return changesOf(t, p.dir, key)
+		return changesOf(t, p.Feed, key)
 	}
 	first := publish()
 	require.Equal(t, &feed.Changes{Version: lists.Default().Version(), Rows: []feed.Change{}}, first, "the first publication has nothing before it")
 	require.Equal(t, first, publish())
 
-	p.blob = withRows(t, "[disposable]\nburner.example\n[known]\nmailinator.com\n")
+	p.Blob = withRows(t, "[disposable]\nburner.example\n[known]\nmailinator.com\n")
 	second := publish()
 	require.Equal(t, first.Version, *second.Since)
 	require.NotEqual(t, first.Version, second.Version)
 	require.Equal(t, []int{2, 1, 3}, []int{second.Added, second.Removed, len(second.Rows)})
 	require.Equal(t, second, publish(), "published again")
 
-	summary := filepath.Join(p.dir, feed.ChangesName)
+	summary := filepath.Join(p.Feed, feed.ChangesName)
 	require.NoError(t, os.WriteFile(summary, []byte("{}"), 0o600))
 	lost := publish()
 	require.Equal(t, &feed.Changes{Version: second.Version, Rows: []feed.Change{}}, lost, "what was before is not known any more")
 
-	p.blob = "../lists.blob"
+	p.Blob = "../lists.blob"
 	back := publish()
 	require.Equal(t, second.Version, *back.Since)
 	require.Equal(t, []int{1, 2}, []int{back.Added, back.Removed})
 
 	other, otherKey := keyFile(t)
-	p.key = other
+	p.Key = other
 	republish(t, p)
-	require.Nil(t, changesOf(t, p.dir, otherKey).Since, "the lists before are of another key")
+	require.Nil(t, changesOf(t, p.Feed, otherKey).Since, "the lists before are of another key")
 }
 
 // republish publishes as if the lists in the feed had been signed a minute before.
 func republish(t *testing.T, p publisher) {
 	t.Helper()
-	text, err := os.ReadFile(p.key)
+	text, err := os.ReadFile(p.Key)
 	require.NoError(t, err)
 	secret, err := feed.ParseSecretKey(text, nil)
 	require.NoError(t, err)
-	file := store.File{Path: filepath.Join(p.dir, feed.BlobName), Key: secret.Public()}
+	file := store.File{Path: filepath.Join(p.Feed, feed.BlobName), Key: secret.Public()}
 	if r, err := file.Read(); err == nil {
-		feedtest.Write(t, p.dir, r.Blob, feedtest.Sign(t, secret, r.Blob, r.Signed.Add(-time.Minute)).Text)
+		feedtest.Write(t, p.Feed, r.Blob, feedtest.Sign(t, secret, r.Blob, r.Signed.Add(-time.Minute)).Text)
 	}
-	require.NoError(t, run(p, strings.NewReader(""), new(bytes.Buffer)))
+	require.NoError(t, p.Run())
 }

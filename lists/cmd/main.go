@@ -1,0 +1,118 @@
+// Command cmd makes the lists from their tables:
+//
+//	go run ./lists/cmd pack [--dir lists]
+//	go run ./lists/cmd refresh [--dir lists] [--latest] [--observed DIR|URL] [--all]
+//	go run ./lists/cmd publish --key lists.key [--blob lists/lists.blob] [--feed dist/feed] [--expires 30d]
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/internal/blob"
+	"github.com/addrspec/addrspec/lists/internal/tables"
+)
+
+func main() {
+	var program struct {
+		Pack    packer    `cmd:"" help:"Pack the tables into lists.blob. The same tables give the same bytes."`
+		Refresh refresher `cmd:"" help:"Fetch the published domain lists, write what the merge rule can use of them to sources/, and print the changes."`
+		Publish publisher `cmd:"" help:"Sign lists.blob and write a feed, from which services and workers take newer lists."`
+	}
+	command := kong.Parse(&program, kong.Name("lists"))
+	command.FatalIfErrorf(command.Run())
+}
+
+// packer packs the tables. Names that no list has carried for 18 months are dropped, and
+// listed in sources/dropped.txt.
+type packer struct {
+	Dir string `default:"lists" help:"Directory of the tables."`
+}
+
+// Run writes lists.blob and sources/dropped.txt and prints what that changes.
+func (p packer) Run() error {
+	packed, dropped, err := p.pack()
+	if err != nil {
+		return err
+	}
+	for path, content := range map[string][]byte{"lists.blob": packed, "sources/dropped.txt": dropped} {
+		path = filepath.Join(p.Dir, path)
+		before, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		if bytes.Equal(before, content) {
+			fmt.Printf("%s: %d bytes, unchanged\n", path, len(content))
+			continue
+		}
+		fmt.Printf("%s: %d bytes, changed\n", path, len(content))
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pack returns the blob of the tables, and the text of sources/dropped.txt.
+func (p packer) pack() (packed, dropped []byte, err error) {
+	var failed error
+	domains := read(&failed, p.Dir, tables.Merge)
+	roles := read(&failed, p.Dir, tables.ReadRoles)
+	targets := read(&failed, p.Dir, tables.ReadTargets)
+	topLevels := read(&failed, p.Dir, tables.ReadTopLevels)
+	checked := read(&failed, p.Dir, tables.ReadChecked)
+	identities := read(&failed, p.Dir, tables.ReadIdentities)
+	carriers := read(&failed, p.Dir, tables.ReadCarriers)
+	exchanges := read(&failed, p.Dir, tables.ReadExchanges)
+	if failed != nil {
+		return nil, nil, failed
+	}
+	c := blob.Content{
+		Date:      strings.ReplaceAll(checked, "-", "."),
+		Domains:   make(map[string]blob.Kind, len(domains)),
+		Sources:   carriers.Sources,
+		Roles:     roles,
+		Targets:   targets,
+		TopLevels: topLevels,
+		Providers: identities.Providers,
+		Rules:     identities.Rules,
+		Exchanges: make(map[string]int, len(exchanges)),
+	}
+	for name, e := range domains {
+		c.Domains[name] = blob.Kind{Class: e.Class, Subdomains: e.Subdomains, Carriers: carriers.Of(name)}
+	}
+	for _, row := range exchanges {
+		operator := lists.Exchange{Class: row.Class, Provider: row.Provider}
+		n := slices.Index(c.Operators, operator)
+		if n < 0 {
+			n, c.Operators = len(c.Operators), append(c.Operators, operator)
+		}
+		c.Exchanges[row.Suffix] = n + 1
+	}
+	names, err := tables.Dropped(p.Dir, domains)
+	if err != nil {
+		return nil, nil, err
+	}
+	dropped = fmt.Appendf(nil, "# Throw-away domains that no list has carried for 18 months, which the blob does not\n"+
+		"# have any more: %d. Written by \"go run ./lists/cmd pack\"; not edited by hand.\n", len(names))
+	for _, name := range names {
+		dropped = fmt.Appendln(dropped, name)
+	}
+	packed, err = blob.Pack(c)
+	return packed, dropped, err
+}
+
+// read reads a table in dir, and adds its error to failed.
+func read[T any](failed *error, dir string, table func(dir string) (T, error)) T {
+	content, err := table(dir)
+	*failed = errors.Join(*failed, err)
+	return content
+}
