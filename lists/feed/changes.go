@@ -71,17 +71,9 @@ func Compare(before, after *lists.Lists) *Changes {
 	slices.SortFunc(rows, func(a, b Change) int {
 		return cmp.Or(strings.Compare(a.Domain, b.Domain), -strings.Compare(string(a.Change), string(b.Change)))
 	})
-	for i := range rows {
-		rows[i].Day = strings.ReplaceAll(new.Date, ".", "-")
-	}
-	c.addAll(rows)
-	return c
-}
-
-// addAll counts the rows and adds those that fit.
-func (c *Changes) addAll(rows []Change) {
 	size := 0
 	for _, row := range rows {
+		row.Day = strings.ReplaceAll(new.Date, ".", "-")
 		if row.Change == WasAdded {
 			c.Added++
 		} else {
@@ -89,10 +81,32 @@ func (c *Changes) addAll(rows []Change) {
 		}
 		text, _ := json.Marshal(row) // never an error: names are ASCII
 		size += len(text) + len(",\n")
-		if c.Truncated = c.Truncated || len(c.Rows) == MaxChanges || size > MaxChangesSize-1<<10; !c.Truncated {
+		c.Truncated = c.Truncated || len(c.Rows) == MaxChanges || size > MaxChangesSize-1<<10
+		if !c.Truncated {
 			c.Rows = append(c.Rows, row)
 		}
 	}
+	return c
+}
+
+// missing returns the entries of a that b has not.
+func missing(a, b blob.Content, kind ChangeKind) (rows []Change) {
+	for domain, k := range a.Domains {
+		other := b.Domains[domain]
+		if other.Class == k.Class && other.Subdomains == k.Subdomains {
+			continue
+		}
+		row := Change{Domain: domain, Change: kind, Class: k.Class.String(), Subdomains: k.Subdomains, Sources: []string{}}
+		for i, s := range a.Sources {
+			if k.Carriers>>i&1 == 0 {
+				continue
+			}
+			row.Sources = append(row.Sources, s.Name)
+			row.FirstDay = cmp.Or(row.FirstDay, sources.FirstDay(s.Name, domain))
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // Text returns the content of the file, with a line for each change.
@@ -139,24 +153,4 @@ func (k PublicKey) OpenChanges(text, signature []byte) (*Changes, error) {
 		return nil, refuse(BadSignature, "the signature is not one of changes of lists")
 	}
 	return c, nil
-}
-
-// missing returns the entries of a that b has not.
-func missing(a, b blob.Content, kind ChangeKind) (rows []Change) {
-	for domain, k := range a.Domains {
-		other := b.Domains[domain]
-		if other.Class == k.Class && other.Subdomains == k.Subdomains {
-			continue
-		}
-		row := Change{Domain: domain, Change: kind, Class: k.Class.String(), Subdomains: k.Subdomains, Sources: []string{}}
-		for i, s := range a.Sources {
-			if k.Carriers>>i&1 == 0 {
-				continue
-			}
-			row.Sources = append(row.Sources, s.Name)
-			row.FirstDay = cmp.Or(row.FirstDay, sources.FirstDay(s.Name, domain))
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }

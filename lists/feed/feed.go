@@ -3,7 +3,7 @@
 // A feed is a directory that any web server can serve: the blob, its signature, and
 // what people and monitors want to know.
 //
-//	lists.blob                   the blob that lists/pack writes
+//	lists.blob                   the blob that "go run ./lists/cmd pack" writes
 //	lists.blob.minisig           its signature, in the format of minisign
 //	lists.changes.json           the domains whose entries changed since the version before
 //	lists.changes.json.minisig   its signature, with the same key
@@ -25,14 +25,14 @@
 // [SecretKey.SignChanges] and [PublicKey.OpenChanges] do the same for changes.
 // Package store keeps a blob and its signature in files.
 //
-// The package does no I/O. It imports lists and aead.dev/minisign (MIT; its only
-// dependency is golang.org/x/crypto), which has keys with and without a password,
-// key pairs and both directions; github.com/jedisct1/go-minisign makes no keys
-// and does not limit the memory that a key file may ask for.
+// The package does no I/O.
 package feed
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/lists"
@@ -74,8 +74,7 @@ const (
 // Reasons has every reason, for programs that count them.
 var Reasons = []Reason{BadSignature, OtherKey, Damaged, OtherFormat, TooLarge, Older, Expired, NotYet, Fetching, Storing, Installing}
 
-// Error is a refusal: a sentence with the cause and the remedy. It
-// contains no key.
+// Error is a refusal: a sentence with the cause and the remedy, without a key.
 type Error struct {
 	Reason Reason
 	Text   string
@@ -149,14 +148,29 @@ func describe(l *lists.Lists, size int) Summary {
 
 // DescribeBlob opens a blob without a signature and summarizes it.
 func DescribeBlob(blob []byte) (Summary, error) {
+	opened, err := open(blob)
+	if err != nil {
+		return Summary{}, err
+	}
+	return describe(opened, len(blob)), nil
+}
+
+var errTooLarge = refuse(TooLarge, fmt.Sprintf("the lists are larger than %d MiB", MaxBlob>>20))
+
+// open opens a blob. This is where bytes from outside are checked, signed or not.
+func open(blob []byte) (*lists.Lists, error) {
 	if len(blob) > MaxBlob {
-		return Summary{}, tooLarge()
+		return nil, errTooLarge
 	}
 	opened, err := lists.Open(blob)
 	if err != nil {
-		return Summary{}, openError(err)
+		reason := Damaged
+		if errors.As(err, new(*lists.VersionError)) {
+			reason = OtherFormat
+		}
+		return nil, refuse(reason, strings.TrimPrefix(err.Error(), "lists: "))
 	}
-	return describe(opened, len(blob)), nil
+	return opened, nil
 }
 
 // DescribeBuiltIn summarizes the lists built into the program.

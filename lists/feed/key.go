@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"aead.dev/minisign"
-
-	"github.com/addrspec/addrspec/lists"
 )
 
 // PublicKey verifies signatures. Its zero value is no key.
@@ -84,11 +82,6 @@ func (k PublicKey) ID() string { return keyID(k.key.ID()) }
 
 func keyID(id uint64) string { return fmt.Sprintf("%016X", id) }
 
-// ed25519 returns the key for package ed25519.
-func (k PublicKey) ed25519() ed25519.PublicKey {
-	return decoded(k.key.String())[publicKeySize-ed25519.PublicKeySize:]
-}
-
 // SecretKey makes signatures.
 type SecretKey struct{ key minisign.PrivateKey }
 
@@ -102,11 +95,10 @@ func GenerateKey() (PublicKey, SecretKey, error) {
 // the key unencrypted, as minisign -W does. Encrypting it takes seconds and
 // 1 GiB of memory, as minisign's own does: it makes passwords slow to guess.
 func (k SecretKey) File(password string) ([]byte, error) {
-	if password == "" {
-		text, err := k.key.MarshalText()
-		return append(text, '\n'), err
+	text, err := k.key.MarshalText()
+	if password != "" {
+		text, err = minisign.EncryptKey(password, k.key)
 	}
-	text, err := minisign.EncryptKey(password, k.key)
 	return append(text, '\n'), err
 }
 
@@ -139,15 +131,14 @@ func (k SecretKey) Public() PublicKey { return PublicKey{k.key.Public().(minisig
 // Sign signs a blob. It returns an error unless blob is a blob that every
 // program accepts until expires.
 func (k SecretKey) Sign(blob []byte, signed, expires time.Time) (*Release, error) {
-	opened, err := lists.Open(blob)
+	opened, err := open(blob)
 	if err != nil {
-		return nil, openError(err)
+		return nil, err
 	}
-	s := Statement{opened.Version(), signed, expires}
 	if !expires.After(signed) {
 		return nil, fmt.Errorf("the signature would expire before it is made: give a time after %s", signed.Format(time.DateTime))
 	}
-	text, err := k.sign(blob, s.String(), "signature of addrspec's lists")
+	text, err := k.sign(blob, Statement{opened.Version(), signed, expires}.String(), "signature of addrspec's lists")
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +146,7 @@ func (k SecretKey) Sign(blob []byte, signed, expires time.Time) (*Release, error
 	if err != nil {
 		return nil, err
 	}
-	return signature.Open(blob)
+	return &Release{signature, blob, opened}, nil
 }
 
 // SignFile returns the signature of a file that is not a blob, such as the sums of a

@@ -41,18 +41,19 @@ func ReadStatement(text []byte) (Statement, error) {
 // Parse reads the text of a .minisig file. It verifies all but the blob: that k
 // made it, the algorithm, and the signature of the trusted comment.
 func (k PublicKey) Parse(text []byte) (Signature, error) {
-	decoded, err := decode(text)
+	read, err := decode(text)
 	if err != nil {
 		return Signature{}, err
 	}
-	if decoded.KeyID != k.key.ID() {
-		return Signature{}, refuse(OtherKey, fmt.Sprintf("the signature was made with the key %s, but the public key given is %s: give the key of this feed", keyID(decoded.KeyID), k.ID()))
+	if read.KeyID != k.key.ID() {
+		return Signature{}, refuse(OtherKey, fmt.Sprintf("the signature was made with the key %s, but the public key given is %s: give the key of this feed", keyID(read.KeyID), k.ID()))
 	}
-	signed := append(decoded.Signature[:], decoded.TrustedComment...)
-	if !ed25519.Verify(k.ed25519(), signed, decoded.CommentSignature[:]) {
+	signed := append(read.Signature[:], read.TrustedComment...)
+	verifier := ed25519.PublicKey(decoded(k.key.String())[publicKeySize-ed25519.PublicKeySize:])
+	if !ed25519.Verify(verifier, signed, read.CommentSignature[:]) {
 		return Signature{}, refuse(BadSignature, "the signature of the trusted comment is wrong: somebody has changed it, or the file is damaged")
 	}
-	statement, err := parseStatement(decoded.TrustedComment)
+	statement, err := parseStatement(read.TrustedComment)
 	return Signature{statement, text, k}, err
 }
 
@@ -63,8 +64,13 @@ func decode(text []byte) (*minisign.Signature, error) {
 	}
 	var signature minisign.Signature
 	err := signature.UnmarshalText(text)
-	if err == nil {
-		err = checkLines(string(text))
+	// minisign's decoder accepts further lines, and base64 whose last character has unused bits
+	// that are set. Refused, so that a signature has one spelling, and every program accepts
+	// the same ones.
+	if lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"); err == nil && len(lines) != 4 {
+		err = errors.New("it does not have four lines")
+	} else if err == nil && (decoded(strings.TrimSuffix(lines[1], "\r")) == nil || decoded(strings.TrimSuffix(lines[3], "\r")) == nil) {
+		err = errors.New("illegal base64 data")
 	}
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "minisign: ")
@@ -76,63 +82,26 @@ func decode(text []byte) (*minisign.Signature, error) {
 	return &signature, nil
 }
 
-// checkLines refuses two things that minisign's decoder accepts: further lines, and base64
-// whose last character has unused bits that are set. So a signature has one
-// spelling, and every program accepts the same ones.
-func checkLines(text string) error {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) != 4 {
-		return errors.New("it does not have four lines")
-	}
-	for _, line := range []string{lines[1], lines[3]} {
-		if decoded(strings.TrimSuffix(line, "\r")) == nil {
-			return errors.New("illegal base64 data")
-		}
-	}
-	return nil
-}
-
 // Open verifies blob and opens it.
 func (s Signature) Open(blob []byte) (*Release, error) {
-	if len(blob) > MaxBlob {
-		return nil, tooLarge()
+	opened, err := open(blob)
+	if errors.Is(err, errTooLarge) {
+		return nil, err
 	}
-	opened, err := lists.Open(blob)
-	if !minisign.Verify(s.key.key, blob, s.Text) {
-		return nil, s.mismatch(opened, err)
-	}
-	if err != nil {
-		return nil, openError(err)
-	}
-	if opened.Version() != s.Version {
+	signed := minisign.Verify(s.key.key, blob, s.Text)
+	switch {
+	case err != nil && !signed:
+		return nil, refuse(Damaged, "the lists are not those that were signed: "+err.Error())
+	case err != nil:
+		return nil, err
+	case opened.Version() != s.Version && !signed:
+		return nil, refuse(BadSignature, fmt.Sprintf("the signature is for the lists %s, not for %s: fetch both files again", s.Version, opened.Version()))
+	case opened.Version() != s.Version:
 		return nil, refuse(BadSignature, fmt.Sprintf("the signature is for the version %s, but the lists are %s: sign them again", s.Version, opened.Version()))
+	case !signed:
+		return nil, refuse(BadSignature, "the signature is wrong: the lists "+s.Version+" are not those that were signed")
 	}
 	return &Release{s, blob, opened}, nil
-}
-
-func tooLarge() error {
-	return refuse(TooLarge, fmt.Sprintf("the lists are larger than %d MiB", MaxBlob>>20))
-}
-
-// mismatch returns the reason why blob is not the signed one, if opening it shows one.
-func (s Signature) mismatch(opened *lists.Lists, err error) error {
-	switch {
-	case err != nil:
-		return refuse(Damaged, "the lists are not those that were signed: "+strings.TrimPrefix(err.Error(), "lists: "))
-	case opened.Version() != s.Version:
-		return refuse(BadSignature, fmt.Sprintf("the signature is for the lists %s, not for %s: fetch both files again", s.Version, opened.Version()))
-	default:
-		return refuse(BadSignature, "the signature is wrong: the lists "+s.Version+" are not those that were signed")
-	}
-}
-
-// openError converts an error of lists.Open to one with a reason.
-func openError(err error) error {
-	reason := Damaged
-	if errors.As(err, new(*lists.VersionError)) {
-		reason = OtherFormat
-	}
-	return refuse(reason, strings.TrimPrefix(err.Error(), "lists: "))
 }
 
 // Key returns the public key that verified the signature.
@@ -160,17 +129,13 @@ func parseStatement(comment string) (Statement, error) {
 	if m == nil {
 		return Statement{}, refuse(BadSignature, `the signature's trusted comment is not "addrspec lists version:… signed:… expires:…": sign the lists with ./build.sh lists --sign`)
 	}
-	s := Statement{m[1], seconds(m[2]), seconds(m[3])}
+	signed, _ := strconv.ParseInt(m[2], 10, 64) // never an error: at most 12 digits
+	expires, _ := strconv.ParseInt(m[3], 10, 64)
+	s := Statement{m[1], time.Unix(signed, 0).UTC(), time.Unix(expires, 0).UTC()}
 	if !s.Expires.After(s.Signed) {
 		return Statement{}, refuse(BadSignature, "the signature expires before it was made: sign the lists again")
 	}
 	return s, nil
-}
-
-// seconds converts at most 12 digits.
-func seconds(digits string) time.Time {
-	n, _ := strconv.ParseInt(digits, 10, 64)
-	return time.Unix(n, 0).UTC()
 }
 
 // Fresh returns an error if the statement has expired or is from the future.

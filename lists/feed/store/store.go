@@ -45,29 +45,27 @@ const (
 // Read reads and verifies the pair. It does not check that the signature is
 // still valid: see feed.Statement.Fresh. The error is fs.ErrNotExist if there is
 // no blob.
-func (f File) Read() (release *feed.Release, err error) {
-	for range attempts {
-		if release, err = f.read(); err == nil || errors.Is(err, fs.ErrNotExist) {
-			return release, err
+func (f File) Read() (*feed.Release, error) {
+	for attempt := 1; ; attempt++ {
+		blob, err := ReadBlob(f.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil {
+			var release *feed.Release
+			release, err = f.open(blob, feed.Suffix)
+			if err == nil {
+				return release, nil
+			}
+			if after, e := f.open(blob, pending); e == nil {
+				return after, nil
+			}
+		}
+		if attempt == attempts {
+			return nil, err
 		}
 		time.Sleep(pause)
 	}
-	return nil, err
-}
-
-func (f File) read() (*feed.Release, error) {
-	blob, err := ReadBlob(f.Path)
-	if err != nil {
-		return nil, err
-	}
-	release, err := f.open(blob, feed.Suffix)
-	if err == nil {
-		return release, nil
-	}
-	if after, e := f.open(blob, pending); e == nil {
-		return after, nil
-	}
-	return nil, err
 }
 
 // open verifies the blob with the signature that has this suffix.
@@ -130,8 +128,8 @@ const temporary = ".tmp-"
 
 // Write replaces the pair by a release, unless check refuses to replace the pair that is
 // there. check gets nil if there is no pair that f.Key verifies. No other Write
-// to the same directory runs meanwhile. A symbolic link is replaced: who may write to the directory
-// must not choose what other file is written.
+// to the same directory runs meanwhile. A symbolic link is replaced: who may write to the
+// directory must not choose what other file is written.
 func (f File) Write(release *feed.Release, check func(now *feed.Release) error) error {
 	unlock, err := lock(filepath.Dir(f.Path))
 	if err != nil {
@@ -145,30 +143,26 @@ func (f File) Write(release *feed.Release, check func(now *feed.Release) error) 
 	if err := check(now); err != nil {
 		return err
 	}
-	if err := f.finish(); err != nil {
+	if err := f.finish(now); err != nil {
 		return err
 	}
-	return writePair(f.Path, release)
+	// The order that Read relies on.
+	if err := WriteFile(f.Path+pending, release.Text); err != nil {
+		return err
+	}
+	if err := WriteFile(f.Path, release.Blob); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Path+pending, f.Path+feed.Suffix); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(f.Path))
 }
 
-// finish completes the work of a killed writer: it moves the signature that waits
-// to its place if the blob is there, and removes files that were being written.
-// The lock is held, so no other writer is at work.
-func (f File) finish() error {
-	f.removeStale()
-	blob, err := ReadBlob(f.Path)
-	if err != nil {
-		return nil // there is nothing to keep
-	}
-	if _, err := f.open(blob, pending); err != nil {
-		return nil
-	}
-	return os.Rename(f.Path+pending, f.Path+feed.Suffix)
-}
-
-// removeStale removes files that a killed writer left. The path may have characters that
-// have a meaning in a pattern.
-func (f File) removeStale() {
+// finish completes the work of a writer that was killed: it removes files that were being
+// written, and moves a signature that waits for the blob of now, the pair that is there, to
+// its place. The path may have characters that have a meaning in a pattern.
+func (f File) finish(now *feed.Release) error {
 	dir, base := filepath.Split(f.Path)
 	entries, _ := os.ReadDir(filepath.Clean(dir))
 	for _, entry := range entries {
@@ -176,20 +170,13 @@ func (f File) removeStale() {
 			os.Remove(dir + name)
 		}
 	}
-}
-
-// writePair writes both files in the order that Read relies on.
-func writePair(path string, release *feed.Release) error {
-	if err := WriteFile(path+pending, release.Text); err != nil {
-		return err
+	if now == nil {
+		return nil
 	}
-	if err := WriteFile(path, release.Blob); err != nil {
-		return err
+	if _, err := f.open(now.Blob, pending); err != nil {
+		return nil
 	}
-	if err := os.Rename(path+pending, path+feed.Suffix); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return os.Rename(f.Path+pending, f.Path+feed.Suffix)
 }
 
 // WriteFile replaces a file by one that everybody may read: lists are no secret,
