@@ -57,14 +57,9 @@ func (l *Lists) Exchange(name []byte) (e *Exchange, suffix []byte) {
 	return nil, nil
 }
 
-// parseOperators parses the lines of the part about the operators of exchanges.
-func parseOperators(part []byte) (operators []Exchange, err error) {
-	err = eachLine(part, format.OperatorFields, func(f [][]byte) bool {
-		operators = append(operators, Exchange{Class: string(f[0]), Provider: string(f[1])})
-		return slices.Contains(ExchangeClasses, string(f[0])) && len(f[1]) > 0 && len(operators) <= format.MaxRules
+func (l *Lists) parseOperators(part []byte) bool {
+	return eachLine(part, format.OperatorFields, func(f [][]byte) bool {
+		l.operators = append(l.operators, Exchange{Class: string(f[0]), Provider: string(f[1])})
+		return slices.Contains(ExchangeClasses, string(f[0])) && len(f[1]) > 0 && len(l.operators) <= format.MaxRules
 	})
-	if err != nil {
-		return nil, &DamagedError{"a line of its exchanges' operators is malformed"}
-	}
-	return operators, nil
 }

@@ -1,9 +1,9 @@
 // Package lists classifies domains and words: mail providers, role words, typo
 // targets, top-level domains. Their tables are text files in this directory;
-// `go run ./lists/pack` packs them into lists.blob, which is embedded, and this
+// `go run ./lists/cmd pack` packs them into lists.blob, which is embedded, and this
 // package searches the blob in place.
 //
-// It imports nothing of the project but the layout of the blob (package format)
+// It imports nothing of the project but the layout of the blob (package format),
 // and no package that would enlarge the module noticeably.
 package lists
 
@@ -57,6 +57,9 @@ func (c Class) String() string {
 	return "unlisted"
 }
 
+// classes are the classes that a kind may have.
+const classes = Disposable | Public | Relay | Known | NoMail | Unproven
+
 // Lists is an opened blob. It is read-only and safe for concurrent use.
 type Lists struct {
 	version   string
@@ -97,7 +100,7 @@ func Blob() []byte { return packed }
 func (l *Lists) Version() string { return l.version }
 
 // Provider returns the class of domain, which must be lower case and in A-label
-// form, or 0. It does not allocate.
+// form, or 0.
 func (l *Lists) Provider(domain []byte) Class {
 	switch kind, _, mail := l.find(domain); {
 	case kind != 0 && l.class(kind) != Unproven:
@@ -174,8 +177,9 @@ func (l *Lists) find(domain []byte) (kind, at int, mail bool) {
 		}
 		before = b
 	}
-	if kind == 0 && parent > 0 && l.mayBeEnding(domain[parent:]) {
-		kind, at = l.findParent(domain[parent:]), parent
+	// The last letter spares most top-level domains a lookup.
+	if ending := domain[parent:]; kind == 0 && parent > 0 && len(ending) > 2 && l.endings>>(ending[len(ending)-1]&31)&1 != 0 {
+		kind, at = l.findParent(ending), parent
 	}
 	return kind, at, mail
 }
@@ -187,12 +191,6 @@ func (l *Lists) findParent(parent []byte) int {
 		return kind
 	}
 	return 0
-}
-
-// mayBeEnding reports whether a top-level domain may have an entry. It spares most domains
-// a lookup.
-func (l *Lists) mayBeEnding(label []byte) bool {
-	return len(label) > 2 && l.endings>>(label[len(label)-1]&31)&1 != 0
 }
 
 // class returns the class of a kind by its number.
@@ -218,15 +216,10 @@ func (l *Lists) Word(word []byte) Word {
 		return 0
 	}
 	if word[0] >= utf8.RuneSelf {
-		return l.nativeWord(word)
+		var memory [format.MaxName]byte
+		word = format.AppendName(memory[:0], word)
 	}
 	return Word(l.roles.find(word))
-}
-
-// nativeWord is Word for a word that is not in Latin letters.
-func (l *Lists) nativeWord(word []byte) Word {
-	var memory [format.MaxName]byte
-	return Word(l.roles.find(format.AppendName(memory[:0], word)))
 }
 
 // EachWord calls do with each word of roles.txt. The word is valid during the

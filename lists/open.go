@@ -26,9 +26,18 @@ func (e *VersionError) Error() string {
 	return "lists: the blob has format " + decimal(e.Has) + ", this program reads format " + decimal(e.Reads) + ": " + advice
 }
 
+// decimal formats n. strconv would enlarge the module.
+func decimal(n uint8) string {
+	if n < 10 {
+		return string('0' + rune(n))
+	}
+	return decimal(n/10) + string('0'+rune(n%10))
+}
+
 // Open verifies a packed blob and returns lists that read it in place; the
 // caller must not change blob afterwards. It returns a *DamagedError or a
-// *VersionError if a lookup in blob could fail.
+// *VersionError if a lookup in blob could fail. A blob that comes from outside is opened
+// once, where it comes in.
 func Open(blob []byte) (*Lists, error) {
 	l, err := parse(blob)
 	if err != nil {
@@ -41,63 +50,14 @@ func Open(blob []byte) (*Lists, error) {
 		return nil, err
 	}
 	l.index()
-	if err := l.verifyRules(); err != nil {
-		return nil, err
-	}
-	return l, nil
-}
-
-// index derives the indexes that make lookups faster from the verified tables.
-func (l *Lists) index() {
-	l.domains.index()
-	l.roles.index()
-	l.providers.index()
-	l.exchanges.index()
-	l.words.fill(l)
-	for rest := l.topLevels; len(rest) > 0; {
-		var label []byte
-		label, rest, _ = bytes.Cut(rest, []byte{'\n'})
-		if len(label) > 2 && l.domains.find(label) != 0 {
-			l.endings |= 1 << (label[len(label)-1] & 31)
+	// Applying a rule twice must have the effect of applying it once.
+	for i := range l.rules {
+		domain := []byte(l.rules[i].Domain)
+		if len(domain) > 0 && (l.providers.find(domain) != i+1 || !isHostName(domain)) {
+			return nil, &DamagedError{"the domain of a rule is not one of that rule"}
 		}
 	}
-}
-
-// verify checks the content of the parts, which parse does not, except the rules, which
-// are looked up.
-func (l *Lists) verify() error {
-	if !isVersion(l.version) {
-		return &DamagedError{"its date is not of the form 2026.11.20"}
-	}
-	if err := l.verifyKinds(); err != nil {
-		return err
-	}
-	if err := l.domains.verify("domains", len(l.kinds)/format.KindBytes); err != nil {
-		return err
-	}
-	if err := l.verifyWords(); err != nil {
-		return err
-	}
-	if err := l.exchanges.verify("exchanges", len(l.operators)); err != nil {
-		return err
-	}
-	return l.providers.verify("providers", len(l.rules))
-}
-
-// verifyWords checks the table of role words, and that it has no class that this
-// version of the program does not know.
-func (l *Lists) verifyWords() error {
-	if err := l.roles.verify("role words", 0xFF); err != nil {
-		return err
-	}
-	known := true
-	l.EachWord(func(_ []byte, w Word) {
-		known = known && int(w.Class()) < len(roleNames) && w.Class() != NoRole
-	})
-	if !known {
-		return &DamagedError{"a class in its table of role words is unknown"}
-	}
-	return nil
+	return l, nil
 }
 
 // parse splits a blob into its parts without verifying them.
@@ -112,7 +72,11 @@ func parse(blob []byte) (*Lists, error) {
 		return nil, &VersionError{v, format.Version}
 	}
 	date, checksum := blob[format.DateAt:format.PartsAt], format.Uint32(blob[format.ChecksumAt:])
-	l := &Lists{version: string(date) + "-" + hex32(checksum)}
+	var digits [8]byte
+	for i := range digits {
+		digits[i] = "0123456789abcdef"[checksum>>(28-4*i)&15]
+	}
+	l := &Lists{version: string(date) + "-" + string(digits[:])}
 	c := cursor{rest: blob[format.PartsAt:]}
 	domains := c.part()
 	l.kinds = c.part()
@@ -120,42 +84,79 @@ func parse(blob []byte) (*Lists, error) {
 	l.targets, l.topLevels = c.part(), c.part()
 	providers, rules := c.part(), c.part()
 	exchanges, operators := c.part(), c.part()
-	if c.short || len(c.rest) != 0 {
+	switch {
+	case c.short || len(c.rest) != 0:
 		return nil, &DamagedError{"its parts do not add up to its size"}
+	case !l.parseSources(sources):
+		return nil, &DamagedError{"a line of its sources is malformed"}
+	case !l.parseOperators(operators):
+		return nil, &DamagedError{"a line of its exchanges' operators is malformed"}
+	case !l.parseRules(rules):
+		return nil, &DamagedError{"a line of its rules is malformed"}
 	}
-	if err := l.parseLines(sources, rules, operators); err != nil {
+	if err := l.domains.parse(domains, "domains"); err != nil {
 		return nil, err
 	}
-	return l, l.parseTables(domains, roles, providers, exchanges)
-}
-
-func (l *Lists) parseTables(domains, roles, providers, exchanges []byte) error {
-	if err := l.domains.parse(domains, "domains"); err != nil {
-		return err
-	}
 	if err := l.roles.parse(roles, "role words"); err != nil {
-		return err
+		return nil, err
 	}
 	if err := l.exchanges.parse(exchanges, "exchanges"); err != nil {
-		return err
+		return nil, err
 	}
-	return l.providers.parse(providers, "providers")
+	return l, l.providers.parse(providers, "providers")
 }
 
-func (l *Lists) parseLines(sources, rules, operators []byte) (err error) {
-	if l.sources, err = parseSources(sources); err != nil {
-		return err
-	}
-	for i, s := range l.sources {
-		if s.Name == SelfNamedSource {
-			l.selfNames = 1 << i
+// verify checks the content of the parts, which parse does not, except the rules, which
+// are looked up.
+func (l *Lists) verify() error {
+	const form = "9999.99.99-"
+	for i := range len(form) {
+		if digit := l.version[i] >= '0' && l.version[i] <= '9'; digit != (form[i] == '9') || !digit && l.version[i] != form[i] {
+			return &DamagedError{"its date is not of the form 2026.11.20"}
 		}
 	}
-	if l.operators, err = parseOperators(operators); err != nil {
+	if len(l.kinds)%format.KindBytes != 0 {
+		return &DamagedError{"its last kind is truncated"}
+	}
+	for k := l.kinds; len(k) > 0; k = k[format.KindBytes:] {
+		class := Class(k[0] &^ format.Subdomains)
+		if class&classes == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 {
+			return &DamagedError{"a kind has no class, several, or a source that it does not list"}
+		}
+	}
+	if err := l.domains.verify("domains", len(l.kinds)/format.KindBytes); err != nil {
 		return err
 	}
-	l.rules, err = parseRules(rules)
-	return err
+	if err := l.roles.verify("role words", 0xFF); err != nil {
+		return err
+	}
+	known := true
+	l.EachWord(func(_ []byte, w Word) {
+		known = known && int(w.Class()) < len(roleNames) && w.Class() != NoRole
+	})
+	if !known {
+		return &DamagedError{"a class in its table of role words is unknown"}
+	}
+	if err := l.exchanges.verify("exchanges", len(l.operators)); err != nil {
+		return err
+	}
+	return l.providers.verify("providers", len(l.rules))
+}
+
+// index derives the indexes that make lookups faster from the verified tables.
+func (l *Lists) index() {
+	l.domains.index()
+	l.roles.index()
+	l.providers.index()
+	l.exchanges.index()
+	l.EachWord(func(word []byte, _ Word) { l.words.add(word) })
+	for rest := l.topLevels; len(rest) > 0; {
+		var label []byte
+		label, rest, _ = bytes.Cut(rest, []byte{'\n'})
+		if len(label) > 2 && l.domains.find(label) != 0 {
+			l.endings |= 1 << (label[len(label)-1] & 31)
+		}
+	}
 }
 
 // cursor splits bytes into parts. short is set once a part would extend beyond
@@ -185,36 +186,6 @@ func (c *cursor) part() []byte {
 	return c.take(format.Uint32(size))
 }
 
-// isVersion reports whether version has the form 2026.11.20-1a2b3c4d.
-func isVersion(version string) bool {
-	const form = "9999.99.99-"
-	for i := range len(form) {
-		if digit := version[i] >= '0' && version[i] <= '9'; digit != (form[i] == '9') || !digit && version[i] != form[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// decimal formats n.
-func decimal(n uint8) string {
-	digits := [3]byte{'0' + n/100, '0' + n/10%10, '0' + n%10}
-	from := 0
-	for from < 2 && digits[from] == '0' {
-		from++
-	}
-	return string(digits[from:])
-}
-
-// hex32 formats the low 32 bits of n as eight hexadecimal digits.
-func hex32(n int) string {
-	var digits [8]byte
-	for i := range digits {
-		digits[i] = "0123456789abcdef"[n>>(28-4*i)&15]
-	}
-	return string(digits[:])
-}
-
 // Source is a list that an entry may come from: a published one, or a table of
 // this project, whose name begins with "addrspec/".
 type Source struct {
@@ -229,74 +200,14 @@ type Source struct {
 // slice.
 func (l *Lists) Sources() []Source { return l.sources }
 
-// parseSources parses the lines of the part about sources.
-func parseSources(part []byte) (sources []Source, err error) {
-	err = eachLine(part, format.SourceFields, func(f [][]byte) bool {
-		sources = append(sources, Source{string(f[0]), string(f[1]), string(f[2]), string(f[3]), string(f[4])})
-		return len(f[0]) > 0 && len(sources) <= format.MaxSources
+func (l *Lists) parseSources(part []byte) bool {
+	return eachLine(part, format.SourceFields, func(f [][]byte) bool {
+		if string(f[0]) == SelfNamedSource {
+			l.selfNames = 1 << len(l.sources)
+		}
+		l.sources = append(l.sources, Source{string(f[0]), string(f[1]), string(f[2]), string(f[3]), string(f[4])})
+		return len(f[0]) > 0 && len(l.sources) <= format.MaxSources
 	})
-	if err != nil {
-		return nil, &DamagedError{"a line of its sources is malformed"}
-	}
-	return sources, nil
-}
-
-// errLine is the error of eachLine.
-var errLine = &DamagedError{"a line is malformed"}
-
-// eachLine calls do with the fields of each line of part. It returns errLine if
-// a line has no end, is too long, has another number of fields or a character that
-// JSON escapes, or if do returns false.
-func eachLine(part []byte, fields int, do func(f [][]byte) bool) error {
-	var f [format.SourceFields][]byte // the most that any part has
-	for len(part) > 0 {
-		line, rest, ended := bytes.Cut(part, []byte{'\n'})
-		if !ended || len(line) > format.MaxLine || !isPlain(line) || !splitFields(f[:fields], line) || !do(f[:fields]) {
-			return errLine
-		}
-		part = rest
-	}
-	return nil
-}
-
-// splitFields splits line at its tabs. It returns false if it has another number
-// of fields than f. bytes.Split would enlarge the module.
-func splitFields(f [][]byte, line []byte) bool {
-	more := true
-	for n := range f {
-		if !more {
-			return false
-		}
-		f[n], line, more = bytes.Cut(line, []byte{'\t'})
-	}
-	return !more
-}
-
-// isPlain reports whether line needs no escape in JSON once it is split at tabs.
-func isPlain(line []byte) bool {
-	for _, b := range line {
-		if b != '\t' && (b < ' ' || b > '~' || b == '"' || b == '\\') {
-			return false
-		}
-	}
-	return true
-}
-
-// classes are the classes that a kind may have.
-const classes = Disposable | Public | Relay | Known | NoMail | Unproven
-
-// verifyKinds checks that each kind has one class and carriers that exist.
-func (l *Lists) verifyKinds() error {
-	if len(l.kinds)%format.KindBytes != 0 {
-		return &DamagedError{"its last kind is truncated"}
-	}
-	for k := l.kinds; len(k) > 0; k = k[format.KindBytes:] {
-		class := Class(k[0] &^ format.Subdomains)
-		if class&classes == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 {
-			return &DamagedError{"a kind has no class, several, or a source that it does not list"}
-		}
-	}
-	return nil
 }
 
 // Rule is what a provider publishes about which of its addresses are the same
@@ -318,34 +229,47 @@ func (l *Lists) Rule(domain []byte) *Rule {
 	return nil
 }
 
-// parseRules parses the lines of the part about rules.
-func parseRules(part []byte) (rules []Rule, err error) {
-	err = eachLine(part, format.RuleFields, func(f [][]byte) bool {
-		rules = append(rules, Rule{
+func (l *Lists) parseRules(part []byte) bool {
+	return eachLine(part, format.RuleFields, func(f [][]byte) bool {
+		l.rules = append(l.rules, Rule{
 			Name:       string(f[0]),
 			Tags:       bytes.IndexByte(f[1], format.OptionTags) >= 0,
 			Subdomains: bytes.IndexByte(f[1], format.OptionSubdomains) >= 0,
 			Ignored:    string(f[2]),
 			Domain:     string(f[3]),
 		})
-		return len(f[0]) > 0 && len(rules) <= format.MaxRules && onlyOf(f[2], ".-_")
+		return len(f[0]) > 0 && len(l.rules) <= format.MaxRules && onlyOf(f[2], ".-_")
 	})
-	if err != nil {
-		return nil, &DamagedError{"a line of its rules is malformed"}
-	}
-	return rules, nil
 }
 
-// verifyRules checks that applying a rule twice has the effect of applying it
-// once: the domain that a rule names is one of its own.
-func (l *Lists) verifyRules() error {
-	for i := range l.rules {
-		domain := []byte(l.rules[i].Domain)
-		if len(domain) > 0 && (l.providers.find(domain) != i+1 || !isHostName(domain)) {
-			return &DamagedError{"the domain of a rule is not one of that rule"}
+// eachLine calls do with the fields of each line of part. It returns false if
+// a line has no end, is too long, has another number of fields or a character that
+// JSON escapes, or if do returns false. bytes.Split would enlarge the module.
+func eachLine(part []byte, fields int, do func(f [][]byte) bool) bool {
+	var f [format.SourceFields][]byte // the most that any part has
+	for len(part) > 0 {
+		line, rest, ended := bytes.Cut(part, []byte{'\n'})
+		if !ended || len(line) > format.MaxLine {
+			return false
 		}
+		for _, b := range line {
+			if b != '\t' && (b < ' ' || b > '~' || b == '"' || b == '\\') {
+				return false
+			}
+		}
+		more := true
+		for n := range fields {
+			if !more {
+				return false
+			}
+			f[n], line, more = bytes.Cut(line, []byte{'\t'})
+		}
+		if more || !do(f[:fields]) {
+			return false
+		}
+		part = rest
 	}
-	return nil
+	return true
 }
 
 // isHostName reports whether name is made of labels that a host name may have, and

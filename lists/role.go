@@ -122,12 +122,10 @@ type wordFilter [1 << hashBits / 8]byte
 
 const hashBits = 15
 
-// fill adds the role words of l. Their table must be verified.
-func (f *wordFilter) fill(l *Lists) {
-	l.EachWord(func(word []byte, _ Word) {
-		i := hash(word)
-		f[i>>3] |= 1 << (i & 7)
-	})
+// add adds a word, which has two bytes or more.
+func (f *wordFilter) add(word []byte) {
+	i := hash(word)
+	f[i>>3] |= 1 << (i & 7)
 }
 
 // mayHave returns false if word, which has two bytes or more, is not in the set.

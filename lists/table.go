@@ -29,8 +29,21 @@ func (t *table) parse(b []byte, name string) error {
 	if !wide && counts[3] != 1 {
 		return &DamagedError{"the values in its table of " + name + " have neither one nor two bytes"}
 	}
+	// The suffixes are stored one after the other, so where each starts is indexed: finding
+	// one by its number would mean a walk.
 	t.suffixes = c.rest
-	t.parseSuffixes(&c, suffixes)
+	at := 0
+	for i := range suffixes {
+		t.suffixAt[i] = uint16(at + 1)
+		size := c.take(1)
+		if c.short || size[0] > format.MaxSuffix {
+			c.short = true
+			break
+		}
+		c.take(int(size[0]))
+		at += 1 + int(size[0])
+	}
+	t.suffixAt[suffixes] = uint16(at + 1)
 	t.buckets = c.take(2 * (format.Buckets + 1))
 	t.blocks = c.take(3 * ((entries + format.BlockEntries - 1) / format.BlockEntries))
 	t.lengths, t.suffixIDs, t.values = c.take(entries), c.take(entries), c.take(entries)
@@ -42,24 +55,6 @@ func (t *table) parse(b []byte, name string) error {
 		return &DamagedError{"its table of " + name + " is truncated"}
 	}
 	return nil
-}
-
-// parseSuffixes records where each of n suffixes starts. The suffixes are the
-// only part of a table that is indexed when it is opened: they are stored one
-// after the other, so finding one by its number would mean a walk.
-func (t *table) parseSuffixes(c *cursor, n int) {
-	at := 0
-	for i := range n {
-		t.suffixAt[i] = uint16(at + 1)
-		size := c.take(1)
-		if c.short || size[0] > format.MaxSuffix {
-			c.short = true
-			return
-		}
-		c.take(int(size[0]))
-		at += 1 + int(size[0])
-	}
-	t.suffixAt[n] = uint16(at + 1)
 }
 
 // index sets heads. The table must be verified.
@@ -232,51 +227,36 @@ func (t *table) each(do func(name []byte, value int)) {
 // it can read out of range, and that no value is above most. name is for the
 // error.
 func (t *table) verify(name string, most int) error {
-	if !t.verifyBuckets() {
+	first := 0
+	for bucket := range format.Buckets + 1 { // they partition the entries in order
+		before := first
+		first = format.Uint16(t.buckets[2*bucket:])
+		if first < before || first > len(t.lengths) || bucket == 0 && first != 0 {
+			return &DamagedError{"a bucket in its table of " + name + " is out of range"}
+		}
+	}
+	if first != len(t.lengths) {
 		return &DamagedError{"a bucket in its table of " + name + " is out of range"}
 	}
-	at, before := 0, 0
+	at, before := 0, 0 // where the entry's text is; the bytes of the one before, without its suffix
 	for e := range t.lengths {
 		if e%format.BlockEntries == 0 && format.Uint24(t.blocks[3*(e/format.BlockEntries):]) != at {
 			return &DamagedError{"a block in its table of " + name + " does not start where the previous one ends"}
 		}
-		var ok bool
-		if at, before, ok = t.verifyEntry(e, at, before); !ok || t.value(e) > most {
+		prefix, size := t.prefix(e), int(t.lengths[e]&15)
+		ok := size != format.LongText || at < len(t.texts)
+		if ok && size == format.LongText {
+			size = int(t.texts[at])
+			at++
+		}
+		if !ok || at+size > len(t.texts) || t.suffixAt[int(t.suffixIDs[e])+1] == 0 || // no such suffix
+			prefix > before || e%format.BlockEntries == 0 && prefix != 0 || t.value(e) > most {
 			return &DamagedError{"an entry in its table of " + name + " is out of range"}
 		}
+		at, before = at+size, prefix+size
 	}
 	if at != len(t.texts) {
 		return &DamagedError{"its table of " + name + " has bytes after its last entry"}
 	}
 	return nil
-}
-
-// verifyBuckets reports whether the buckets partition the entries in order.
-func (t *table) verifyBuckets() bool {
-	before := 0
-	for bucket := range format.Buckets + 1 {
-		first := format.Uint16(t.buckets[2*bucket:])
-		if first < before || first > len(t.lengths) {
-			return false
-		}
-		before = first
-	}
-	return format.Uint16(t.buckets) == 0 && before == len(t.lengths)
-}
-
-// verifyEntry checks entry e, whose text is at offset at; before is the length
-// of the previous entry's prefix and text, which bounds the prefix of this one.
-// It returns both figures for the next entry.
-func (t *table) verifyEntry(e, at, before int) (next, length int, ok bool) {
-	prefix, size := t.prefix(e), int(t.lengths[e]&15)
-	if size == format.LongText {
-		if at >= len(t.texts) {
-			return 0, 0, false
-		}
-		size = int(t.texts[at])
-		at++
-	}
-	ok = at+size <= len(t.texts) && t.suffixAt[int(t.suffixIDs[e])+1] != 0 && // the suffix exists
-		prefix <= before && (e%format.BlockEntries != 0 || prefix == 0)
-	return at + size, prefix + size, ok
 }
