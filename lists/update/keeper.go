@@ -1,10 +1,8 @@
 // Package update keeps the lists of a running service fresh, and fetches
 // newer ones for `addrspec lists update`.
 //
-// A [Source] is a feed: a directory of a web server or of this machine. Its method
-// Newer fetches the signature, decides by its statement whether there is
-// anything to do, and only then fetches the blob. A [Keeper] has the lists in
-// use. It installs newer ones from a feed, and from a file that somebody else
+// A [Source] is a feed: a directory of a web server or of this machine. A [Keeper] has the
+// lists in use. It installs newer ones from a feed, and from a file that somebody else
 // replaces, and adds the operator's own rows to all of them. Package lists/feed verifies,
 // package lists/feed/store has the files, package lists/extra adds the rows.
 package update
@@ -13,7 +11,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +49,14 @@ type State struct {
 	Rows    int // of Keeper.Extra, which are not in the version
 }
 
+func stateOf(r *feed.Release, from Origin) State {
+	return State{InUse: feed.InUse{Version: r.Version, Signed: r.Signed}, Expires: r.Expires, From: from}
+}
+
+func (s State) statement() feed.Statement {
+	return feed.Statement{Version: s.Version, Signed: s.Signed, Expires: s.Expires}
+}
+
 // Keeper has the lists in use.
 type Keeper struct {
 	Engine Engine
@@ -67,7 +77,9 @@ type Keeper struct {
 	extra    stamp         // of Extra, likewise
 	failing  feed.Reason   // why the last look at the feed failed; for one log line per reason
 	unstored *feed.Release // from the feed, and not yet in the file
-	stats    stats
+
+	statsMu sync.Mutex
+	stats   Stats
 }
 
 // InUse returns the lists in use.
@@ -78,101 +90,79 @@ func (k *Keeper) InUse() State { return *k.used.Load() }
 // the built-in lists, are logged and not used, and expired ones are used with a
 // warning: a service starts with the newest valid lists that it has. Without a
 // key the file is the operator's word, and an unreadable one an error. So is Extra.
-func (k *Keeper) Start(ctx context.Context, builtIn string) error {
+func (k *Keeper) Start(ctx context.Context, builtIn string) (err error) {
 	k.used.Store(&State{InUse: feed.InUse{Version: builtIn}, From: BuiltIn})
-	if err := k.readExtra(); err != nil {
-		return fmt.Errorf("--lists-extra: %w", err)
-	}
-	if err := k.startFile(ctx); err != nil {
-		return fmt.Errorf("--lists: %w", err)
-	}
-	if err := k.startExtra(ctx); err != nil {
-		return fmt.Errorf("--lists-extra: %w", err)
-	}
-	return nil
-}
-
-// readExtra reads the rows, so that the first lists are installed with them.
-func (k *Keeper) readExtra() (err error) {
-	if k.Extra == "" {
-		return nil
-	}
-	k.extra = stampOf(k.Extra)
-	k.rows, err = extra.Read(k.Extra)
-	return err
-}
-
-// startExtra adds the rows to the engine's own lists, if those of no file are in use.
-func (k *Keeper) startExtra(ctx context.Context) (err error) {
-	used := k.InUse()
-	if k.Extra == "" {
-		return nil
-	}
-	if used.From == BuiltIn {
-		if k.base, err = extra.Base(nil, used.Version); err != nil {
-			return err
+	if k.Extra != "" { // first, since the file's lists are installed with the rows
+		k.extra = stampOf(k.Extra)
+		k.rows, err = extra.Read(k.Extra)
+		if err != nil {
+			return fmt.Errorf("--lists-extra: %w", err)
 		}
-		if k.rows.Len() > 0 {
+	}
+	if k.File.Path != "" {
+		if err := k.startFile(ctx); err != nil {
+			return fmt.Errorf("--lists: %w", err)
+		}
+	}
+	if k.Extra == "" {
+		return nil
+	}
+	if used := k.InUse(); used.From == BuiltIn {
+		k.base, err = extra.Base(nil, used.Version)
+		if err == nil && k.rows.Len() > 0 {
 			err = k.install(ctx, k.base, used)
 		}
+		if err != nil {
+			return fmt.Errorf("--lists-extra: %w", err)
+		}
 	}
-	if err == nil {
-		k.Log.Info("added the rows of --lists-extra", "lists", used.Version, "rows", k.rows.Len())
-	}
-	return err
+	k.Log.Info("added the rows of --lists-extra", "lists", k.InUse().Version, "rows", k.rows.Len())
+	return nil
 }
 
 func (k *Keeper) startFile(ctx context.Context) error {
-	if k.File.Path == "" {
-		return nil
-	}
 	k.stamps = stampsOf(k.File.Path)
-	if k.File.Key.IsZero() {
-		return k.startUnsigned(ctx)
-	}
-	k.startSigned(ctx)
-	return nil
-}
-
-func (k *Keeper) startSigned(ctx context.Context) {
-	release, err := k.File.Read()
-	if err == nil {
-		_, err = release.Supersedes(k.InUse().InUse)
+	builtIn, signed := k.InUse(), !k.File.Key.IsZero()
+	blob, state, err := k.readFile()
+	_, older := state.statement().Supersedes(builtIn.InUse)
+	if err == nil && signed {
+		err = older
 	}
 	if err == nil {
-		err = k.install(ctx, release.Blob, stateOf(release, FromFile))
+		err = k.install(ctx, blob, state)
 	}
-	if err != nil {
-		k.Log.Warn("the file of --lists is not used; the built-in lists are", "lists", k.InUse().Version, "error", err.Error())
-		return
-	}
-	k.warnOfExpiry(time.Now())
-}
-
-func (k *Keeper) startUnsigned(ctx context.Context) error {
-	blob, state, err := k.readUnsigned()
-	var refusal *feed.Error
-	if errors.As(err, &refusal) && refusal.Reason == feed.OtherFormat {
-		k.Log.Warn("the file of --lists is not used; the built-in lists are", "lists", k.InUse().Version, "error", err.Error())
+	switch {
+	case err != nil && (signed || reasonOf(err) == feed.OtherFormat):
+		k.Log.Warn("the file of --lists is not used; the built-in lists are", "lists", builtIn.Version, "error", err.Error())
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	before := k.InUse()
-	if err := k.install(ctx, blob, state); err != nil {
-		return err
+	case signed:
+		k.warnOfExpiry(time.Now())
+		return nil
 	}
 	k.Log.Warn("the lists of --lists are used without a signature; give --lists-key to verify them", "lists", state.Version)
-	if older(state, before) {
-		k.Log.Warn("the lists of --lists are older than the built-in ones: update the file, or start without --lists", "lists", state.Version, "built_in", before.Version)
+	if older != nil {
+		k.Log.Warn("the lists of --lists are older than the built-in ones: update the file, or start without --lists", "lists", state.Version, "built_in", builtIn.Version)
 	}
 	return nil
 }
 
-func older(a, b State) bool {
-	_, err := feed.Statement{Version: a.Version}.Supersedes(feed.InUse{Version: b.Version})
-	return err != nil
+// readFile reads the file, and verifies it if there is a key.
+func (k *Keeper) readFile() ([]byte, State, error) {
+	if !k.File.Key.IsZero() {
+		release, err := k.File.Read()
+		if err != nil {
+			return nil, State{}, err
+		}
+		return release.Blob, stateOf(release, FromFile), nil
+	}
+	blob, err := store.ReadBlob(k.File.Path)
+	if err != nil {
+		return nil, State{}, err
+	}
+	summary, err := feed.DescribeBlob(blob)
+	return blob, State{InUse: feed.InUse{Version: summary.Version}, From: FromFile}, err
 }
 
 // Reload reads the files again and logs changes.
@@ -185,12 +175,32 @@ func (k *Keeper) Reload(ctx context.Context) {
 	}
 }
 
-// reloadExtra reads the rows again.
+func (k *Keeper) reloadFile(ctx context.Context) {
+	k.stamps = stampsOf(k.File.Path)
+	before, changed := k.InUse(), false
+	blob, state, err := k.readFile()
+	if err == nil {
+		changed, err = k.takeOver(ctx, blob, state)
+	}
+	if err != nil {
+		k.Log.Error("the new lists are invalid; the old ones remain in use", "lists", before.Version, "error", err.Error())
+	} else if changed {
+		k.Log.Info("reloaded the lists", "before", before.Version, "lists", k.InUse().Version)
+	}
+}
+
 func (k *Keeper) reloadExtra(ctx context.Context) {
 	k.extra = stampOf(k.Extra)
 	rows, err := extra.Read(k.Extra)
 	if err == nil {
-		err = k.replaceRows(ctx, rows)
+		k.mu.Lock()
+		before := k.rows
+		k.rows = rows
+		err = k.install(ctx, k.base, k.InUse())
+		if err != nil {
+			k.rows = before
+		}
+		k.mu.Unlock()
 	}
 	if err != nil {
 		k.Log.Error("the new rows of --lists-extra are invalid; the old ones remain in use", "lists", k.InUse().Version, "error", err.Error())
@@ -199,76 +209,17 @@ func (k *Keeper) reloadExtra(ctx context.Context) {
 	k.Log.Info("reloaded the rows of --lists-extra", "lists", k.InUse().Version, "rows", rows.Len())
 }
 
-// replaceRows adds other rows to the lists in use.
-func (k *Keeper) replaceRows(ctx context.Context, rows *extra.Rows) error {
+// takeOver installs lists: signed ones only if they are newer than the lists in use.
+func (k *Keeper) takeOver(ctx context.Context, blob []byte, s State) (changed bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before := k.rows
-	k.rows = rows
-	err := k.install(ctx, k.base, k.InUse())
-	if err != nil {
-		k.rows = before
+	if !s.Signed.IsZero() {
+		newer, err := check(s.statement(), k.InUse().InUse, time.Now())
+		if err != nil || !newer {
+			return false, err
+		}
 	}
-	return err
-}
-
-func (k *Keeper) reloadFile(ctx context.Context) {
-	k.stamps = stampsOf(k.File.Path)
-	before := k.InUse()
-	changed, err := k.reload(ctx)
-	switch {
-	case err != nil:
-		k.Log.Error("the new lists are invalid; the old ones remain in use", "lists", before.Version, "error", err.Error())
-	case changed:
-		k.Log.Info("reloaded the lists", "before", before.Version, "lists", k.InUse().Version)
-	}
-}
-
-func (k *Keeper) reload(ctx context.Context) (changed bool, err error) {
-	if k.File.Key.IsZero() {
-		return k.reloadUnsigned(ctx)
-	}
-	release, err := k.File.Read()
-	if err != nil {
-		return false, err
-	}
-	return k.takeOver(ctx, release, FromFile)
-}
-
-func (k *Keeper) reloadUnsigned(ctx context.Context) (changed bool, err error) {
-	blob, state, err := k.readUnsigned()
-	if err != nil {
-		return false, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	err = k.install(ctx, blob, state)
-	return err == nil, err
-}
-
-// readUnsigned reads the file without a key.
-func (k *Keeper) readUnsigned() ([]byte, State, error) {
-	blob, err := store.ReadBlob(k.File.Path)
-	if err != nil {
-		return nil, State{}, err
-	}
-	summary, err := feed.DescribeBlob(blob)
-	return blob, State{InUse: feed.InUse{Version: summary.Version}, From: FromFile}, err
-}
-
-func stateOf(r *feed.Release, from Origin) State {
-	return State{InUse: feed.InUse{Version: r.Version, Signed: r.Signed}, Expires: r.Expires, From: from}
-}
-
-// takeOver installs a release if it is newer than the lists in use.
-func (k *Keeper) takeOver(ctx context.Context, r *feed.Release, from Origin) (changed bool, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	newer, err := check(r.Statement, k.InUse().InUse, time.Now())
-	if err != nil || !newer {
-		return false, err
-	}
-	err = k.install(ctx, r.Blob, stateOf(r, from))
+	err = k.install(ctx, blob, s)
 	return err == nil, err
 }
 
@@ -286,7 +237,7 @@ func (k *Keeper) install(ctx context.Context, blob []byte, s State) error {
 		k.base, s.Rows = blob, k.rows.Len()
 	}
 	k.used.Store(&s)
-	k.stats.updates.Add(1)
+	k.count(func(s *Stats) { s.Updates++ })
 	return nil
 }
 
@@ -300,6 +251,84 @@ func (k *Keeper) warnOfExpiry(now time.Time) {
 	k.Log.Warn("the lists in use have expired and remain in use: see that the feed is signed again and reached", "lists", used.Version, "expired", used.Expires)
 }
 
+// Limits of the interval.
+const (
+	ShortestInterval = time.Second
+	LongestInterval  = 7 * 24 * time.Hour
+)
+
+// Run looks at the feed now and after every interval, until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	for failures := 0; ; {
+		if k.Update(ctx) == nil {
+			failures = 0
+		} else {
+			failures++
+		}
+		if pause(ctx, k.wait(failures)) != nil {
+			return
+		}
+	}
+}
+
+// wait returns the time until the next look at the feed: the interval, or after a failure
+// a minute, which doubles with each further one. It differs by up to a tenth, so that the
+// replicas of a service do not all ask at the same moment.
+func (k *Keeper) wait(failures int) time.Duration {
+	wait := k.Interval
+	if failures > 0 {
+		wait = min(wait, time.Minute<<min(failures-1, 20))
+	}
+	return time.Duration(float64(wait) * (0.9 + 0.2*rand.Float64()))
+}
+
+// Update looks at the feed once. Newer lists are installed and stored in the
+// file. If that fails, the lists in use remain.
+func (k *Keeper) Update(ctx context.Context) error {
+	now, before := time.Now(), k.InUse()
+	k.count(func(s *Stats) { s.Attempt = now })
+	release, err := k.Source.Newer(ctx, k.File.Key, before.InUse, now)
+	if err == nil && release != nil {
+		var changed bool
+		changed, err = k.takeOver(ctx, release.Blob, stateOf(release, FromFeed))
+		if changed {
+			k.Log.Info("took over lists from the feed", "before", before.Version, "lists", release.Version, "expires", release.Expires)
+			k.unstored = release
+		}
+	}
+	if err == nil {
+		err = k.store()
+	}
+	if ctx.Err() == nil { // else the service stops
+		k.record(err)
+	}
+	return err
+}
+
+// store stores the lists that the feed had, so that a restart finds them. If that
+// fails, the next look at the feed tries again.
+func (k *Keeper) store() error {
+	if k.File.Path == "" || k.unstored == nil {
+		return nil
+	}
+	errStored := errors.New("another replica wrote these lists, or newer ones")
+	err := k.File.Write(k.unstored, func(file *feed.Release) error {
+		if file == nil {
+			return nil
+		}
+		newer, err := k.unstored.Supersedes(feed.InUse{Version: file.Version, Signed: file.Signed})
+		if err != nil || !newer {
+			return errStored
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStored) {
+		return &feed.Error{Reason: feed.Storing, Text: "the new lists are in use, but a restart begins with old ones, since they could not be stored in the file of --lists: " + err.Error()}
+	}
+	k.unstored = nil
+	return nil
+}
+
 // Stats are counted since the start.
 type Stats struct {
 	Attempt  time.Time // when the feed was last looked at; zero if never
@@ -308,35 +337,102 @@ type Stats struct {
 	Failures map[feed.Reason]int64
 }
 
-type stats struct {
-	attempt, success, updates atomic.Int64
-	mu                        sync.Mutex
-	failures                  map[feed.Reason]int64
-}
-
-func (s *stats) failed(reason feed.Reason) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failures == nil {
-		s.failures = map[feed.Reason]int64{}
-	}
-	s.failures[reason]++
-}
-
 // Stats returns the statistics. Failures has every reason.
 func (k *Keeper) Stats() Stats {
-	s := Stats{timeOf(&k.stats.attempt), timeOf(&k.stats.success), k.stats.updates.Load(), map[feed.Reason]int64{}}
-	k.stats.mu.Lock()
-	defer k.stats.mu.Unlock()
+	k.statsMu.Lock()
+	defer k.statsMu.Unlock()
+	s := k.stats
+	s.Failures = map[feed.Reason]int64{}
 	for _, reason := range feed.Reasons {
-		s.Failures[reason] = k.stats.failures[reason]
+		s.Failures[reason] = 0
 	}
+	maps.Copy(s.Failures, k.stats.Failures)
 	return s
 }
 
-func timeOf(nanoseconds *atomic.Int64) time.Time {
-	if n := nanoseconds.Load(); n != 0 {
-		return time.Unix(0, n)
+func (k *Keeper) count(change func(s *Stats)) {
+	k.statsMu.Lock()
+	defer k.statsMu.Unlock()
+	change(&k.stats)
+}
+
+// record counts the outcome of a look at the feed. It logs a failure unless the one before
+// had the same reason, and the first success after a failure.
+func (k *Keeper) record(err error) {
+	before := k.failing
+	if err == nil {
+		k.count(func(s *Stats) { s.Success = time.Now() })
+		k.failing = ""
+		if before != "" {
+			k.Log.Info("the feed of lists works again", "lists", k.InUse().Version)
+		}
+		return
 	}
-	return time.Time{}
+	k.failing = reasonOf(err)
+	k.count(func(s *Stats) {
+		if s.Failures == nil {
+			s.Failures = map[feed.Reason]int64{}
+		}
+		s.Failures[k.failing]++
+	})
+	if k.failing != before {
+		k.Log.Error("the lists were not updated", "lists", k.InUse().Version, "reason", string(k.failing), "error", err.Error())
+	}
+}
+
+// poll is the time between two looks at the file. Polling works on every file
+// system, unlike notification, which networks' and some containers' file systems lack.
+const poll = 2 * time.Second
+
+// Watch takes over lists and rows that others write to the files, until ctx ends. reload
+// makes it read them at once.
+func (k *Keeper) Watch(ctx context.Context, reload <-chan struct{}) {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-reload:
+			k.Reload(ctx)
+		case now := <-tick.C:
+			k.poll(ctx, now)
+		}
+	}
+}
+
+func (k *Keeper) poll(ctx context.Context, now time.Time) {
+	if k.File.Path != "" {
+		if stamps := stampsOf(k.File.Path); stamps != k.stamps && stamps[0] != (stamp{}) {
+			k.reloadFile(ctx)
+		}
+	}
+	if k.Extra != "" {
+		if now := stampOf(k.Extra); now != k.extra && now != (stamp{}) {
+			k.reloadExtra(ctx)
+		}
+	}
+	k.warnOfExpiry(now)
+}
+
+// A stamp identifies a version of a file. It is zero if there is no file. The mode is in
+// it because a file that could not be read has to be read again after chmod.
+type stamp struct {
+	modified time.Time
+	size     int64
+	mode     fs.FileMode
+}
+
+// stampsOf returns the stamps of the blob and of its signature, which may be
+// copied one after the other.
+func stampsOf(path string) [2]stamp {
+	return [2]stamp{stampOf(path), stampOf(path + feed.Suffix)}
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.ModTime(), info.Size(), info.Mode()}
 }

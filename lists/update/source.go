@@ -27,11 +27,8 @@ type Source struct {
 	path   string   // of the blob
 	client *http.Client
 	within time.Duration // for one file
-	seen   seen
-}
 
-// seen is the last signature that a web server sent.
-type seen struct {
+	// The last signature that a web server sent.
 	etag      string
 	statement feed.Statement
 }
@@ -86,11 +83,12 @@ func (s *Source) progress(text string) {
 // they are the same. It returns a *feed.Error if they are older, have expired or
 // do not verify, or if the feed cannot be reached.
 func (s *Source) Newer(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time) (*feed.Release, error) {
-	if s.blob == nil {
-		return s.newerFile(key, used, now)
-	}
-	release, err := s.newerURL(ctx, key, used, now, "")
-	if replaced(err) {
+	if s.blob != nil {
+		release, err := s.newerURL(ctx, key, used, now, "")
+		var pair *pairError
+		if !errors.As(err, &pair) {
+			return release, err
+		}
 		// The server may have sent a new blob with the old signature, since the feed
 		// was being replaced, or one of both from a cache.
 		if err := pause(ctx, replacing); err != nil {
@@ -98,32 +96,13 @@ func (s *Source) Newer(ctx context.Context, key feed.PublicKey, used feed.InUse,
 		}
 		return s.newerURL(ctx, key, used, now, "no-cache")
 	}
-	return release, err
-}
-
-// replacing is how long replacing a feed may take.
-var replacing = time.Second
-
-// replaced reports whether err is that of a blob and a signature that do not
-// belong together.
-func replaced(err error) bool {
-	var pair *pairError
-	return errors.As(err, &pair)
-}
-
-// pairError is a refusal of a blob after its signature was accepted.
-type pairError struct{ error }
-
-func (e *pairError) Unwrap() error { return e.error }
-
-func (s *Source) newerFile(key feed.PublicKey, used feed.InUse, now time.Time) (*feed.Release, error) {
 	s.progress("reading " + s.path)
 	release, err := store.File{Path: s.path, Key: key}.Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &feed.Error{Reason: feed.Fetching, Text: "there is no file " + s.path}
 	}
 	if err != nil {
-		return nil, asRefusal(feed.Fetching, err)
+		return nil, &feed.Error{Reason: reasonOf(err), Text: err.Error()}
 	}
 	newer, err := check(release.Statement, used, now)
 	if err != nil || !newer {
@@ -132,54 +111,48 @@ func (s *Source) newerFile(key feed.PublicKey, used feed.InUse, now time.Time) (
 	return release, nil
 }
 
-// newerURL is Newer for a web server.
+// replacing is how long replacing a feed may take.
+var replacing = time.Second
+
+// pairError is a refusal of a blob after its signature was accepted.
+type pairError struct{ error }
+
+func (e *pairError) Unwrap() error { return e.error }
+
+// newerURL is Newer for a web server. It fetches the signature, decides by its statement
+// whether there is anything to do, and only then fetches the blob.
 func (s *Source) newerURL(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time, cacheControl string) (*feed.Release, error) {
-	signature, err := s.signature(ctx, key, used, now, cacheControl)
-	if err != nil || signature == nil {
+	beside := *s.blob
+	beside.Path += feed.Suffix
+	beside.RawPath = ""
+	s.progress("fetching " + public(&beside))
+	etag := ""
+	if !used.Signed.IsZero() && s.statement.Signed.Equal(used.Signed) && s.statement.Fresh(now) == nil {
+		etag = s.etag // of the lists in use: the server need not send their signature again
+	}
+	text, etag, err := s.get(ctx, &beside, feed.MaxSignature, etag, cacheControl)
+	if err != nil || text == nil {
 		return nil, err
 	}
+	signature, err := key.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	s.etag, s.statement = etag, signature.Statement
 	newer, err := check(signature.Statement, used, now)
 	if err != nil || !newer {
 		return nil, err
 	}
 	s.progress("fetching " + s.String() + ", version " + signature.Version)
-	got, err := s.get(ctx, request{url: s.blob, limit: feed.MaxBlob, cacheControl: cacheControl})
+	blob, _, err := s.get(ctx, s.blob, feed.MaxBlob, "", cacheControl)
 	if err != nil {
 		return nil, err
 	}
-	release, err := signature.Open(got.body)
+	release, err := signature.Open(blob)
 	if err != nil {
 		return nil, &pairError{err}
 	}
 	return release, nil
-}
-
-// signature fetches the signature; nil means that it is the one of the lists in
-// use.
-func (s *Source) signature(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time, cacheControl string) (*feed.Signature, error) {
-	beside := *s.blob
-	beside.Path += feed.Suffix
-	beside.RawPath = ""
-	s.progress("fetching " + public(&beside))
-	got, err := s.get(ctx, request{url: &beside, limit: feed.MaxSignature, etag: s.etag(used, now), cacheControl: cacheControl})
-	if err != nil || got.unchanged {
-		return nil, err
-	}
-	signature, err := key.Parse(got.body)
-	if err != nil {
-		return nil, err
-	}
-	s.seen = seen{got.etag, signature.Statement}
-	return &signature, nil
-}
-
-// etag returns the entity tag of the last signature if it is that of the lists in
-// use and has not expired: then the server need not send it again.
-func (s *Source) etag(used feed.InUse, now time.Time) string {
-	if used.Signed.IsZero() || !s.seen.statement.Signed.Equal(used.Signed) || s.seen.statement.Fresh(now) != nil {
-		return ""
-	}
-	return s.seen.etag
 }
 
 // check reports whether lists may replace those in use, and are newer.
@@ -188,14 +161,6 @@ func check(s feed.Statement, used feed.InUse, now time.Time) (newer bool, err er
 		return false, err
 	}
 	return s.Supersedes(used)
-}
-
-// asRefusal returns err, with a reason if it has none.
-func asRefusal(reason feed.Reason, err error) error {
-	if errors.As(err, new(*feed.Error)) {
-		return err
-	}
-	return &feed.Error{Reason: reason, Text: err.Error()}
 }
 
 // pause waits for d or until ctx ends.
@@ -236,65 +201,60 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// request is a GET of one file.
-type request struct {
-	url          *url.URL
-	limit        int64
-	etag         string // of the version that we have; "" if none
-	cacheControl string
-}
-
-// response is a file.
-type response struct {
-	body      []byte
-	etag      string
-	unchanged bool // it still has the entity tag of the request
-}
-
-// get fetches a file. Its errors have the file's URL without the query.
-func (s *Source) get(ctx context.Context, r request) (response, error) {
+// get fetches a file of at most limit bytes, and its entity tag. The body is nil if the
+// file still has the tag etag. Errors have the file's URL without the query.
+func (s *Source) get(ctx context.Context, u *url.URL, limit int64, etag, cacheControl string) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.within)
 	defer cancel()
-	got, err := s.do(ctx, r)
-	if err != nil {
-		return response{}, &feed.Error{Reason: reasonOf(err), Text: fmt.Sprintf("cannot fetch %s: %s", public(r.url), why(err))}
+	body, tag, err := s.do(ctx, u, limit, etag, cacheControl)
+	if err == nil {
+		return body, tag, nil
 	}
-	return got, nil
+	reason, why := reasonOf(err), err
+	var wrapped *url.Error // which has the whole URL
+	if errors.As(err, &wrapped) {
+		why = wrapped.Err
+	}
+	var timeout net.Error
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		why = errors.New("the connection ended before the end of the file")
+	case errors.Is(err, context.Canceled):
+		why = errors.New("it was stopped")
+	case errors.As(err, &timeout) && timeout.Timeout():
+		why = errors.New("the server did not send it in time")
+	}
+	return nil, "", &feed.Error{Reason: reason, Text: fmt.Sprintf("cannot fetch %s: %s", public(u), why)}
 }
 
-func (s *Source) do(ctx context.Context, r request) (response, error) {
-	get, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url.String(), nil)
+func (s *Source) do(ctx context.Context, u *url.URL, limit int64, etag, cacheControl string) ([]byte, string, error) {
+	get, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return response{}, err
+		return nil, "", err
 	}
 	get.Header.Set("User-Agent", "addrspec")
-	if r.etag != "" {
-		get.Header.Set("If-None-Match", r.etag)
+	if etag != "" {
+		get.Header.Set("If-None-Match", etag)
 	}
-	if r.cacheControl != "" {
-		get.Header.Set("Cache-Control", r.cacheControl)
+	if cacheControl != "" {
+		get.Header.Set("Cache-Control", cacheControl)
 	}
 	reply, err := s.client.Do(get)
 	if err != nil {
-		return response{}, err
+		return nil, "", err
 	}
 	defer reply.Body.Close()
-	return read(reply, r)
-}
-
-// read reads the body of a response.
-func read(reply *http.Response, r request) (response, error) {
-	if reply.StatusCode == http.StatusNotModified && r.etag != "" {
-		return response{etag: r.etag, unchanged: true}, nil
+	if reply.StatusCode == http.StatusNotModified && etag != "" {
+		return nil, etag, nil
 	}
 	if reply.StatusCode != http.StatusOK {
-		return response{}, fmt.Errorf("the server responded with %q", reply.Status)
+		return nil, "", fmt.Errorf("the server responded with %q", reply.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(reply.Body, r.limit+1))
-	if int64(len(body)) > r.limit {
-		return response{}, &feed.Error{Reason: feed.TooLarge, Text: fmt.Sprintf("it is larger than %d KiB", r.limit>>10)}
+	body, err := io.ReadAll(io.LimitReader(reply.Body, limit+1))
+	if int64(len(body)) > limit {
+		return nil, "", &feed.Error{Reason: feed.TooLarge, Text: fmt.Sprintf("it is larger than %d KiB", limit>>10)}
 	}
-	return response{body: body, etag: reply.Header.Get("ETag")}, err
+	return body, reply.Header.Get("ETag"), err
 }
 
 // reasonOf returns the reason of err; by default the fetch failed.
@@ -304,22 +264,4 @@ func reasonOf(err error) feed.Reason {
 		return refusal.Reason
 	}
 	return feed.Fetching
-}
-
-// why describes err without the URL, which package http repeats in its errors.
-func why(err error) string {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
-	var timeout net.Error
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection ended before the end of the file"
-	case errors.Is(err, context.Canceled):
-		return "it was stopped"
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return "the server did not send it in time"
-	}
-	return err.Error()
 }
