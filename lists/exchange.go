@@ -16,10 +16,7 @@ type Exchange struct {
 // TemporaryExchange is the class of an exchange that only a throw-away service uses.
 const TemporaryExchange = "temporary"
 
-// ExchangeClasses are the classes of an exchange: it belongs to a mailbox provider, to a
-// suite that companies use, to a gateway that filters mail for other hosts, to a
-// hosting company, to a service that forwards, to one that hides the mailbox to which it
-// forwards, to throw-away mailboxes, or to parked domains.
+// ExchangeClasses are the classes of an exchange, which exchanges.txt explains.
 var ExchangeClasses = []string{"mailbox", "suite", "gateway", "host", "forward", "relay", TemporaryExchange, "parked"}
 
 // ExchangeMatch is what the lists say about one exchange.
@@ -45,9 +42,8 @@ func (l *Lists) MatchExchange(name []byte) (e ExchangeMatch) {
 	return e
 }
 
-// Exchange returns the row for the exchange with that name, and the suffix that the row
-// has, a part of the name. A row covers its own name and all below it, and the most
-// specific row decides. Without a row it returns nil.
+// Exchange returns the row for the exchange with that name or nil, and the suffix that the
+// row has, a part of the name. The most specific row decides.
 func (l *Lists) Exchange(name []byte) (e *Exchange, suffix []byte) {
 	for suffix = name; suffix != nil; suffix = parentOf(suffix) {
 		if number := l.exchanges.find(suffix); number != 0 {

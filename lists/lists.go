@@ -1,10 +1,8 @@
 // Package lists classifies domains and words: mail providers, role words, typo
-// targets, top-level domains. Their tables are text files in this directory;
-// `go run ./lists/cmd pack` packs them into lists.blob, which is embedded, and this
-// package searches the blob in place.
+// targets, top-level domains. `go run ./lists/cmd pack` packs their tables, the text files
+// in this directory, into lists.blob, which is embedded and searched in place.
 //
-// It imports nothing of the project but the layout of the blob (package format),
-// and no package that would enlarge the module noticeably.
+// It imports no package that would enlarge the module noticeably.
 package lists
 
 import (
@@ -19,40 +17,28 @@ import (
 // resolved precedence (relay over public over disposable).
 type Class uint8
 
+// The classes.
 const (
-	// Disposable is a provider of throw-away mailboxes.
-	Disposable Class = 1 << iota
-	// Public is a provider where anybody can open a mailbox.
-	Public
-	// Relay is a forwarding service that hides the real mailbox.
-	Relay
-	// Known is a domain in use. It adds nothing to a result; the typo check
-	// suggests no correction for it.
-	Known
-	// NoMail is a host that takes no mail by design, such as the one that a code
-	// forge puts into commits. Its addresses have the role NoReply.
-	NoMail
+	Disposable Class = 1 << iota // a provider of throw-away mailboxes
+	Public                       // a provider where anybody can open a mailbox
+	Relay                        // a forwarding service that hides the real mailbox
+	Known                        // a domain in use, for which the typo check suggests no correction
+	NoMail                       // a host that takes no mail by design; its addresses have the role NoReply
+
 	// Unproven is a domain that only lists without proof call disposable, or a top-level
-	// domain that throw-away services prefer. It is no class of a domain: it makes none
-	// disposable, and hides no class that a parent or the name itself gives.
+	// domain that throw-away services prefer. It makes no domain disposable, and hides no
+	// class that a parent or the name itself gives.
 	Unproven
 )
 
+var classNames = [...]string{"disposable", "public", "relay", "known", "no_mail", "unproven"}
+
 // String returns the name of c in details and reports.
 func (c Class) String() string {
-	switch c {
-	case Disposable:
-		return "disposable"
-	case Public:
-		return "public"
-	case Relay:
-		return "relay"
-	case NoMail:
-		return "no_mail"
-	case Known:
-		return "known"
-	case Unproven:
-		return "unproven"
+	for i, name := range classNames {
+		if c == 1<<i {
+			return name
+		}
 	}
 	return "unlisted"
 }
@@ -81,8 +67,7 @@ type Lists struct {
 //go:embed lists.blob
 var packed []byte
 
-// Default returns the lists built into the program. It does not verify them,
-// since a test does.
+// Default returns the lists built into the program, which a test verifies.
 func Default() *Lists {
 	l, err := parse(packed)
 	if err != nil {
@@ -121,8 +106,7 @@ type Match struct {
 	carriers   int    // a bit for each source that carries the entry
 }
 
-// CarriedBy reports whether the entry is on the source with that index in
-// Sources.
+// CarriedBy reports whether the entry is on the source with that index in Sources.
 func (m Match) CarriedBy(source int) bool { return m.carriers>>source&1 != 0 }
 
 // Match returns the entry that classifies domain, which must be lower case and
@@ -142,7 +126,6 @@ func (l *Lists) Match(domain []byte) Match {
 	return l.match(domain[at:], number)
 }
 
-// match returns the entry of a name whose kind has that number.
 func (l *Lists) match(entry []byte, number int) Match {
 	kind := l.kind(number)
 	return Match{entry, l.class(number), kind[0]&format.Subdomains != 0, format.Uint32(kind[1:])}
@@ -193,7 +176,6 @@ func (l *Lists) findParent(parent []byte) int {
 	return 0
 }
 
-// class returns the class of a kind by its number.
 func (l *Lists) class(number int) Class { return Class(l.kind(number)[0] &^ format.Subdomains) }
 
 // kind returns a kind by its number, from 1.
@@ -222,28 +204,26 @@ func (l *Lists) Word(word []byte) Word {
 	return Word(l.roles.find(word))
 }
 
-// EachWord calls do with each word of roles.txt. The word is valid during the
-// call.
+// EachWord calls do with each word of roles.txt, which is valid during the call.
 func (l *Lists) EachWord(do func(word []byte, w Word)) {
 	var memory [format.MaxName]byte
 	l.roles.each(func(name []byte, value int) { do(format.AppendWord(memory[:0], name), Word(value)) })
 }
 
-// EachDomain calls do with each entry of the domains, in the order of the blob. The
-// domain, which is the match's entry, is valid during the call.
+// EachDomain calls do with each entry of the domains, which is valid during the call.
 func (l *Lists) EachDomain(do func(m Match)) {
 	l.domains.each(func(name []byte, number int) { do(l.match(name, number)) })
 }
 
-// EachProvider calls do with each domain that has a rule, and the number of the rule in
-// Rules, from 1. The domain is valid during the call.
+// EachProvider calls do with each domain that has a rule, valid during the call, and the
+// number of the rule in Rules, from 1.
 func (l *Lists) EachProvider(do func(domain []byte, rule int)) { l.providers.each(do) }
 
 // Rules returns the rules of Rule. The caller must not change the slice.
 func (l *Lists) Rules() []Rule { return l.rules }
 
-// EachExchange calls do with each suffix of mail exchanges, and the number of its operator
-// in Operators, from 1. The suffix is valid during the call.
+// EachExchange calls do with each suffix of mail exchanges, valid during the call, and the
+// number of its operator in Operators, from 1.
 func (l *Lists) EachExchange(do func(suffix []byte, operator int)) { l.exchanges.each(do) }
 
 // Operators returns what Exchange returns. The caller must not change the slice.
@@ -253,9 +233,8 @@ func (l *Lists) Operators() []Exchange { return l.operators }
 // corrects, one lower-case domain per line, most used first.
 func (l *Lists) TypoTargets() []byte { return l.targets }
 
-// TopLevels returns the top-level domains of the root zone, and the endings of
-// two labels under which registries take names, in A-label form, one per line, in
-// byte order.
+// TopLevels returns the top-level domains and the endings of two labels under which
+// registries take names, in A-label form, one per line, in byte order.
 func (l *Lists) TopLevels() []byte { return l.topLevels }
 
 // Count returns the number of domains with an entry of class c.

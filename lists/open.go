@@ -36,8 +36,7 @@ func decimal(n uint8) string {
 
 // Open verifies a packed blob and returns lists that read it in place; the
 // caller must not change blob afterwards. It returns a *DamagedError or a
-// *VersionError if a lookup in blob could fail. A blob that comes from outside is opened
-// once, where it comes in.
+// *VersionError if a lookup in blob could fail.
 func Open(blob []byte) (*Lists, error) {
 	l, err := parse(blob)
 	if err != nil {
@@ -159,11 +158,10 @@ func (l *Lists) index() {
 	}
 }
 
-// cursor splits bytes into parts. short is set once a part would extend beyond
-// the end.
+// cursor splits bytes into parts.
 type cursor struct {
 	rest  []byte
-	short bool
+	short bool // a part would extend beyond the end
 }
 
 // take returns the next n bytes, or nil if there are fewer.
@@ -196,8 +194,7 @@ type Source struct {
 	Domains string // how many it has, in decimal, before the tables are merged
 }
 
-// Sources returns the lists behind the entries. The caller must not change the
-// slice.
+// Sources returns the lists behind the entries. The caller must not change the slice.
 func (l *Lists) Sources() []Source { return l.sources }
 
 func (l *Lists) parseSources(part []byte) bool {

@@ -4,8 +4,7 @@ package lists
 // roles.txt. A blob stores its number.
 type Role uint8
 
-// The ten categories of the contract, in its order, and the other classes of
-// words. roles.txt explains them.
+// The ten categories of the contract, in its order, and the other classes of words.
 const (
 	NoRole Role = iota
 	Admin
@@ -28,26 +27,8 @@ const (
 )
 
 // roleNames are the names of the roles, in roles.txt and in results.
-var roleNames = [...]string{
-	NoRole:    "",
-	Admin:     "Admin",
-	Support:   "Support",
-	Sales:     "Sales",
-	Marketing: "Marketing",
-	General:   "General",
-	NoReply:   "NoReply",
-	Billing:   "Billing",
-	Legal:     "Legal",
-	IT:        "IT",
-	HR:        "HR",
-	Team:      "Team",
-	Unit:      "Unit",
-	Place:     "Place",
-	Market:    "Market",
-	Code:      "Code",
-	Noun:      "Noun",
-	Phrase:    "Phrase",
-}
+var roleNames = [...]string{"", "Admin", "Support", "Sales", "Marketing", "General", "NoReply", "Billing", "Legal", "IT", "HR",
+	"Team", "Unit", "Place", "Market", "Code", "Noun", "Phrase"}
 
 // String returns the name of r, which is empty for NoRole.
 func (r Role) String() string { return roleNames[r] }
@@ -116,8 +97,7 @@ func MarkNamed(name string) Word {
 }
 
 // wordFilter is a set of hashes of the words of roles.txt. It rejects nine of ten words
-// that are not listed, such as most names, without a lookup in their table; it rejects
-// none that is listed.
+// that are not listed without a lookup in their table; it rejects none that is listed.
 type wordFilter [1 << hashBits / 8]byte
 
 const hashBits = 15
@@ -128,7 +108,7 @@ func (f *wordFilter) add(word []byte) {
 	f[i>>3] |= 1 << (i & 7)
 }
 
-// mayHave returns false if word, which has two bytes or more, is not in the set.
+// mayHave returns false if word is not in the set.
 func (f *wordFilter) mayHave(word []byte) bool {
 	if len(word) < 2 {
 		return false
@@ -137,8 +117,7 @@ func (f *wordFilter) mayHave(word []byte) bool {
 	return f[i>>3]>>(i&7)&1 != 0
 }
 
-// hash hashes the length and four bytes of word: the first two, the middle one and the
-// last one.
+// hash hashes the length and four bytes of word.
 func hash(word []byte) uint32 {
 	n := len(word)
 	h := uint32(n) << 20

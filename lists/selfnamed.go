@@ -15,9 +15,6 @@ var selfNames = [...][]byte{
 // SelfNamedSource is the name among the sources of an entry that SelfNamed gives.
 const SelfNamedSource = "addrspec/self-named"
 
-// minSelfName is the length of the shortest of selfNames.
-const minSelfName = 3
-
 var (
 	mail       = []byte("mail")
 	inbox      = []byte("inbox")
@@ -29,19 +26,16 @@ var (
 
 // SelfNamed reports whether a name that was registered, in lower case, says that it is one
 // of a throw-away service: temp-mail.example, best10minutemail.example, 20minute.email.
-// Hyphens and dots do not count. Most names have no "mail" and no "inbox", which the
-// search for an i finds at once.
+// Hyphens and dots do not count.
 func SelfNamed(registered []byte) bool {
-	for at := bytes.IndexByte(registered, 'i'); at >= 0; {
+	for at, b := range registered {
+		if b != 'i' { // as of most names, which have no "mail" and no "inbox"
+			continue
+		}
 		if at >= 2 && bytes.HasPrefix(registered[at-2:], mail) && (endsWithSelfName(registered[:at-2]) || bytes.HasPrefix(registered[at-2:], mailinator)) ||
 			bytes.HasPrefix(registered[at:], inbox) && endsWithSelfName(registered[:at]) {
 			return true
 		}
-		next := bytes.IndexByte(registered[at+1:], 'i')
-		if next < 0 {
-			break
-		}
-		at += 1 + next
 	}
 	return false
 }
@@ -49,9 +43,6 @@ func SelfNamed(registered []byte) bool {
 // endsWithSelfName reports whether text, before "mail" or "inbox", ends with one of
 // selfNames, with or without the e of "email".
 func endsWithSelfName(text []byte) bool {
-	if len(text) < minSelfName {
-		return false
-	}
 	shorter, _ := cutSuffix(text, 'e')
 	for _, name := range selfNames {
 		if hasSuffix(text, name) || hasSuffix(shorter, name) {
@@ -70,8 +61,7 @@ func hasSuffix(text, suffix []byte) bool {
 	return found
 }
 
-// cutSuffix returns text without its last byte b, and whether that was it, after hyphens
-// and dots.
+// cutSuffix cuts hyphens and dots, then b. It returns text if that is not its last byte.
 func cutSuffix(text []byte, b byte) (shorter []byte, found bool) {
 	n := len(text)
 	for n > 0 && (text[n-1] == '-' || text[n-1] == '.') {

@@ -2,8 +2,7 @@ package lists
 
 import "github.com/addrspec/addrspec/lists/internal/format"
 
-// table is one table of a blob. Its slices point into the blob; package format
-// describes them.
+// table is one table of a blob, by its columns in the blob. Package format describes them.
 type table struct {
 	suffixes  []byte
 	suffixAt  [format.MaxSuffixes + 1]uint16 // where each suffix starts in suffixes, after its length
@@ -17,8 +16,7 @@ type table struct {
 	texts     []byte
 }
 
-// parse splits b into the columns of t. It checks their sizes only; verify
-// checks what is in them. name is for the error.
+// parse splits b into the columns of t. It checks their sizes only.
 func (t *table) parse(b []byte, name string) error {
 	c := cursor{rest: b}
 	counts := c.take(4)
@@ -70,10 +68,10 @@ func (t *table) index() {
 	}
 }
 
-// text returns the start and length in texts of entry e's text, whose stored
-// form starts at offset at.
+// text returns where entry e's text is in texts, if its stored form starts at offset at.
 func (t *table) text(e, at int) (start, size int) {
-	if size = int(t.lengths[e] & 15); size == format.LongText {
+	size = int(t.lengths[e] & 15)
+	if size == format.LongText {
 		return at + 1, int(t.texts[at])
 	}
 	return at, size
@@ -82,7 +80,6 @@ func (t *table) text(e, at int) (start, size int) {
 // prefix returns how many bytes entry e shares with the previous one.
 func (t *table) prefix(e int) int { return int(t.lengths[e] >> 4) }
 
-// value returns the value of entry e.
 func (t *table) value(e int) int {
 	if t.high == nil {
 		return int(t.values[e])
@@ -90,7 +87,6 @@ func (t *table) value(e int) int {
 	return int(t.values[e]) | int(t.high[e])<<8
 }
 
-// suffix returns the suffix of entry e.
 func (t *table) suffix(e int) []byte {
 	id := int(t.suffixIDs[e])
 	return t.suffixes[t.suffixAt[id] : t.suffixAt[id+1]-1]
@@ -160,9 +156,7 @@ func (t *table) startsAfter(b int, rest []byte) bool {
 // scan searches block b for rest among the entries from first up to end.
 // matched is the number of bytes of rest that the previous entry's prefix and
 // text match: an entry with a longer prefix than that cannot match either.
-//
-// It has the columns in local variables and compares by index: five usual addresses took
-// 1,414 instructions each here with slices of both texts, now 952 (callgrind).
+// Columns in local variables and indexes in place of slices are a third faster.
 func (t *table) scan(rest []byte, b, first, end int) int {
 	e, at := t.skip(b, first)
 	lengths, texts, matched := t.lengths[:min(end, (b+1)*format.BlockEntries)], t.texts, 0
@@ -224,8 +218,7 @@ func (t *table) each(do func(name []byte, value int)) {
 }
 
 // verify checks every bucket and entry of a parsed table, so that no lookup in
-// it can read out of range, and that no value is above most. name is for the
-// error.
+// it can read out of range, and that no value is above most.
 func (t *table) verify(name string, most int) error {
 	first := 0
 	for bucket := range format.Buckets + 1 { // they partition the entries in order

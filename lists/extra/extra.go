@@ -58,10 +58,13 @@ type row struct {
 	line       int
 }
 
-// Read reads a file. It refuses a pipe: what serve reads again would be empty then, or would
-// never end.
+// Read reads a file. It refuses a pipe, whose opening may block, and which would be empty
+// when serve reads it again.
 func Read(path string) (*Rows, error) {
-	file, err := openRegular(path)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: write the rows into a file, since serve reads it again", path)
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -76,81 +79,58 @@ func Read(path string) (*Rows, error) {
 	return parse(path, string(text))
 }
 
-// openRegular opens a file, but no device and no pipe, of which opening may block.
-func openRegular(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file: write the rows into a file, since serve reads it again", path)
-	}
-	return os.Open(path)
-}
-
-// parse parses the text of a file, which may begin with a byte order mark.
-func parse(path, text string) (*Rows, error) {
-	p := parser{rows: &Rows{map[string]row{}}}
-	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
-		p.line++
-		if err := p.add(line); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, p.line, err)
-		}
-	}
-	return p.rows, nil
-}
-
-// parser has the rows so far and the class of the section.
-type parser struct {
-	rows  *Rows
-	class lists.Class
-	line  int
-}
-
 // sections are the classes that a row may have. No-reply hosts are no operator's matter:
 // their addresses have a role.
 var sections = map[string]lists.Class{
 	"[known]": lists.Known, "[disposable]": lists.Disposable, "[public]": lists.Public, "[relay]": lists.Relay,
 }
 
-// add adds a line.
-func (p *parser) add(line string) error {
-	if !utf8.ValidString(line) {
-		return errors.New("the line is not UTF-8: save the file as UTF-8")
-	}
-	content, _, _ := strings.Cut(line, "#")
-	fields := strings.Fields(content)
-	switch {
-	case len(fields) == 0:
-		return nil
-	case strings.HasPrefix(fields[0], "["):
-		class, ok := sections[strings.Join(fields, " ")]
-		if !ok {
-			return errors.New("this is no class: write [known], [disposable], [public] or [relay] on a line of its own")
+// parse parses the text of a file, which may begin with a byte order mark.
+func parse(path, text string) (*Rows, error) {
+	rows, class, n := &Rows{map[string]row{}}, lists.Class(0), 0
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		n++
+		content, _, _ := strings.Cut(line, "#")
+		fields := strings.Fields(content)
+		var err error
+		switch {
+		case !utf8.ValidString(line):
+			err = errors.New("the line is not UTF-8: save the file as UTF-8")
+		case len(fields) == 0:
+		case strings.HasPrefix(fields[0], "["):
+			class = sections[strings.Join(fields, " ")]
+			if class == 0 {
+				err = errors.New("this is no class: write [known], [disposable], [public] or [relay] on a line of its own")
+			}
+		case class == 0:
+			err = errors.New("the row has no class: write [known], [disposable], [public] or [relay] on a line above it")
+		default:
+			bare, subdomains := strings.CutPrefix(fields[0], "*.")
+			err = rows.add(bare, row{class, subdomains || class == lists.Disposable, n})
 		}
-		p.class = class
-		return nil
-	case p.class == 0:
-		return errors.New("the row has no class: write [known], [disposable], [public] or [relay] on a line above it")
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
 	}
-	return p.addRow(fields[0])
+	return rows, nil
 }
 
-// addRow adds a domain, which may begin with "*.". As in the hand-written tables, rows of
-// throw-away services cover subdomains without it.
-func (p *parser) addRow(written string) error {
-	bare, subdomains := strings.CutPrefix(written, "*.")
-	name, err := tables.Canonical(bare)
-	r := row{p.class, subdomains || p.class == lists.Disposable, p.line}
-	switch before, twice := p.rows.entries[name]; {
-	case strings.Contains(bare, "@"):
+// add adds a row for a domain.
+func (r *Rows) add(domain string, added row) error {
+	name, err := tables.Canonical(domain)
+	switch before, twice := r.entries[name]; {
+	case strings.Contains(domain, "@"):
 		return errors.New("this is an address: write only its domain, which is behind the @")
 	case err != nil:
 		return errors.New(`this is no domain of at least two labels: write one such as partner.example, or *.partner.example with its subdomains, then a space and a note`)
 	case twice:
 		return fmt.Errorf("line %d has this domain already: remove one of both", before.line)
-	case tables.TooWide(name, r.subdomains):
+	case tables.TooWide(name, added.subdomains):
 		return errors.New("this is a public suffix: anybody can register names below it, so write the names themselves")
-	case len(p.rows.entries) == MaxRows:
+	case len(r.entries) == MaxRows:
 		return fmt.Errorf("there are more than %d rows: put only corrections into the file, and pack lists of your own for more", MaxRows)
 	}
-	p.rows.entries[name] = r
+	r.entries[name] = added
 	return nil
 }
 
@@ -175,7 +155,15 @@ func (r *Rows) AddTo(packed []byte) ([]byte, error) {
 	if len(c.Sources) == format.MaxSources {
 		return nil, fmt.Errorf("the lists have %d sources, and no place for one more", len(c.Sources))
 	}
-	r.addTo(&c)
+	own := uint32(1) << len(c.Sources)
+	c.Sources = append(slices.Clone(c.Sources), lists.Source{Name: Source, Domains: strconv.Itoa(len(r.entries))})
+	for name, row := range r.entries {
+		k := blob.Kind{Class: row.class, Subdomains: row.subdomains, Carriers: own}
+		if before := c.Domains[name]; before.Class == row.class {
+			k.Carriers |= before.Carriers // the sources that have an entry for the name and agree
+		}
+		c.Domains[name] = k
+	}
 	merged, err := blob.Pack(c)
 	if err != nil {
 		return nil, fmt.Errorf("the rows do not fit beside the lists: %w", err)
@@ -183,23 +171,8 @@ func (r *Rows) AddTo(packed []byte) ([]byte, error) {
 	return merged, nil
 }
 
-// addTo adds the rows to the content of a blob. The sources that have an entry for the
-// name remain if they agree.
-func (r *Rows) addTo(c *blob.Content) {
-	own := uint32(1) << len(c.Sources)
-	c.Sources = append(slices.Clone(c.Sources), lists.Source{Name: Source, Domains: strconv.Itoa(len(r.entries))})
-	for name, row := range r.entries {
-		k := blob.Kind{Class: row.class, Subdomains: row.subdomains, Carriers: own}
-		if before := c.Domains[name]; before.Class == row.class {
-			k.Carriers |= before.Carriers
-		}
-		c.Domains[name] = k
-	}
-}
-
-// Base returns the packed lists to which rows are added: given, or those built into the
-// program if given is nil. A module of another program has lists that cannot be read from
-// it, whose version is used.
+// Base returns given, or the built-in lists if given is nil. The lists of a module of another
+// program, whose version is used, cannot be read from it.
 func Base(given []byte, used string) ([]byte, error) {
 	if given != nil {
 		return given, nil
