@@ -167,7 +167,8 @@ func (t *table) scan(rest []byte, b, first, end int) int {
 			at++
 		}
 		i := at
-		if at += size; n > matched {
+		at += size
+		if n > matched {
 			continue
 		}
 		for i < at && n < len(rest) && texts[i] == rest[n] {

@@ -105,9 +105,8 @@ func notBefore(r, published *feed.Release) error {
 }
 
 // writeChanges writes what the release changes of the lists in the feed. It comes before
-// the blob, since afterwards the lists before are gone; a program that is killed between
-// both writes the same again. Lists that are published again, to be signed for longer,
-// keep the changes of the first time.
+// the blob, since afterwards the lists before are gone. Lists that are published again, to be
+// signed for longer, keep the changes of the first time.
 func writeChanges(dir string, secret feed.SecretKey, r, published *feed.Release) error {
 	path := filepath.Join(dir, feed.ChangesName)
 	var before *lists.Lists

@@ -15,8 +15,7 @@ import (
 	"github.com/addrspec/addrspec/lists/sources"
 )
 
-// ChangesName is the file of a feed with what the newest lists changed. Its signature is
-// beside it, as that of the blob is.
+// ChangesName is the file of a feed with what the newest lists changed.
 const ChangesName = "lists.changes.json"
 
 // Limits of the changes. A day's are some fifty; those of a new source some thousands.
@@ -26,8 +25,7 @@ const (
 )
 
 // Changes are the domains whose entry is not the one of the lists that the feed had
-// before. What only changes the sources of an entry is no change, since it changes no
-// result.
+// before. Other sources of an entry are no change, since they change no result.
 type Changes struct {
 	Version   string   `json:"version"`   // of the lists
 	Since     *string  `json:"since"`     // the version before; nil if the feed had none that this key signed

@@ -9,10 +9,8 @@
 //	lists.changes.json.minisig   its signature, with the same key
 //	lists.json                   version, times, size and counts; no program relies on it
 //
-// The signature is minisign's (https://jedisct1.github.io/minisign/), prehashed:
-// Ed25519 over the BLAKE2b-512 hash of the blob. The older form without the hash
-// ("Ed", minisign -l) is refused, so that every program needs one form only. Its
-// trusted comment, which a second signature protects, orders blobs:
+// The signature is minisign's (https://jedisct1.github.io/minisign/), in the prehashed form
+// only. Its trusted comment, which a second signature protects, orders blobs:
 //
 //	addrspec lists version:2026.11.22-1a2b3c4d signed:1795372800 expires:1797964800
 //
@@ -21,11 +19,8 @@
 // a server that replays old files cannot take a client back.
 //
 // [PublicKey.Parse] reads a signature and verifies its trusted comment;
-// [Signature.Open] then verifies a blob. [SecretKey.Sign] makes a signature. [Compare],
-// [SecretKey.SignChanges] and [PublicKey.OpenChanges] do the same for changes.
-// Package store keeps a blob and its signature in files.
-//
-// The package does no I/O.
+// [Signature.Open] then verifies a blob. The package does no I/O; package store keeps a blob
+// and its signature in files.
 package feed
 
 import (
@@ -96,8 +91,7 @@ type Summary struct {
 	Sources []Source       `json:"sources"`
 }
 
-// Source is a list that the entries come from. A table of this project has
-// nothing but a name and a number of domains.
+// Source is a list that the entries come from.
 type Source struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
@@ -106,38 +100,18 @@ type Source struct {
 	Domains int    `json:"domains"`
 }
 
-// counts are the counts of a summary, in the order in which people read them.
-var counts = []struct {
-	name  string
-	count func(*lists.Lists) int
-}{
-	{"disposable", func(l *lists.Lists) int { return l.Count(lists.Disposable) }},
-	{"public", func(l *lists.Lists) int { return l.Count(lists.Public) }},
-	{"relay", func(l *lists.Lists) int { return l.Count(lists.Relay) }},
-	{"known", func(l *lists.Lists) int { return l.Count(lists.Known) }},
-	{"unproven", func(l *lists.Lists) int { return l.Count(lists.Unproven) }},
-	{"role_words", (*lists.Lists).RoleWords},
-	{"typo_targets", func(l *lists.Lists) int { return lists.Lines(l.TypoTargets()) }},
-	{"top_levels", func(l *lists.Lists) int { return lists.Lines(l.TopLevels()) }},
-}
-
-// CountNames returns the names of the counts, in the order in which people read
-// them.
-func CountNames() (names []string) {
-	for _, c := range counts {
-		names = append(names, c.name)
-	}
-	return names
-}
+// CountNames are the names of the counts, in the order in which people read them.
+var CountNames = []string{"disposable", "public", "relay", "known", "unproven", "role_words", "typo_targets", "top_levels"}
 
 // describe summarizes lists of size bytes.
 func describe(l *lists.Lists, size int) Summary {
-	s := Summary{Version: l.Version(), Size: size, Counts: map[string]int{}}
+	s := Summary{Version: l.Version(), Size: size, Counts: map[string]int{
+		"role_words": l.RoleWords(), "typo_targets": lists.Lines(l.TypoTargets()), "top_levels": lists.Lines(l.TopLevels())}}
 	if read, err := Day(l.Version()); err == nil {
 		s.Date = read.Format(time.DateOnly)
 	}
-	for _, c := range counts {
-		s.Counts[c.name] = c.count(l)
+	for _, class := range []lists.Class{lists.Disposable, lists.Public, lists.Relay, lists.Known, lists.Unproven} {
+		s.Counts[class.String()] = l.Count(class)
 	}
 	for _, source := range l.Sources() {
 		domains, _ := strconv.Atoi(source.Domains)

@@ -347,7 +347,7 @@ func TestSummary(t *testing.T) {
 	require.Equal(t, "2026-12-01", s.Date)
 	require.Equal(t, len(release.Blob), s.Size)
 	require.True(t, signed.Equal(*s.Signed))
-	require.Len(t, s.Counts, len(feed.CountNames()))
+	require.Len(t, s.Counts, len(feed.CountNames))
 	for name, n := range s.Counts {
 		require.Positive(t, n, name)
 	}

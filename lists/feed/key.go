@@ -18,10 +18,9 @@ type PublicKey struct {
 	set bool
 }
 
-// The decoded sizes of minisign's keys: algorithm, key ID and Ed25519 key, and
-// for a secret one how it is encrypted.
+// The decoded sizes of minisign's keys.
 const (
-	publicKeySize = 2 + 8 + ed25519.PublicKeySize
+	publicKeySize = 2 + 8 + ed25519.PublicKeySize // algorithm, key ID, key
 	secretKeySize = 158
 )
 
@@ -43,8 +42,7 @@ func ParsePublicKey(text string) (PublicKey, error) {
 	return PublicKey{key, true}, nil
 }
 
-// IsKey reports whether text is the base64 line of a public or a secret key, and
-// not the name of a file.
+// IsKey reports whether text is the base64 line of a public or a secret key.
 func IsKey(text string) bool {
 	n := len(decoded(strings.TrimSpace(text)))
 	return n == publicKeySize || n == secretKeySize
@@ -93,7 +91,7 @@ func GenerateKey() (PublicKey, SecretKey, error) {
 
 // File returns the text of minisign's secret key file. An empty password leaves
 // the key unencrypted, as minisign -W does. Encrypting it takes seconds and
-// 1 GiB of memory, as minisign's own does: it makes passwords slow to guess.
+// 1 GiB of memory, which makes passwords slow to guess.
 func (k SecretKey) File(password string) ([]byte, error) {
 	text, err := k.key.MarshalText()
 	if password != "" {

@@ -57,7 +57,7 @@ func (k PublicKey) Parse(text []byte) (Signature, error) {
 	return Signature{statement, text, k}, err
 }
 
-// decode reads the text of a .minisig file and checks its algorithm.
+// decode reads the text of a .minisig file, in the prehashed form.
 func decode(text []byte) (*minisign.Signature, error) {
 	if len(text) > MaxSignature {
 		return nil, refuse(TooLarge, fmt.Sprintf("the signature is larger than %d KiB: it is no signature of minisign", MaxSignature>>10))
@@ -183,8 +183,7 @@ func day(version string) string {
 	return d
 }
 
-// Day returns when the sources of lists were last read, which their version
-// begins with.
+// Day returns when the sources of lists were last read, with which their version begins.
 func Day(version string) (time.Time, error) {
 	t, err := time.Parse("2006.01.02", day(version))
 	if err != nil {

@@ -153,8 +153,8 @@ func run(command ...string) error {
 	return nil
 }
 
-// add reads a file of an archive, of which left bytes may still be unpacked. It does not rely on the
-// size in the file's header.
+// add reads a file of an archive, of which left bytes may still be unpacked. The size in the
+// file's header may be wrong.
 func add(f files, path string, r io.Reader, left *int64) error {
 	b, err := io.ReadAll(io.LimitReader(r, *left+1))
 	if err != nil {

@@ -86,10 +86,9 @@ type Keeper struct {
 func (k *Keeper) InUse() State { return *k.used.Load() }
 
 // Start chooses the lists to begin with: the file's, or the engine's own, whose
-// version is builtIn, with the rows of Extra. With a key, files that do not verify, or are older than
-// the built-in lists, are logged and not used, and expired ones are used with a
-// warning: a service starts with the newest valid lists that it has. Without a
-// key the file is the operator's word, and an unreadable one an error. So is Extra.
+// version is builtIn, with the rows of Extra. With a key, a file that does not verify or is
+// older than the built-in lists is logged and not used, and an expired one is used with a
+// warning. Without a key an unreadable file is an error. So is Extra.
 func (k *Keeper) Start(ctx context.Context, builtIn string) (err error) {
 	k.used.Store(&State{InUse: feed.InUse{Version: builtIn}, From: BuiltIn})
 	if k.Extra != "" { // first, since the file's lists are installed with the rows
@@ -223,8 +222,7 @@ func (k *Keeper) takeOver(ctx context.Context, blob []byte, s State) (changed bo
 	return err == nil, err
 }
 
-// install makes lists, with the rows of Extra, those in use. Batches in progress keep the
-// lists with which they began.
+// install makes lists, with the rows of Extra, those in use.
 func (k *Keeper) install(ctx context.Context, blob []byte, s State) error {
 	merged, err := k.rows.AddTo(blob)
 	if err == nil {
@@ -380,8 +378,7 @@ func (k *Keeper) record(err error) {
 	}
 }
 
-// poll is the time between two looks at the file. Polling works on every file
-// system, unlike notification, which networks' and some containers' file systems lack.
+// poll is the time between two looks at the file. Some file systems have no notification.
 const poll = 2 * time.Second
 
 // Watch takes over lists and rows that others write to the files, until ctx ends. reload
@@ -423,11 +420,8 @@ type stamp struct {
 	mode     fs.FileMode
 }
 
-// stampsOf returns the stamps of the blob and of its signature, which may be
-// copied one after the other.
-func stampsOf(path string) [2]stamp {
-	return [2]stamp{stampOf(path), stampOf(path + feed.Suffix)}
-}
+// stampsOf returns the stamps of the blob and of its signature.
+func stampsOf(path string) [2]stamp { return [2]stamp{stampOf(path), stampOf(path + feed.Suffix)} }
 
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)

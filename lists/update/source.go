@@ -46,7 +46,11 @@ func ParseURL(text string) (*Source, error) {
 	if !strings.HasSuffix(u.Path, ".blob") {
 		u = u.JoinPath(feed.BlobName)
 	}
-	return &Source{blob: u, client: newClient(), within: getTime}, nil
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = headerTime
+	transport.MaxResponseHeaderBytes = mostHeader
+	client := &http.Client{Transport: transport, CheckRedirect: checkRedirect}
+	return &Source{blob: u, client: client, within: getTime}, nil
 }
 
 // Parse returns the feed at a URL, in a directory or next to a blob's file.
@@ -180,14 +184,6 @@ const (
 	mostRedirects = 5
 	mostHeader    = 64 << 10 // bytes
 )
-
-// newClient returns a client that uses the proxy of the environment.
-func newClient() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = headerTime
-	transport.MaxResponseHeaderBytes = mostHeader
-	return &http.Client{Transport: transport, CheckRedirect: checkRedirect}
-}
 
 // checkRedirect refuses to leave TLS, since then anybody on the way could keep
 // the newest lists from us.

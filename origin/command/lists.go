@@ -86,7 +86,7 @@ func (c *listsShowCmd) Run(_ context.Context, std streams) error {
 	if shown.Size > 0 {
 		row("size", words.Count(shown.Size, "byte"))
 	}
-	for _, name := range feed.CountNames() {
+	for _, name := range feed.CountNames {
 		row(name, humanize.Comma(int64(shown.Counts[name])))
 	}
 	fmt.Fprintln(w)

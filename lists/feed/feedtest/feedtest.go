@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/internal/format"
 )
@@ -39,7 +41,7 @@ func OtherFormat(blob []byte) []byte {
 func Key(t testing.TB) feed.SecretKey {
 	t.Helper()
 	_, secret, err := feed.GenerateKey()
-	check(t, err)
+	require.NoError(t, err)
 	return secret
 }
 
@@ -47,7 +49,7 @@ func Key(t testing.TB) feed.SecretKey {
 func Sign(t testing.TB, secret feed.SecretKey, blob []byte, signed time.Time) *feed.Release {
 	t.Helper()
 	release, err := secret.Sign(blob, signed, signed.Add(30*24*time.Hour))
-	check(t, err)
+	require.NoError(t, err)
 	return release
 }
 
@@ -55,21 +57,14 @@ func Sign(t testing.TB, secret feed.SecretKey, blob []byte, signed time.Time) *f
 func Write(t testing.TB, dir string, blob, signature []byte) {
 	t.Helper()
 	path := filepath.Join(dir, feed.BlobName)
-	check(t, os.WriteFile(path, blob, 0o600))
-	check(t, os.WriteFile(path+feed.Suffix, signature, 0o600))
+	require.NoError(t, os.WriteFile(path, blob, 0o600))
+	require.NoError(t, os.WriteFile(path+feed.Suffix, signature, 0o600))
 }
 
 // PublicKeyFile writes the public key to a .pub file.
 func PublicKeyFile(t testing.TB, secret feed.SecretKey) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "lists.pub")
-	check(t, os.WriteFile(file, secret.Public().File(), 0o600))
+	require.NoError(t, os.WriteFile(file, secret.Public().File(), 0o600))
 	return file
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

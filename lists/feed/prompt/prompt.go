@@ -27,25 +27,18 @@ func IsTerminal(w any) bool {
 // it reads one line, as minisign does.
 func Password(in io.Reader, out io.Writer, question string) (string, error) {
 	if !IsTerminal(in) {
-		return line(in)
+		text, err := bufio.NewReaderSize(io.LimitReader(in, longest), longest).ReadString('\n')
+		text = strings.TrimRight(text, "\r\n")
+		if text == "" {
+			return "", errors.New("the key needs a password: run this on a terminal, or write the password to standard input as one line")
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return text, err
 	}
 	fmt.Fprint(out, question)
 	text, err := term.ReadPassword(int(in.(*os.File).Fd()))
 	fmt.Fprintln(out)
 	return string(text), err
-}
-
-// errNone is returned for an input without a line.
-var errNone = errors.New("the key needs a password: run this on a terminal, or write the password to standard input as one line")
-
-func line(in io.Reader) (string, error) {
-	text, err := bufio.NewReaderSize(io.LimitReader(in, longest), longest).ReadString('\n')
-	text = strings.TrimRight(text, "\r\n")
-	if text == "" {
-		return "", errNone
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	return text, nil
 }

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks a directory against other writers until unlock is called. The directory
-// itself is locked, so no lock file remains. The system frees the lock if the
-// process ends. A file system without locks is used without.
+// lock locks a directory against other writers until unlock is called. The system frees
+// the lock if the process ends. A file system without locks is used without.
 func lock(dir string) (unlock func(), err error) {
 	opened, err := os.Open(dir)
 	if err != nil {

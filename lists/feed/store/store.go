@@ -4,12 +4,7 @@
 // signature next to the old one (lists.blob.minisig.new), then renames the new
 // blob into place, then the signature. [File.Read] uses whichever of the two
 // signatures fits the blob. A process that is killed anywhere in between leaves
-// the old pair or the new one, and the next write removes its leftovers. Both
-// files are flushed to the disk before they are renamed, since some file systems
-// would otherwise rename first and write later.
-//
-// The directory of a feed is such a pair, too: a web server may serve it while it
-// is written.
+// the old pair or the new one, and the next write removes its leftovers.
 package store
 
 import (
@@ -28,19 +23,19 @@ import (
 // pending is the suffix of a signature that waits for its blob.
 const pending = feed.Suffix + ".new"
 
-// File is a blob in a file, with its signature next to it. Each method opens the
-// files anew.
+// File is a blob in a file, with its signature next to it.
 type File struct {
 	Path string
 	Key  feed.PublicKey
 }
 
-// attempts is how often a pair that does not fit is read: a writer may have
-// replaced one of the files between the reads of both.
 const (
-	attempts = 4
+	attempts = 4 // to read a pair, since a writer may replace one of the files between the reads of both
 	pause    = 20 * time.Millisecond
+	patience = 10 * time.Second // of a writer that waits for another one
 )
+
+var errBusy = &feed.Error{Reason: feed.Storing, Text: "another program is writing lists in the same directory: try again later"}
 
 // Read reads and verifies the pair. It does not check that the signature is
 // still valid: see feed.Statement.Fresh. The error is fs.ErrNotExist if there is
@@ -205,12 +200,6 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
 	_ = opened.Sync()
-	return nil
+	return opened.Close()
 }
-
-// patience is how long a writer waits for another one.
-const patience = 10 * time.Second
-
-var errBusy = &feed.Error{Reason: feed.Storing, Text: "another program is writing lists in the same directory: try again later"}

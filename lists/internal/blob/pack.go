@@ -31,8 +31,8 @@ type Content struct {
 	Operators []lists.Exchange      // at most format.MaxRules
 }
 
-// Kind is the content of a domain's entry. Tens of thousands of entries share
-// about a hundred kinds, so a table stores the number of a kind.
+// Kind is the content of a domain's entry. A table stores its number, since tens of
+// thousands of entries share about a hundred kinds.
 type Kind struct {
 	Class      lists.Class
 	Subdomains bool   // the entry covers every name below its own

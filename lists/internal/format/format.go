@@ -1,7 +1,6 @@
-// Package format describes the bytes of a blob, the packed form of the lists.
-// Package lists reads blobs, package blob writes them; both take the layout
-// from here. It does no I/O and imports nothing, so that the reader stays small
-// in the module.
+// Package format describes the bytes of a blob, the packed form of the lists, for package
+// lists, which reads blobs, and package blob, which writes them. It imports nothing, so that
+// the reader stays small in the module.
 //
 // # Layout
 //
@@ -89,19 +88,18 @@ const (
 	MaxName      = 255 // bytes, so that one length byte is enough
 )
 
-// The dimensions and limits of the parts about evidence.
+// The dimensions and limits of the other parts.
 const (
 	KindBytes      = 5   // a class and the carriers
 	MaxSources     = 32  // the bits of the carriers
-	SourceFields   = 5   // of a line of sources
-	RuleFields     = 4   // of a line of rules
-	MaxRules       = 255 // so that the table of providers needs one byte a value; likewise of operators
-	OperatorFields = 2   // of a line of operators
-	MaxLine        = 255 // bytes of a line of sources or rules
+	MaxRules       = 255 // so that their table needs one byte a value; likewise of operators
+	MaxLine        = 255 // bytes of a line of sources, rules or operators
+	SourceFields   = 5   // of a line
+	RuleFields     = 4
+	OperatorFields = 2
 )
 
-// Subdomains is the bit of a kind's class that extends its entries to every name
-// below their own.
+// Subdomains is the bit of a kind's class whose entries cover every name below their own.
 const Subdomains = 0x80
 
 // The options of a rule.
@@ -110,8 +108,7 @@ const (
 	OptionSubdomains = '*' // tag@user.domain is user@domain
 )
 
-// Bucket returns the bucket of name. It returns false if name is too short or
-// its first two characters are not in Alphabet, so no table can contain it.
+// Bucket returns the bucket of name, or false if no table can contain it.
 func Bucket(name []byte) (int, bool) {
 	if len(name) < BucketBytes {
 		return 0, false
@@ -158,10 +155,8 @@ var codes = func() (codes [256]int8) {
 	return codes
 }()
 
-// The integers of a blob, little-endian. encoding/binary would add reflection
-// to the module.
-
-// Uint16 reads the first two bytes of b.
+// Uint16 reads the first two bytes of b, as integers of a blob are. encoding/binary would add
+// reflection to the module.
 func Uint16(b []byte) int { return int(b[0]) | int(b[1])<<8 }
 
 // Uint24 reads the first three bytes of b.

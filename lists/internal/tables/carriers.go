@@ -3,7 +3,9 @@ package tables
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,9 +26,8 @@ type Carriers struct {
 // Of returns the sources that carry name: bit i for Sources[i].
 func (c *Carriers) Of(name string) uint32 { return c.bits[name] }
 
-// ReadCarriers reads the tables in dir and the published lists. A published list
-// carries the names that sources/domains.txt has for it, which are those that the
-// rule of Merge can use.
+// ReadCarriers reads the tables in dir and the published lists, which carry the names that
+// sources/domains.txt has for them.
 func ReadCarriers(dir string) (*Carriers, error) {
 	c := &Carriers{bits: map[string]uint32{}}
 	add := func(file string, names []string) {
@@ -36,33 +37,19 @@ func ReadCarriers(dir string) (*Carriers, error) {
 		c.Sources = append(c.Sources, lists.Source{Name: "addrspec/" + file, Domains: strconv.Itoa(len(names))})
 	}
 	for _, file := range ownTables {
-		rows, err := readTable(dir, file)
+		names, err := readNames(dir, file)
 		if err != nil {
 			return nil, err
 		}
-		var names []string
-		for _, r := range rows {
-			names = append(names, r.name)
-		}
-		add(file, names)
+		add(file, slices.Collect(maps.Keys(names)))
 	}
-	_, lent, err := readLent(dir)
-	if err != nil {
-		return nil, err
-	}
+	_, lent, err1 := readLent(dir)
 	add(lentFile, lent)
-	endings, err := readEndings(dir)
-	if err != nil {
-		return nil, err
-	}
+	endings, err2 := readEndings(dir)
 	add(endingsFile, endings)
 	c.Sources = append(c.Sources, lists.Source{Name: lists.SelfNamedSource})
-
-	published, err := ReadProvenance(dir)
-	if err != nil {
-		return nil, err
-	}
-	votes, err := readVotes(dir)
+	published, err3 := ReadProvenance(dir)
+	votes, err4 := readVotes(dir)
 	for _, s := range published {
 		for name, v := range votes {
 			if v.Any(s.Letter) {
@@ -76,7 +63,7 @@ func ReadCarriers(dir string) (*Carriers, error) {
 		c.Sources = append(c.Sources,
 			lists.Source{Name: s.Registry + ":" + name, Version: version, Licence: s.Licence, Day: s.Fetched, Domains: s.Count})
 	}
-	return c, err
+	return c, errors.Join(err1, err2, err3, err4)
 }
 
 // Source is one published list: a row of sources/provenance.txt.
@@ -98,8 +85,7 @@ func ReadProvenance(dir string) ([]Source, error) {
 }
 
 // ReadChecked returns the day on which the registries were last asked for new
-// versions, as 2026-11-20: the age of the lists counts from it, even if nothing
-// had changed.
+// versions, as 2026-11-20. The age of the lists counts from it.
 func ReadChecked(dir string) (string, error) {
 	_, checked, err := readProvenance(dir)
 	if err == nil && checked == "" {

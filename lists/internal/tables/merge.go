@@ -24,10 +24,8 @@ type Entry struct {
 // Map has the entries by domain, lower case and in A-label form.
 type Map map[string]Entry
 
-// Merge reads the tables in dir and returns one entry per domain. Precedence: the
-// first five hand-written tables, of which a name can be in one only; the
-// published lists, unless a relay or no-reply host covers the name; domains in use.
-// lists/README.md has the rule.
+// Merge reads the tables in dir and returns one entry per domain, by the rule in
+// lists/README.md.
 func Merge(dir string) (Map, error) {
 	votes, err := readVotes(dir)
 	if err != nil {
@@ -40,6 +38,7 @@ func Merge(dir string) (Map, error) {
 // of sources/domains.txt.
 func MergeVotes(dir string, votes map[string]Votes) (Map, error) {
 	m := Map{}
+	// A name can be in one of these only.
 	for _, t := range []struct {
 		file  string
 		class lists.Class
@@ -135,13 +134,11 @@ func TooWide(name string, covers bool) bool {
 	return suffix == name && (covers || icann || !strings.Contains(name, "."))
 }
 
-// isPublicSuffix reports whether name is on the Public Suffix List, either as a
-// suffix of a registry or in the private section.
+// isPublicSuffix reports whether name is on the Public Suffix List, in either section.
 func isPublicSuffix(name string) bool { return TooWide(name, true) }
 
 // Lookup is the reference implementation of the class of lists.Match, except for names
-// that say what they are: that of domain's own entry, else of its nearest parent whose entry
-// covers subdomains; Unproven if all of these are; 0 if there is none.
+// that say what they are.
 func (m Map) Lookup(domain string) (class lists.Class) {
 	for name := domain; name != ""; name = Parent(name) {
 		e, ok := m[name]
@@ -156,8 +153,7 @@ func (m Map) Lookup(domain string) (class lists.Class) {
 	return class
 }
 
-// covering returns the entry of the nearest parent of domain that covers it,
-// and whether there is one.
+// covering returns the entry of the nearest parent of domain that covers it.
 func (m Map) covering(domain string) (Entry, bool) {
 	for parent := Parent(domain); parent != ""; parent = Parent(parent) {
 		if e, ok := m[parent]; ok && e.Subdomains {
@@ -173,25 +169,22 @@ func Parent(domain string) string {
 	return parent
 }
 
-// isInstitution reports whether name is below a suffix reserved for
-// institutions: schools, governments, armies and the like. Lists of public
-// providers contain some such names, but not everybody can open a mailbox there.
+// isInstitution reports whether name is below a suffix reserved for institutions. Lists of
+// public providers contain some such names, but not everybody can open a mailbox there.
 func isInstitution(name string) bool {
 	labels := strings.Split(name, ".")
 	last := labels[len(labels)-1]
 	return reserved[last] || len(last) == 2 && len(labels) > 2 && reserved[labels[len(labels)-2]]
 }
 
-// reserved are top-level domains, and second-level labels below a country's
-// (ac.uk), that only institutions can use.
+// reserved are top-level domains, and labels below a country's (ac.uk), for institutions.
 var reserved = map[string]bool{
 	"edu": true, "gov": true, "mil": true, "int": true, "museum": true,
 	"ac": true, "sch": true, "school": true, "k12": true, "gob": true,
 	"gouv": true, "gub": true, "go": true, "res": true, "nhs": true, "police": true,
 }
 
-// Votes are the published lists that contain a domain, by their letters in
-// sources/provenance.txt.
+// Votes are the letters of the published lists that contain a domain.
 type Votes string
 
 // readVotes reads sources/domains.txt and observed.txt.
@@ -222,19 +215,17 @@ func readVotes(dir string) (map[string]Votes, error) {
 
 // without returns the votes of other lists than those of letters.
 func (v Votes) without(letters Votes) Votes {
-	return Votes(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(string(letters), r) {
-			return -1
-		}
-		return r
-	}, string(v)))
+	for _, letter := range letters {
+		v = Votes(strings.ReplaceAll(string(v), string(letter), ""))
+	}
+	return v
 }
 
 // Any reports whether one of letters is among the votes.
 func (v Votes) Any(letters string) bool { return strings.ContainsAny(string(v), letters) }
 
 // proven reports whether the domain is on a list that requires proof for each
-// entry (D) or on one that crawls the providers (K). One of them is enough.
+// entry (D) or on one that crawls the providers (K).
 func (v Votes) proven() bool { return v.Any("DK") }
 
 // observed reports whether the domain was seen in real abuse (C). Such a list is made
@@ -262,8 +253,8 @@ func namesItself(domain string) bool {
 }
 
 // public reports whether the domain is on both lists of public providers and on
-// none of D, K and M. Each list alone also contains companies, misspellings and
-// new throw-away providers.
+// none of D, K and M. Each list alone also has companies, misspellings and new throw-away
+// providers.
 func (v Votes) public() bool { return v.Any("F") && v.Any("E") && !v.Any("DKM") }
 
 // Useful reports whether a rule can give the domain a class.

@@ -17,7 +17,7 @@ import (
 const ObservedLetter = 'C'
 
 // keptMonths is how long a domain counts after the last day on which the list carried
-// it. Burners are given up after weeks, and their names are sold to others.
+// it. Burners are given up after weeks, and their names are sold.
 const keptMonths = 18
 
 // Observed are the throw-away domains that were seen in real abuse, with the days on which
@@ -107,8 +107,8 @@ func Dropped(dir string, merged Map) ([]string, error) {
 	return slices.DeleteFunc(expired, func(name string) bool { return merged.Lookup(name) == lists.Disposable }), err
 }
 
-// Vote returns votes with those of the observed domains, except the domains that the list
-// has not carried in the 18 months before a day. Those have expired.
+// Vote returns votes with those of the observed domains, except the expired ones, which the
+// list has not carried in the 18 months before a day.
 func (o Observed) Vote(votes map[string]Votes, day string) (voted map[string]Votes, expired []string, err error) {
 	on, err := time.Parse(time.DateOnly, day)
 	if err != nil {

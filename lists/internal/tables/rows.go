@@ -42,8 +42,7 @@ func readTable(dir, file string) ([]row, error) {
 }
 
 // eachLine calls do with each line of a text file, without comments, blank
-// lines and surrounding white space; tabs become spaces. It adds file and line
-// to the error that do returns.
+// lines and surrounding white space; tabs become spaces. Errors get file and line.
 func eachLine(path string, do func(line string) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,8 +63,7 @@ func eachLine(path string, do func(line string) error) error {
 	return lines.Err()
 }
 
-// Canonical returns domain in lower case and A-label form. It returns an error
-// unless domain is a host name of at least two labels.
+// Canonical returns domain, a host name of at least two labels, in lower case and A-label form.
 func Canonical(domain string) (string, error) {
 	name, err := idna.Lookup.ToASCII(strings.ToLower(domain))
 	if err != nil {
@@ -82,8 +80,7 @@ func Canonical(domain string) (string, error) {
 	return name, nil
 }
 
-// ReadTargets reads typo-targets.txt and returns its domains in the same order,
-// one per line.
+// ReadTargets returns the domains of typo-targets.txt in their order, one per line.
 func ReadTargets(dir string) ([]byte, error) {
 	rows, err := readTable(dir, "typo-targets.txt")
 	var targets []byte
@@ -93,9 +90,8 @@ func ReadTargets(dir string) ([]byte, error) {
 	return targets, err
 }
 
-// ReadTopLevels reads top-levels.txt and second-levels.txt and returns their
-// domains in byte order, one per line. It returns an error unless each file is
-// in that order.
+// ReadTopLevels returns the domains of top-levels.txt and second-levels.txt, one per line.
+// They must be in byte order.
 func ReadTopLevels(dir string) ([]byte, error) {
 	var all []string
 	for _, file := range []string{"top-levels.txt", "second-levels.txt"} {
