@@ -27,7 +27,8 @@ const (
 )
 
 // roleNames are the names of the roles, in roles.txt and in results.
-var roleNames = [...]string{"", "Admin", "Support", "Sales", "Marketing", "General", "NoReply", "Billing", "Legal", "IT", "HR",
+var roleNames = [...]string{"",
+	"Admin", "Support", "Sales", "Marketing", "General", "NoReply", "Billing", "Legal", "IT", "HR",
 	"Team", "Unit", "Place", "Market", "Code", "Noun", "Phrase"}
 
 // String returns the name of r, which is empty for NoRole.

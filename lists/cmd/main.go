@@ -24,8 +24,8 @@ import (
 func main() {
 	var program struct {
 		Pack    packer    `cmd:"" help:"Pack the tables into lists.blob. The same tables give the same bytes."`
-		Refresh refresher `cmd:"" help:"Fetch the published domain lists, write what the merge rule can use of them to sources/, and print the changes."`
-		Publish publisher `cmd:"" help:"Sign lists.blob and write a feed, from which services and workers take newer lists."`
+		Refresh refresher `cmd:"" help:"Fetch the published lists into sources/, and print the changes."`
+		Publish publisher `cmd:"" help:"Sign lists.blob and write a feed of newer lists."`
 	}
 	command := kong.Parse(&program, kong.Name("lists"))
 	command.FatalIfErrorf(command.Run())

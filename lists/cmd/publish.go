@@ -19,7 +19,7 @@ import (
 
 // publisher signs a blob and writes a feed, which package feed describes.
 type publisher struct {
-	Key     string   `required:"" placeholder:"FILE" help:"File of the secret key, which 'addrspec lists keygen' makes."`
+	Key     string   `required:"" placeholder:"FILE" help:"Secret key, which 'addrspec lists keygen' makes."`
 	Blob    string   `default:"lists/lists.blob" help:"The blob."`
 	Feed    string   `default:"dist/feed" help:"Directory of the feed; made if it is missing."`
 	Expires lifetime `default:"30d" help:"How long clients may take the lists over, such as 30d or 12h."`
@@ -31,7 +31,8 @@ func (p publisher) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: lists %s, signed with the key %s, expire %s\n", p.Feed, r.Version, r.Key().ID(), r.Expires.Format("2006-01-02 15:04 UTC"))
+	fmt.Printf("%s: lists %s, signed with the key %s, expire %s\n",
+		p.Feed, r.Version, r.Key().ID(), r.Expires.Format("2006-01-02 15:04 UTC"))
 	fmt.Printf("Serve this directory, and give clients --lists-key %s\n", r.Key())
 	return nil
 }
@@ -112,8 +113,10 @@ func writeChanges(dir string, secret feed.SecretKey, r, published *feed.Release)
 	var before *lists.Lists
 	if published != nil && published.Version != r.Version {
 		before = published.Lists
-	} else if c, err := store.ReadChanges(path, secret.Public()); published != nil && err == nil && c.Version == r.Version {
-		return nil
+	} else if published != nil {
+		if c, err := store.ReadChanges(path, secret.Public()); err == nil && c.Version == r.Version {
+			return nil
+		}
 	}
 	text, signature, err := secret.SignChanges(feed.Compare(before, r.Lists))
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // wrong in the hand-written tables and pack the blob.
 type refresher struct {
 	Dir      string `default:"lists" help:"Directory of the tables."`
-	Latest   bool   `help:"Fetch the newest versions and record the day, instead of the versions that sources/provenance.txt pins."`
-	Observed string `placeholder:"DIR|URL" help:"Add the day's list of domains seen in abuse to sources/observed.txt. It is on no registry: give a directory with the file of its repository, or a URL."`
+	Latest   bool   `help:"Fetch the newest versions, not those that sources/provenance.txt pins."`
+	Observed string `placeholder:"DIR|URL" help:"Add the day's list of domains seen in abuse, which is on no registry."`
 	All      bool   `help:"Print every name that moved instead of the first 20 of each group."`
 }
 
@@ -108,8 +108,9 @@ func (r refresher) gather(sources []source) (f fetched, err error) {
 		}
 		f.skipped = list.skipped
 		day, _ := f.observed.Newest()
-		row = tables.Source{Letter: string(tables.ObservedLetter), Registry: observedRegistry, Package: observedPackage + "@" + day,
-			Licence: "MIT", Fetched: today(), Count: fmt.Sprint(len(f.observed)), Integrity: list.integrity, Remark: observedRemark}
+		row = tables.Source{Letter: string(tables.ObservedLetter), Registry: observedRegistry,
+			Package: observedPackage + "@" + day, Licence: "MIT", Fetched: today(),
+			Count: fmt.Sprint(len(f.observed)), Integrity: list.integrity, Remark: observedRemark}
 	}
 	if row.Letter != "" {
 		f.sources = append(f.sources, row)

@@ -122,7 +122,8 @@ func (r *Rows) add(domain string, added row) error {
 	case strings.Contains(domain, "@"):
 		return errors.New("this is an address: write only its domain, which is behind the @")
 	case err != nil:
-		return errors.New(`this is no domain of at least two labels: write one such as partner.example, or *.partner.example with its subdomains, then a space and a note`)
+		return errors.New("this is no domain of at least two labels: write one such as partner.example, " +
+			"or *.partner.example with its subdomains, then a space and a note")
 	case twice:
 		return fmt.Errorf("line %d has this domain already: remove one of both", before.line)
 	case tables.TooWide(name, added.subdomains):

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -94,7 +93,8 @@ func missing(a, b blob.Content, kind ChangeKind) (rows []Change) {
 		if other.Class == k.Class && other.Subdomains == k.Subdomains {
 			continue
 		}
-		row := Change{Domain: domain, Change: kind, Class: k.Class.String(), Subdomains: k.Subdomains, Sources: []string{}}
+		row := Change{Domain: domain, Change: kind, Class: k.Class.String(), Sources: []string{}}
+		row.Subdomains = k.Subdomains
 		for i, s := range a.Sources {
 			if k.Carriers>>i&1 == 0 {
 				continue
@@ -137,14 +137,14 @@ func (k SecretKey) SignChanges(c *Changes) (text, signature []byte, err error) {
 // they name, which need not be the newest: a server may send old files.
 func (k PublicKey) OpenChanges(text, signature []byte) (*Changes, error) {
 	if len(text) > MaxChangesSize {
-		return nil, refuse(TooLarge, fmt.Sprintf("the changes are larger than %d MiB", MaxChangesSize>>20))
+		return nil, refuse(TooLarge, "the changes are larger than %d MiB", MaxChangesSize>>20)
 	}
 	decoded, err := decode(signature)
 	if err != nil {
 		return nil, err
 	}
 	if !minisign.Verify(k.key, text, signature) {
-		return nil, refuse(BadSignature, "the changes are not those that were signed with the key "+k.ID()+": fetch both files again")
+		return nil, refuse(BadSignature, "the changes are not those that were signed with the key %s: fetch both files again", k.ID())
 	}
 	c := &Changes{}
 	if err := json.Unmarshal(text, c); err != nil || decoded.TrustedComment != changesComment+c.Version {

@@ -67,7 +67,8 @@ const (
 )
 
 // Reasons has every reason, for programs that count them.
-var Reasons = []Reason{BadSignature, OtherKey, Damaged, OtherFormat, TooLarge, Older, Expired, NotYet, Fetching, Storing, Installing}
+var Reasons = []Reason{BadSignature, OtherKey, Damaged, OtherFormat, TooLarge, Older, Expired, NotYet,
+	Fetching, Storing, Installing}
 
 // Error is a refusal: a sentence with the cause and the remedy, without a key.
 type Error struct {
@@ -77,7 +78,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-func refuse(reason Reason, text string) error { return &Error{reason, text} }
+func refuse(reason Reason, text string, values ...any) error {
+	return &Error{reason, fmt.Sprintf(text, values...)}
+}
 
 // Summary describes a blob to people and monitors: lists.json of a feed, and
 // the output of `addrspec lists show`.
@@ -101,12 +104,13 @@ type Source struct {
 }
 
 // CountNames are the names of the counts, in the order in which people read them.
-var CountNames = []string{"disposable", "public", "relay", "known", "unproven", "role_words", "typo_targets", "top_levels"}
+var CountNames = []string{"disposable", "public", "relay", "known", "unproven",
+	"role_words", "typo_targets", "top_levels"}
 
 // describe summarizes lists of size bytes.
 func describe(l *lists.Lists, size int) Summary {
-	s := Summary{Version: l.Version(), Size: size, Counts: map[string]int{
-		"role_words": l.RoleWords(), "typo_targets": lists.Lines(l.TypoTargets()), "top_levels": lists.Lines(l.TopLevels())}}
+	s := Summary{Version: l.Version(), Size: size, Counts: map[string]int{"role_words": l.RoleWords(),
+		"typo_targets": lists.Lines(l.TypoTargets()), "top_levels": lists.Lines(l.TopLevels())}}
 	if read, err := Day(l.Version()); err == nil {
 		s.Date = read.Format(time.DateOnly)
 	}
@@ -129,7 +133,7 @@ func DescribeBlob(blob []byte) (Summary, error) {
 	return describe(opened, len(blob)), nil
 }
 
-var errTooLarge = refuse(TooLarge, fmt.Sprintf("the lists are larger than %d MiB", MaxBlob>>20))
+var errTooLarge = refuse(TooLarge, "the lists are larger than %d MiB", MaxBlob>>20)
 
 // open opens a blob. This is where bytes from outside are checked, signed or not.
 func open(blob []byte) (*lists.Lists, error) {
@@ -142,7 +146,7 @@ func open(blob []byte) (*lists.Lists, error) {
 		if errors.As(err, new(*lists.VersionError)) {
 			reason = OtherFormat
 		}
-		return nil, refuse(reason, strings.TrimPrefix(err.Error(), "lists: "))
+		return nil, refuse(reason, "%s", strings.TrimPrefix(err.Error(), "lists: "))
 	}
 	return opened, nil
 }

@@ -151,7 +151,8 @@ func (k SecretKey) Sign(blob []byte, signed, expires time.Time) (*Release, error
 // release. comment, one line, is its trusted comment. It must not look like that of a
 // blob or of changes, which begin with "addrspec lists" and "addrspec changes".
 func (k SecretKey) SignFile(content []byte, comment string) ([]byte, error) {
-	if strings.ContainsAny(comment, "\r\n") || strings.HasPrefix(comment, "addrspec lists") || strings.HasPrefix(comment, changesComment) {
+	ours := strings.HasPrefix(comment, "addrspec lists") || strings.HasPrefix(comment, changesComment)
+	if ours || strings.ContainsAny(comment, "\r\n") {
 		return nil, fmt.Errorf("%q cannot be the trusted comment of a file", comment)
 	}
 	return k.sign(content, comment, "signature of an addrspec release")

@@ -46,7 +46,8 @@ func (k PublicKey) Parse(text []byte) (Signature, error) {
 		return Signature{}, err
 	}
 	if read.KeyID != k.key.ID() {
-		return Signature{}, refuse(OtherKey, fmt.Sprintf("the signature was made with the key %s, but the public key given is %s: give the key of this feed", keyID(read.KeyID), k.ID()))
+		return Signature{}, refuse(OtherKey, "the signature was made with the key %s, but the public key given is %s: "+
+			"give the key of this feed", keyID(read.KeyID), k.ID())
 	}
 	signed := append(read.Signature[:], read.TrustedComment...)
 	verifier := ed25519.PublicKey(decoded(k.key.String())[publicKeySize-ed25519.PublicKeySize:])
@@ -60,21 +61,22 @@ func (k PublicKey) Parse(text []byte) (Signature, error) {
 // decode reads the text of a .minisig file, in the prehashed form.
 func decode(text []byte) (*minisign.Signature, error) {
 	if len(text) > MaxSignature {
-		return nil, refuse(TooLarge, fmt.Sprintf("the signature is larger than %d KiB: it is no signature of minisign", MaxSignature>>10))
+		return nil, refuse(TooLarge, "the signature is larger than %d KiB: it is no signature of minisign", MaxSignature>>10)
 	}
 	var signature minisign.Signature
 	err := signature.UnmarshalText(text)
 	// minisign's decoder accepts further lines, and base64 whose last character has unused bits
 	// that are set. Refused, so that a signature has one spelling, and every program accepts
 	// the same ones.
-	if lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"); err == nil && len(lines) != 4 {
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if err == nil && len(lines) != 4 {
 		err = errors.New("it does not have four lines")
-	} else if err == nil && (decoded(strings.TrimSuffix(lines[1], "\r")) == nil || decoded(strings.TrimSuffix(lines[3], "\r")) == nil) {
+	} else if err == nil && (decoded(lines[1]) == nil || decoded(lines[3]) == nil) {
 		err = errors.New("illegal base64 data")
 	}
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "minisign: ")
-		return nil, refuse(BadSignature, "the signature is not one of minisign ("+reason+"): is "+Suffix+" the right file?")
+		return nil, refuse(BadSignature, "the signature is not one of minisign (%s): is %s the right file?", reason, Suffix)
 	}
 	if signature.Algorithm != minisign.HashEdDSA {
 		return nil, refuse(BadSignature, `the signature has the old form "Ed": sign without -l, so that it has the form "ED"`)
@@ -91,15 +93,17 @@ func (s Signature) Open(blob []byte) (*Release, error) {
 	signed := minisign.Verify(s.key.key, blob, s.Text)
 	switch {
 	case err != nil && !signed:
-		return nil, refuse(Damaged, "the lists are not those that were signed: "+err.Error())
+		return nil, refuse(Damaged, "the lists are not those that were signed: %s", err)
 	case err != nil:
 		return nil, err
 	case opened.Version() != s.Version && !signed:
-		return nil, refuse(BadSignature, fmt.Sprintf("the signature is for the lists %s, not for %s: fetch both files again", s.Version, opened.Version()))
+		return nil, refuse(BadSignature, "the signature is for the lists %s, not for %s: fetch both files again",
+			s.Version, opened.Version())
 	case opened.Version() != s.Version:
-		return nil, refuse(BadSignature, fmt.Sprintf("the signature is for the version %s, but the lists are %s: sign them again", s.Version, opened.Version()))
+		return nil, refuse(BadSignature, "the signature is for the version %s, but the lists are %s: sign them again",
+			s.Version, opened.Version())
 	case !signed:
-		return nil, refuse(BadSignature, "the signature is wrong: the lists "+s.Version+" are not those that were signed")
+		return nil, refuse(BadSignature, "the signature is wrong: the lists %s are not those that were signed", s.Version)
 	}
 	return &Release{s, blob, opened}, nil
 }
@@ -141,10 +145,12 @@ func parseStatement(comment string) (Statement, error) {
 // Fresh returns an error if the statement has expired or is from the future.
 func (s Statement) Fresh(now time.Time) error {
 	if !now.Before(s.Expires) {
-		return refuse(Expired, fmt.Sprintf("the lists %s expired on %s: the feed must be signed again", s.Version, s.Expires.Format(time.DateTime+" UTC")))
+		return refuse(Expired, "the lists %s expired on %s: the feed must be signed again",
+			s.Version, s.Expires.Format(time.DateTime+" UTC"))
 	}
 	if s.Signed.After(now.Add(clockSlack)) {
-		return refuse(NotYet, fmt.Sprintf("the lists %s were signed on %s, which is in the future: set the clock of this machine or of the one that signs", s.Version, s.Signed.Format(time.DateTime+" UTC")))
+		return refuse(NotYet, "the lists %s were signed on %s, which is in the future: set the clock of this machine or "+
+			"of the one that signs", s.Version, s.Signed.Format(time.DateTime+" UTC"))
 	}
 	return nil
 }
@@ -166,13 +172,13 @@ type InUse struct {
 func (s Statement) Supersedes(used InUse) (bool, error) {
 	if used.Signed.IsZero() {
 		if day(s.Version) < day(used.Version) {
-			return false, refuse(Older, fmt.Sprintf("the lists %s are older than %s, which are in use", s.Version, used.Version))
+			return false, refuse(Older, "the lists %s are older than %s, which are in use", s.Version, used.Version)
 		}
 		return true, nil
 	}
 	if s.Signed.Before(used.Signed) {
-		return false, refuse(Older, fmt.Sprintf("the lists %s were signed on %s, before those in use (%s, signed on %s)",
-			s.Version, s.Signed.Format(time.DateTime), used.Version, used.Signed.Format(time.DateTime)))
+		return false, refuse(Older, "the lists %s were signed on %s, before those in use (%s, signed on %s)",
+			s.Version, s.Signed.Format(time.DateTime), used.Version, used.Signed.Format(time.DateTime))
 	}
 	return s.Signed.After(used.Signed), nil
 }

@@ -125,7 +125,8 @@ func (e *pairError) Unwrap() error { return e.error }
 
 // newerURL is Newer for a web server. It fetches the signature, decides by its statement
 // whether there is anything to do, and only then fetches the blob.
-func (s *Source) newerURL(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time, cacheControl string) (*feed.Release, error) {
+func (s *Source) newerURL(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time, cacheControl string,
+) (*feed.Release, error) {
 	beside := *s.blob
 	beside.Path += feed.Suffix
 	beside.RawPath = ""

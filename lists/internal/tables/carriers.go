@@ -60,8 +60,8 @@ func ReadCarriers(dir string) (*Carriers, error) {
 		if at := strings.LastIndexByte(name, '@'); at > 0 {
 			name, version = name[:at], name[at+1:]
 		}
-		c.Sources = append(c.Sources,
-			lists.Source{Name: s.Registry + ":" + name, Version: version, Licence: s.Licence, Day: s.Fetched, Domains: s.Count})
+		c.Sources = append(c.Sources, lists.Source{Name: s.Registry + ":" + name, Version: version,
+			Licence: s.Licence, Day: s.Fetched, Domains: s.Count})
 	}
 	return c, errors.Join(err1, err2, err3, err4)
 }

@@ -179,7 +179,8 @@ func readEndings(dir string) (endings []string, err error) {
 	err = eachLine(filepath.Join(dir, endingsFile), func(line string) error {
 		ending, _, _ := strings.Cut(line, " ")
 		switch {
-		case strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz") != "" || len(ending) < 3 || slices.Contains([]string{"com", "net", "org"}, ending):
+		case strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz") != "", len(ending) < 3,
+			ending == "com", ending == "net", ending == "org":
 			return fmt.Errorf("%q is not allowed: want a top-level domain, but no country's, com, net or org", ending)
 		case slices.Contains(endings, ending):
 			return fmt.Errorf("%s is listed twice", ending)

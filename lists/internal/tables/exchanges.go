@@ -97,7 +97,8 @@ func parseExchangeGroup(line string) (e Exchange, err error) {
 	isPage := err == nil && page.Scheme == "https" && strings.Contains(page.Host, ".")
 	_, err = time.Parse(time.DateOnly, e.Day)
 	switch {
-	case provider == "" || len(provider) > maxProvider || provider != strings.TrimSpace(provider) || strings.ContainsFunc(provider, escaped):
+	case provider == "", len(provider) > maxProvider, provider != strings.TrimSpace(provider),
+		strings.ContainsFunc(provider, escaped):
 		err = fmt.Errorf("%q is not the name of a provider: want 1 to %d printable ASCII characters without quotation mark, backslash and surrounding spaces", provider, maxProvider)
 	case !slices.Contains(lists.ExchangeClasses, e.Class):
 		err = fmt.Errorf("%q is not a class of exchanges: want one of %s", e.Class, strings.Join(lists.ExchangeClasses, " "))
