@@ -1,5 +1,7 @@
 package lists
 
+import "slices"
+
 // Role is the category of a role account, or another class of words in
 // roles.txt. A blob stores its number.
 type Role uint8
@@ -38,14 +40,7 @@ func (r Role) String() string { return roleNames[r] }
 func (r Role) IsRole() bool { return Admin <= r && r <= HR }
 
 // RoleNamed returns the role or class with that name, or NoRole.
-func RoleNamed(name string) Role {
-	for r, n := range roleNames {
-		if n == name {
-			return Role(r)
-		}
-	}
-	return NoRole
-}
+func RoleNamed(name string) Role { return Role(max(0, slices.Index(roleNames[:], name))) }
 
 // Word is the entry of a word in roles.txt: its class in the low bits, and
 // marks. It is zero for a word that is not listed.
@@ -81,21 +76,6 @@ func (w Word) Has(m Word) bool { return w&m != 0 }
 
 // IsWeak reports whether w has the mark Weak.
 func (w Word) IsWeak() bool { return w&Weak == Weak }
-
-// MarkNamed returns the mark with that name in roles.txt, or 0.
-func MarkNamed(name string) Word {
-	switch name {
-	case "common":
-		return Common
-	case "alone":
-		return Alone
-	case "weak":
-		return Weak
-	case "ending":
-		return Ending
-	}
-	return 0
-}
 
 // wordFilter is a set of hashes of the words of roles.txt. It rejects nine of ten words
 // that are not listed without a lookup in their table; it rejects none that is listed.

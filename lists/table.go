@@ -158,8 +158,15 @@ func (t *table) startsAfter(b int, rest []byte) bool {
 // text match: an entry with a longer prefix than that cannot match either.
 // Columns in local variables and indexes in place of slices are a third faster.
 func (t *table) scan(rest []byte, b, first, end int) int {
-	e, at := t.skip(b, first)
+	e, at := b*format.BlockEntries, format.Uint24(t.blocks[3*b:])
 	lengths, texts, matched := t.lengths[:min(end, (b+1)*format.BlockEntries)], t.texts, 0
+	for ; e < first; e++ { // of the bucket before
+		size := int(lengths[e] & 15)
+		if size == format.LongText {
+			size = 1 + int(texts[at])
+		}
+		at += size
+	}
 	for ; e < len(lengths); e++ {
 		n, size := int(lengths[e]>>4), int(lengths[e]&15)
 		if size == format.LongText {
@@ -185,20 +192,6 @@ func (t *table) scan(rest []byte, b, first, end int) int {
 		}
 	}
 	return 0
-}
-
-// skip returns the first entry of block b that is not before first, and where
-// its text is.
-func (t *table) skip(b, first int) (e, at int) {
-	e, at = b*format.BlockEntries, format.Uint24(t.blocks[3*b:])
-	for ; e < first; e++ {
-		size := int(t.lengths[e] & 15)
-		if size == format.LongText {
-			size = 1 + int(t.texts[at])
-		}
-		at += size
-	}
-	return e, at
 }
 
 // each calls do with the name and value of every entry, in order. The name is

@@ -31,38 +31,31 @@ func main() {
 	command.FatalIfErrorf(command.Run())
 }
 
-// packer packs the tables. Names that no list has carried for 18 months are dropped, and
-// listed in sources/dropped.txt.
 type packer struct {
 	Dir string `default:"lists" help:"Directory of the tables."`
 }
 
-// Run writes lists.blob and sources/dropped.txt and prints what that changes.
+// Run writes lists.blob and prints whether that changes it.
 func (p packer) Run() error {
-	packed, dropped, err := p.pack()
+	packed, err := p.pack()
 	if err != nil {
 		return err
 	}
-	for path, content := range map[string][]byte{"lists.blob": packed, "sources/dropped.txt": dropped} {
-		path = filepath.Join(p.Dir, path)
-		before, err := os.ReadFile(path)
-		if err != nil && !os.IsNotExist(err) {
-			return err
-		}
-		if bytes.Equal(before, content) {
-			fmt.Printf("%s: %d bytes, unchanged\n", path, len(content))
-			continue
-		}
-		fmt.Printf("%s: %d bytes, changed\n", path, len(content))
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			return err
-		}
+	path := filepath.Join(p.Dir, "lists.blob")
+	before, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
 	}
-	return nil
+	if bytes.Equal(before, packed) {
+		fmt.Printf("%s: %d bytes, unchanged\n", path, len(packed))
+		return nil
+	}
+	fmt.Printf("%s: %d bytes, changed\n", path, len(packed))
+	return os.WriteFile(path, packed, 0o644)
 }
 
-// pack returns the blob of the tables, and the text of sources/dropped.txt.
-func (p packer) pack() (packed, dropped []byte, err error) {
+// pack returns the blob of the tables.
+func (p packer) pack() ([]byte, error) {
 	var failed error
 	domains := read(&failed, p.Dir, tables.Merge)
 	roles := read(&failed, p.Dir, tables.ReadRoles)
@@ -73,7 +66,7 @@ func (p packer) pack() (packed, dropped []byte, err error) {
 	carriers := read(&failed, p.Dir, tables.ReadCarriers)
 	exchanges := read(&failed, p.Dir, tables.ReadExchanges)
 	if failed != nil {
-		return nil, nil, failed
+		return nil, failed
 	}
 	c := blob.Content{
 		Date:      strings.ReplaceAll(checked, "-", "."),
@@ -97,17 +90,7 @@ func (p packer) pack() (packed, dropped []byte, err error) {
 		}
 		c.Exchanges[row.Suffix] = n + 1
 	}
-	names, err := tables.Dropped(p.Dir, domains)
-	if err != nil {
-		return nil, nil, err
-	}
-	dropped = fmt.Appendf(nil, "# Throw-away domains that no list has carried for 18 months, which the blob does not\n"+
-		"# have any more: %d. Written by \"go run ./lists/cmd pack\"; not edited by hand.\n", len(names))
-	for _, name := range names {
-		dropped = fmt.Appendln(dropped, name)
-	}
-	packed, err = blob.Pack(c)
-	return packed, dropped, err
+	return blob.Pack(c)
 }
 
 // read reads a table in dir, and adds its error to failed.

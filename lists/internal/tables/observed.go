@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/addrspec/addrspec/lists"
 )
 
 // ObservedLetter is the letter of observed.txt among the votes.
@@ -90,21 +88,6 @@ func (o Observed) Newest() (day string, domains int) {
 		}
 	}
 	return day, domains
-}
-
-// Dropped returns the domains of observed.txt that have expired and that are not
-// disposable for another reason either, sorted.
-func Dropped(dir string, merged Map) ([]string, error) {
-	o, err := ReadObserved(dir)
-	if err != nil || len(o) == 0 {
-		return nil, err
-	}
-	checked, err := ReadChecked(dir)
-	if err != nil {
-		return nil, err
-	}
-	_, expired, err := o.Vote(nil, checked)
-	return slices.DeleteFunc(expired, func(name string) bool { return merged.Lookup(name) == lists.Disposable }), err
 }
 
 // Vote returns votes with those of the observed domains, except the expired ones, which the

@@ -76,9 +76,6 @@ dyndns.example 2026-08-02
 	} {
 		require.Equal(t, want, m.Lookup(domain), domain)
 	}
-	dropped, err := Dropped(dir, m)
-	require.NoError(t, err)
-	require.Equal(t, []string{"gone.example"}, dropped)
 }
 
 func TestReadObservedErrors(t *testing.T) {

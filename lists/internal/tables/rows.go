@@ -112,6 +112,8 @@ func ReadTopLevels(dir string) ([]byte, error) {
 	return []byte(strings.Join(all, "\n") + "\n"), nil
 }
 
+var wordMarks = map[string]lists.Word{"common": lists.Common, "alone": lists.Alone, "weak": lists.Weak, "ending": lists.Ending}
+
 // ReadRoles reads roles.txt: a line has a class with its marks, such as
 // IT/alone, and words of that class.
 func ReadRoles(dir string) (map[string]lists.Word, error) {
@@ -127,9 +129,9 @@ func ReadRoles(dir string) (map[string]lists.Word, error) {
 		for marked {
 			var mark string
 			mark, marks, marked = strings.Cut(marks, "/")
-			m := lists.MarkNamed(mark)
+			m := wordMarks[mark]
 			if m == 0 || lists.Word(class).Role() == lists.NoRole {
-				return fmt.Errorf("%q is not a mark of %s words; lists/role.go has them", mark, name)
+				return fmt.Errorf("%q is not a mark of %s words; roles.txt has them", mark, name)
 			}
 			entry |= m
 		}

@@ -40,8 +40,8 @@ func TestReadRoles(t *testing.T) {
 	for text, want := range map[string]string{
 		"General\tinfo\n# a comment\nMarket eu\nIT/alone/ending devel\nHR/weak job\n": "",
 		"general\tinfo\n":             `roles.txt:1: "general" is not a class of words; lists/role.go has them`,
-		"IT/never dev\n":              `roles.txt:1: "never" is not a mark of IT words; lists/role.go has them`,
-		"Place/alone london\n":        `roles.txt:1: "alone" is not a mark of Place words; lists/role.go has them`,
+		"IT/never dev\n":              `roles.txt:1: "never" is not a mark of IT words; roles.txt has them`,
+		"Place/alone london\n":        `roles.txt:1: "alone" is not a mark of Place words; roles.txt has them`,
 		"General info\nIT dev info\n": "roles.txt:2: info is listed twice",
 		"General Инфо\n":              "roles.txt:1: Инфо is not in lower case and NFC",
 	} {
