@@ -263,8 +263,10 @@ func (k *Keeper) Run(ctx context.Context) {
 		} else {
 			failures++
 		}
-		if pause(ctx, k.wait(failures)) != nil {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(k.wait(failures)):
 		}
 	}
 }

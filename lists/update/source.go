@@ -27,10 +27,6 @@ type Source struct {
 	path   string   // of the blob
 	client *http.Client
 	within time.Duration // for one file
-
-	// The last signature that a web server sent.
-	etag      string
-	statement feed.Statement
 }
 
 // errURL is returned for a URL that is not one of a feed.
@@ -88,17 +84,7 @@ func (s *Source) progress(text string) {
 // do not verify, or if the feed cannot be reached.
 func (s *Source) Newer(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time) (*feed.Release, error) {
 	if s.blob != nil {
-		release, err := s.newerURL(ctx, key, used, now, "")
-		var pair *pairError
-		if !errors.As(err, &pair) {
-			return release, err
-		}
-		// The server may have sent a new blob with the old signature, since the feed
-		// was being replaced, or one of both from a cache.
-		if err := pause(ctx, replacing); err != nil {
-			return nil, err
-		}
-		return s.newerURL(ctx, key, used, now, "no-cache")
+		return s.newerURL(ctx, key, used, now)
 	}
 	s.progress("reading " + s.path)
 	release, err := store.File{Path: s.path, Key: key}.Read()
@@ -115,49 +101,31 @@ func (s *Source) Newer(ctx context.Context, key feed.PublicKey, used feed.InUse,
 	return release, nil
 }
 
-// replacing is how long replacing a feed may take.
-var replacing = time.Second
-
-// pairError is a refusal of a blob after its signature was accepted.
-type pairError struct{ error }
-
-func (e *pairError) Unwrap() error { return e.error }
-
 // newerURL is Newer for a web server. It fetches the signature, decides by its statement
 // whether there is anything to do, and only then fetches the blob.
-func (s *Source) newerURL(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time, cacheControl string,
-) (*feed.Release, error) {
+func (s *Source) newerURL(ctx context.Context, key feed.PublicKey, used feed.InUse, now time.Time) (*feed.Release, error) {
 	beside := *s.blob
 	beside.Path += feed.Suffix
 	beside.RawPath = ""
 	s.progress("fetching " + public(&beside))
-	etag := ""
-	if !used.Signed.IsZero() && s.statement.Signed.Equal(used.Signed) && s.statement.Fresh(now) == nil {
-		etag = s.etag // of the lists in use: the server need not send their signature again
-	}
-	text, etag, err := s.get(ctx, &beside, feed.MaxSignature, etag, cacheControl)
-	if err != nil || text == nil {
+	text, err := s.get(ctx, &beside, feed.MaxSignature)
+	if err != nil {
 		return nil, err
 	}
 	signature, err := key.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	s.etag, s.statement = etag, signature.Statement
 	newer, err := check(signature.Statement, used, now)
 	if err != nil || !newer {
 		return nil, err
 	}
 	s.progress("fetching " + s.String() + ", version " + signature.Version)
-	blob, _, err := s.get(ctx, s.blob, feed.MaxBlob, "", cacheControl)
+	blob, err := s.get(ctx, s.blob, feed.MaxBlob)
 	if err != nil {
 		return nil, err
 	}
-	release, err := signature.Open(blob)
-	if err != nil {
-		return nil, &pairError{err}
-	}
-	return release, nil
+	return signature.Open(blob)
 }
 
 // check reports whether lists may replace those in use, and are newer.
@@ -166,16 +134,6 @@ func check(s feed.Statement, used feed.InUse, now time.Time) (newer bool, err er
 		return false, err
 	}
 	return s.Supersedes(used)
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // Limits of a request to a feed.
@@ -198,16 +156,15 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// get fetches a file of at most limit bytes, and its entity tag. The body is nil if the
-// file still has the tag etag. Errors have the file's URL without the query.
-func (s *Source) get(ctx context.Context, u *url.URL, limit int64, etag, cacheControl string) ([]byte, string, error) {
+// get fetches a file of at most limit bytes. Errors have the file's URL without the query.
+func (s *Source) get(ctx context.Context, u *url.URL, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.within)
 	defer cancel()
-	body, tag, err := s.do(ctx, u, limit, etag, cacheControl)
+	body, err := s.do(ctx, u, limit)
 	if err == nil {
-		return body, tag, nil
+		return body, nil
 	}
-	reason, why := reasonOf(err), err
+	why := err
 	var wrapped *url.Error // which has the whole URL
 	if errors.As(err, &wrapped) {
 		why = wrapped.Err
@@ -221,37 +178,29 @@ func (s *Source) get(ctx context.Context, u *url.URL, limit int64, etag, cacheCo
 	case errors.As(err, &timeout) && timeout.Timeout():
 		why = errors.New("the server did not send it in time")
 	}
-	return nil, "", &feed.Error{Reason: reason, Text: fmt.Sprintf("cannot fetch %s: %s", public(u), why)}
+	return nil, &feed.Error{Reason: reasonOf(err), Text: fmt.Sprintf("cannot fetch %s: %s", public(u), why)}
 }
 
-func (s *Source) do(ctx context.Context, u *url.URL, limit int64, etag, cacheControl string) ([]byte, string, error) {
+func (s *Source) do(ctx context.Context, u *url.URL, limit int64) ([]byte, error) {
 	get, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	get.Header.Set("User-Agent", "addrspec")
-	if etag != "" {
-		get.Header.Set("If-None-Match", etag)
-	}
-	if cacheControl != "" {
-		get.Header.Set("Cache-Control", cacheControl)
-	}
+	get.Header.Set("Cache-Control", "no-cache") // a cache may have the blob and the signature of different versions
 	reply, err := s.client.Do(get)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer reply.Body.Close()
-	if reply.StatusCode == http.StatusNotModified && etag != "" {
-		return nil, etag, nil
-	}
 	if reply.StatusCode != http.StatusOK {
-		return nil, "", fmt.Errorf("the server responded with %q", reply.Status)
+		return nil, fmt.Errorf("the server responded with %q", reply.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(reply.Body, limit+1))
 	if int64(len(body)) > limit {
-		return nil, "", &feed.Error{Reason: feed.TooLarge, Text: fmt.Sprintf("it is larger than %d KiB", limit>>10)}
+		return nil, &feed.Error{Reason: feed.TooLarge, Text: fmt.Sprintf("it is larger than %d KiB", limit>>10)}
 	}
-	return body, reply.Header.Get("ETag"), err
+	return body, err
 }
 
 // reasonOf returns the reason of err; by default the fetch failed.

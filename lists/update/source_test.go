@@ -25,7 +25,6 @@ type site struct {
 	secret feed.SecretKey
 	dir    string
 
-	served   func(path string) // if not nil, is called before a response ends
 	mu       sync.Mutex
 	requests []string // method, path and status
 }
@@ -41,13 +40,7 @@ func newSite(t *testing.T, signed time.Time) (*site, *feed.Release) {
 
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	file := filepath.Join(s.dir, filepath.Base(r.URL.Path))
-	if info, err := os.Stat(file); err == nil {
-		w.Header().Set("ETag", fmt.Sprintf(`"%d-%d"`, info.ModTime().UnixNano(), info.Size()))
-	}
 	http.ServeFile(&recorder{w, r, s}, r, file)
-	if s.served != nil {
-		s.served(r.URL.Path)
-	}
 }
 
 // recorder records the request before the client sees its status.
@@ -109,8 +102,7 @@ func requireReason(t testing.TB, err error, reason feed.Reason, words string) {
 	require.ErrorContains(t, err, words)
 }
 
-// The signature decides whether the blob is fetched, and an entity tag whether
-// the signature is.
+// The signature decides whether the blob is fetched.
 func TestNewer(t *testing.T) {
 	s, want := newSite(t, now())
 	source, key := s.source(t), s.secret.Public()
@@ -126,30 +118,13 @@ func TestNewer(t *testing.T) {
 	got, err = source.Newer(t.Context(), key, inUse(want), now())
 	require.NoError(t, err)
 	require.Nil(t, got)
-	require.Equal(t, []string{"GET /feed/lists.blob.minisig 304"}, s.taken())
+	require.Equal(t, []string{"GET /feed/lists.blob.minisig 200"}, s.taken())
 
 	next := s.publish(t, "2099.01.02", now().Add(time.Second))
 	got, err = source.Newer(t.Context(), key, inUse(want), now())
 	require.NoError(t, err)
 	require.Equal(t, next.Version, got.Version)
 	require.Equal(t, []string{"GET /feed/lists.blob.minisig 200", "GET /feed/lists.blob 200"}, s.taken())
-
-	got, err = s.source(t).Newer(t.Context(), key, inUse(next), now())
-	require.NoError(t, err)
-	require.Nil(t, got)
-	require.Equal(t, []string{"GET /feed/lists.blob.minisig 200"}, s.taken(), "the same signature: the blob is not fetched")
-}
-
-// An entity tag is not sent for lists that have expired: the failure repeats.
-func TestExpiredEveryTime(t *testing.T) {
-	s, want := newSite(t, now())
-	source, key := s.source(t), s.secret.Public()
-	_, err := source.Newer(t.Context(), key, inUse(want), now())
-	require.NoError(t, err)
-	for range 2 {
-		_, err = source.Newer(t.Context(), key, inUse(want), want.Expires)
-		requireReason(t, err, feed.Expired, "must be signed again")
-	}
 }
 
 func TestRefusedFeeds(t *testing.T) {
@@ -213,22 +188,6 @@ func TestRefusedFeeds(t *testing.T) {
 			require.Nil(t, got)
 		})
 	}
-}
-
-// A feed that is replaced between the two requests is asked again.
-func TestFeedReplacedMeanwhile(t *testing.T) {
-	s, old := newSite(t, now())
-	next := feedtest.Sign(t, s.secret, feedtest.Dated(projectLists(t), "2099.01.02"), now().Add(time.Second))
-	feedtest.Write(t, s.dir, next.Blob, old.Text)
-	var once sync.Once
-	s.served = func(path string) {
-		if strings.HasSuffix(path, ".blob") {
-			once.Do(func() { feedtest.Write(t, s.dir, next.Blob, next.Text) })
-		}
-	}
-	got, err := s.source(t).Newer(t.Context(), s.secret.Public(), builtIn, now())
-	require.NoError(t, err)
-	require.Equal(t, next.Version, got.Version)
 }
 
 // What a broken or hostile server does ends in time, in bounded memory, and with
