@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -42,6 +43,23 @@ func TestWord(t *testing.T) {
 	for word, want := range map[string]Word{"admin": Word(Admin), "hr": Word(HR), "noreply": Word(NoReply) | Ending, "dev": Word(IT) | Alone, "eu": Word(Market), "jobson": 0, "": 0, "a": 0, "ADMIN": 0} {
 		require.Equal(t, want, l.Word([]byte(word)), word)
 	}
+}
+
+// The filter has every word that is listed, and few others.
+func TestWordFilter(t *testing.T) {
+	l := Default()
+	l.EachWord(func(word []byte, w Word) {
+		require.Equal(t, w, l.Word(word), "%s", word)
+	})
+	passed := 0
+	for i := range 10_000 {
+		if l.words.mayHave(fmt.Appendf(nil, "jane%x", i*0x9E3779)) {
+			passed++
+		}
+	}
+	require.Less(t, passed, 2_000)
+	require.False(t, l.words.mayHave(nil))
+	require.False(t, l.words.mayHave([]byte("a")))
 }
 
 func TestLookupsDoNotAllocate(t *testing.T) {

@@ -188,14 +188,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkAddTo(b *testing.B) {
-	rows, err := parse("", manyRows(1000))
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := rows.AddTo(lists.Blob()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -3,8 +3,6 @@ package feed_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -110,19 +108,6 @@ func TestOpenChanges(t *testing.T) {
 	require.ErrorContains(t, err, "not one of changes")
 	_, err = secret.Public().Parse(signature)
 	require.ErrorContains(t, err, "trusted comment", "it signs no lists")
-}
-
-// The program minisign verifies the changes.
-func TestMinisignVerifiesChanges(t *testing.T) {
-	dir, secret := t.TempDir(), feedtest.Key(t)
-	minisign := minisignProgram(t, dir)
-	text, signature, err := secret.SignChanges(feed.Compare(nil, lists.Default()))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, feed.ChangesName), text, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, feed.ChangesName+feed.Suffix), signature, 0o600))
-	out, err := minisign("-V", "-m", feed.ChangesName, "-P", secret.Public().String())
-	require.NoError(t, err, out)
-	require.Contains(t, out, "addrspec changes version:"+lists.Default().Version())
 }
 
 // FuzzOpenChanges opens texts and signatures that nobody has signed, and texts that the key

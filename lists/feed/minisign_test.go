@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/feedtest"
 )
@@ -29,23 +30,41 @@ func minisignProgram(t *testing.T, dir string) func(args ...string) (string, err
 	}
 }
 
-// The program minisign verifies what Sign made.
-func TestMinisignVerifiesOurSignature(t *testing.T) {
-	dir := t.TempDir()
+// The program minisign verifies what we sign: a blob, changes and another file, of which
+// only the first is a signature of lists.
+func TestMinisignVerifies(t *testing.T) {
+	dir, secret := t.TempDir(), feedtest.Key(t)
 	minisign := minisignProgram(t, dir)
-	secret, b := feedtest.Key(t), blob(t)
-	release := feedtest.Sign(t, secret, b, signed)
-	feedtest.Write(t, dir, b, release.Text)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lists.pub"), secret.Public().File(), 0o600))
-	out, err := minisign("-V", "-m", feed.BlobName, "-p", "lists.pub")
-	require.NoError(t, err, out)
-	require.Contains(t, out, "Trusted comment: "+release.Statement.String())
-	out, err = minisign("-V", "-m", feed.BlobName, "-P", secret.Public().String())
-	require.NoError(t, err, out)
-	b[100] ^= 1
-	feedtest.Write(t, dir, b, release.Text)
-	out, err = minisign("-V", "-m", feed.BlobName, "-p", "lists.pub")
-	require.Error(t, err, out)
+	release := feedtest.Sign(t, secret, blob(t), signed)
+	changes, ofChanges, err := secret.SignChanges(feed.Compare(nil, lists.Default()))
+	require.NoError(t, err)
+	ofFile, err := secret.SignFile([]byte("content"), "what it is")
+	require.NoError(t, err)
+	for comment, c := range map[string]struct{ content, signature []byte }{
+		release.Statement.String():                              {release.Blob, release.Text},
+		"addrspec changes version:" + lists.Default().Version(): {changes, ofChanges},
+		"what it is": {[]byte("content"), ofFile},
+	} {
+		feedtest.Write(t, dir, c.content, c.signature)
+		for _, key := range [][]string{{"-p", "lists.pub"}, {"-P", secret.Public().String()}} {
+			out, err := minisign("-V", "-m", feed.BlobName, key[0], key[1])
+			require.NoError(t, err, out)
+			require.Contains(t, out, "Trusted comment: "+comment)
+		}
+		_, err := secret.Public().Parse(c.signature)
+		require.Equal(t, comment == release.Statement.String(), err == nil)
+		feedtest.Write(t, dir, append([]byte("x"), c.content...), c.signature)
+		out, err := minisign("-V", "-m", feed.BlobName, "-p", "lists.pub")
+		require.Error(t, err, out)
+	}
+}
+
+func TestSignFileComment(t *testing.T) {
+	for _, comment := range []string{"addrspec lists version:x", "addrspec changes version:x", "two\nlines", "two\rlines"} {
+		_, err := feedtest.Key(t).SignFile(nil, comment)
+		require.ErrorContains(t, err, "cannot be the trusted comment")
+	}
 }
 
 // A key that the program minisign made signs for us, and what it signs itself is
