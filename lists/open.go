@@ -92,17 +92,16 @@ func parse(blob []byte) (*Lists, error) {
 		return nil, &DamagedError{"a line of its exchanges' operators is malformed"}
 	case !l.parseRules(rules):
 		return nil, &DamagedError{"a line of its rules is malformed"}
+	case !l.domains.parse(domains):
+		return nil, &DamagedError{"its table of domains is malformed"}
+	case !l.roles.parse(roles):
+		return nil, &DamagedError{"its table of role words is malformed"}
+	case !l.exchanges.parse(exchanges):
+		return nil, &DamagedError{"its table of exchanges is malformed"}
+	case !l.providers.parse(providers):
+		return nil, &DamagedError{"its table of providers is malformed"}
 	}
-	if err := l.domains.parse(domains, "domains"); err != nil {
-		return nil, err
-	}
-	if err := l.roles.parse(roles, "role words"); err != nil {
-		return nil, err
-	}
-	if err := l.exchanges.parse(exchanges, "exchanges"); err != nil {
-		return nil, err
-	}
-	return l, l.providers.parse(providers, "providers")
+	return l, nil
 }
 
 // verify checks the content of the parts, which parse does not, except the rules, which
@@ -110,7 +109,8 @@ func parse(blob []byte) (*Lists, error) {
 func (l *Lists) verify() error {
 	const form = "9999.99.99-"
 	for i := range len(form) {
-		if digit := l.version[i] >= '0' && l.version[i] <= '9'; digit != (form[i] == '9') || !digit && l.version[i] != form[i] {
+		digit := l.version[i] >= '0' && l.version[i] <= '9'
+		if digit != (form[i] == '9') || !digit && l.version[i] != form[i] {
 			return &DamagedError{"its date is not of the form 2026.11.20"}
 		}
 	}
@@ -123,11 +123,15 @@ func (l *Lists) verify() error {
 			return &DamagedError{"a kind has no class, several, or a source that it does not list"}
 		}
 	}
-	if err := l.domains.verify("domains", len(l.kinds)/format.KindBytes); err != nil {
-		return err
-	}
-	if err := l.roles.verify("role words", 0xFF); err != nil {
-		return err
+	switch {
+	case !l.domains.verify(len(l.kinds) / format.KindBytes):
+		return &DamagedError{"an entry in its table of domains is out of range"}
+	case !l.roles.verify(0xFF):
+		return &DamagedError{"an entry in its table of role words is out of range"}
+	case !l.exchanges.verify(len(l.operators)):
+		return &DamagedError{"an entry in its table of exchanges is out of range"}
+	case !l.providers.verify(len(l.rules)):
+		return &DamagedError{"an entry in its table of providers is out of range"}
 	}
 	known := true
 	l.EachWord(func(_ []byte, w Word) {
@@ -136,10 +140,7 @@ func (l *Lists) verify() error {
 	if !known {
 		return &DamagedError{"a class in its table of role words is unknown"}
 	}
-	if err := l.exchanges.verify("exchanges", len(l.operators)); err != nil {
-		return err
-	}
-	return l.providers.verify("providers", len(l.rules))
+	return nil
 }
 
 // index derives the indexes that make lookups faster from the verified tables.

@@ -16,17 +16,14 @@ type table struct {
 	texts     []byte
 }
 
-// parse splits b into the columns of t. It checks their sizes only.
-func (t *table) parse(b []byte, name string) error {
+// parse splits b into the columns of t, and reports whether their sizes are right.
+func (t *table) parse(b []byte) bool {
 	c := cursor{rest: b}
 	counts := c.take(4)
 	if c.short {
-		return &DamagedError{"its table of " + name + " ends within its header"}
+		return false
 	}
-	suffixes, entries, wide := int(counts[0])+1, format.Uint16(counts[1:]), counts[3] == 2
-	if !wide && counts[3] != 1 {
-		return &DamagedError{"the values in its table of " + name + " have neither one nor two bytes"}
-	}
+	suffixes, entries, bytes := int(counts[0])+1, format.Uint16(counts[1:]), counts[3]
 	// The suffixes are stored one after the other, so where each starts is indexed: finding
 	// one by its number would mean a walk.
 	t.suffixes = c.rest
@@ -35,8 +32,7 @@ func (t *table) parse(b []byte, name string) error {
 		t.suffixAt[i] = uint16(at + 1)
 		size := c.take(1)
 		if c.short || size[0] > format.MaxSuffix {
-			c.short = true
-			break
+			return false
 		}
 		c.take(int(size[0]))
 		at += 1 + int(size[0])
@@ -45,14 +41,11 @@ func (t *table) parse(b []byte, name string) error {
 	t.buckets = c.take(2 * (format.Buckets + 1))
 	t.blocks = c.take(3 * ((entries + format.BlockEntries - 1) / format.BlockEntries))
 	t.lengths, t.suffixIDs, t.values = c.take(entries), c.take(entries), c.take(entries)
-	if wide {
+	if bytes == 2 {
 		t.high = c.take(entries)
 	}
 	t.texts = c.rest
-	if c.short {
-		return &DamagedError{"its table of " + name + " is truncated"}
-	}
-	return nil
+	return !c.short && (bytes == 1 || bytes == 2)
 }
 
 // index sets heads. The table must be verified.
@@ -60,7 +53,8 @@ func (t *table) index() {
 	t.heads = make([]byte, len(t.blocks)/3)
 	for b := range t.heads {
 		e := b * format.BlockEntries
-		if start, size := t.text(e, format.Uint24(t.blocks[3*b:])); size > 0 {
+		start, size := t.text(e, format.Uint24(t.blocks[3*b:]))
+		if size > 0 {
 			t.heads[b] = t.texts[start]
 		} else {
 			t.heads[b] = byteAt(t.suffix(e), 0)
@@ -213,37 +207,33 @@ func (t *table) each(do func(name []byte, value int)) {
 
 // verify checks every bucket and entry of a parsed table, so that no lookup in
 // it can read out of range, and that no value is above most.
-func (t *table) verify(name string, most int) error {
+func (t *table) verify(most int) bool {
 	first := 0
 	for bucket := range format.Buckets + 1 { // they partition the entries in order
 		before := first
 		first = format.Uint16(t.buckets[2*bucket:])
 		if first < before || first > len(t.lengths) || bucket == 0 && first != 0 {
-			return &DamagedError{"a bucket in its table of " + name + " is out of range"}
+			return false
 		}
-	}
-	if first != len(t.lengths) {
-		return &DamagedError{"a bucket in its table of " + name + " is out of range"}
 	}
 	at, before := 0, 0 // where the entry's text is; the bytes of the one before, without its suffix
 	for e := range t.lengths {
 		if e%format.BlockEntries == 0 && format.Uint24(t.blocks[3*(e/format.BlockEntries):]) != at {
-			return &DamagedError{"a block in its table of " + name + " does not start where the previous one ends"}
+			return false
 		}
 		prefix, size := t.prefix(e), int(t.lengths[e]&15)
-		ok := size != format.LongText || at < len(t.texts)
-		if ok && size == format.LongText {
+		if size == format.LongText {
+			if at >= len(t.texts) {
+				return false
+			}
 			size = int(t.texts[at])
 			at++
 		}
-		if !ok || at+size > len(t.texts) || t.suffixAt[int(t.suffixIDs[e])+1] == 0 || // no such suffix
+		if at+size > len(t.texts) || t.suffixAt[int(t.suffixIDs[e])+1] == 0 || // no such suffix
 			prefix > before || e%format.BlockEntries == 0 && prefix != 0 || t.value(e) > most {
-			return &DamagedError{"an entry in its table of " + name + " is out of range"}
+			return false
 		}
 		at, before = at+size, prefix+size
 	}
-	if at != len(t.texts) {
-		return &DamagedError{"its table of " + name + " has bytes after its last entry"}
-	}
-	return nil
+	return first == len(t.lengths) && at == len(t.texts)
 }

@@ -23,7 +23,7 @@ func TestOpenDamaged(t *testing.T) {
 		{"2026.11.20", "2026-11-20", "its date is not of the form 2026.11.20"},
 		{"2026.11.20", "2026.1\".20", "its date is not of the form 2026.11.20"},
 		{string(packed[format.PartsAt : valuesAt+1]), string(packed[format.PartsAt:valuesAt]) + "\x03",
-			"the values in its table of domains have neither one nor two bytes"},
+			"its table of domains is malformed"},
 		{"\x02\x01\x00\x00\x00\x81", "\x03\x01\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
 		{"\x02\x01\x00\x00\x00\x81", "\x00\x01\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
 		{"\x02\x01\x00\x00\x00\x81", "\x40\x01\x00\x00\x00\x81", "a kind has no class, several, or a source that it does not list"},
