@@ -157,7 +157,7 @@ func TestRefreshFails(t *testing.T) {
 		"source I: disposable-email-domains@1.0.2 has no file package/index.json: has the package changed?")
 	require.NoError(t, os.Remove(filepath.Join(string(npm), "disposable-email-domains.tgz")))
 	err := refresh(t, sources, dir, true)
-	require.ErrorContains(t, err, "source I: npm package disposable-email-domains: npm pack --silent")
+	require.ErrorContains(t, err, "source I: npm package disposable-email-domains: npm pack --loglevel=error")
 	require.ErrorContains(t, err, "E404 disposable-email-domains")
 	t.Setenv("PATH", t.TempDir())
 	require.ErrorContains(t, refresh(t, published, dir, true),

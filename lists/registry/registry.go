@@ -39,7 +39,7 @@ type Registry struct {
 // NPM is the npm registry. Packages are gzipped tarballs, with a SHA-512.
 var NPM = &Registry{
 	Name:   "npm",
-	client: []string{"npm", "pack", "--silent"}, into: "--pack-destination", equals: "@",
+	client: []string{"npm", "pack", "--loglevel=error"}, into: "--pack-destination", equals: "@",
 	versionOf: func(name, file string) string {
 		prefix := strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-") + "-"
 		return strings.TrimPrefix(strings.TrimSuffix(file, ".tgz"), prefix)
