@@ -96,6 +96,7 @@ func TestRefusedBlobs(t *testing.T) {
 		{"nothing", nil, feed.Damaged, "it ends within its header"},
 		{"a page of an error", []byte("<html>not found, sorry, nothing here</html>"), feed.Damaged, "does not begin with"},
 		{"another blob", feedtest.Dated(b, "2027.01.01"), feed.BadSignature, "not for 2027.01.01"},
+		{"another format", feedtest.OtherFormat(b), feed.Damaged, "update the program"},
 		{"too large", make([]byte, feed.MaxBlob+1), feed.TooLarge, "larger than 4 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -134,10 +134,6 @@ func TestRefusedFeeds(t *testing.T) {
 		reason feed.Reason
 		words  string
 	}{
-		{"another key", func(t *testing.T, s *site, r *feed.Release) feed.InUse {
-			feedtest.Write(t, s.dir, r.Blob, feedtest.Sign(t, feedtest.Key(t), r.Blob, r.Signed).Text)
-			return builtIn
-		}, feed.OtherKey, "give the key of this feed"},
 		{"signed before the lists in use", func(t *testing.T, s *site, r *feed.Release) feed.InUse {
 			return feed.InUse{Version: r.Version, Signed: r.Signed.Add(time.Second)}
 		}, feed.Older, "before those in use"},
@@ -154,19 +150,6 @@ func TestRefusedFeeds(t *testing.T) {
 			feedtest.Write(t, s.dir, r.Blob, r.Text)
 			return builtIn
 		}, feed.Damaged, "checksum"},
-		{"a forged byte", func(t *testing.T, s *site, r *feed.Release) feed.InUse {
-			r.Blob[len(r.Blob)/2] ^= 1
-			feedtest.Write(t, s.dir, feedtest.Sealed(r.Blob), r.Text)
-			return builtIn
-		}, feed.BadSignature, "the signature is for"},
-		{"a truncated blob", func(t *testing.T, s *site, r *feed.Release) feed.InUse {
-			feedtest.Write(t, s.dir, r.Blob[:1000], r.Text)
-			return builtIn
-		}, feed.Damaged, "damaged"},
-		{"another format", func(t *testing.T, s *site, r *feed.Release) feed.InUse {
-			feedtest.Write(t, s.dir, feedtest.OtherFormat(r.Blob), r.Text)
-			return builtIn
-		}, feed.Damaged, "update the program"},
 		{"a large blob", func(t *testing.T, s *site, r *feed.Release) feed.InUse {
 			feedtest.Write(t, s.dir, make([]byte, feed.MaxBlob+1), r.Text)
 			return builtIn

@@ -21,11 +21,6 @@ import (
 func Dated(blob []byte, day string) []byte {
 	blob = slices.Clone(blob)
 	copy(blob[format.DateAt:], day)
-	return Sealed(blob)
-}
-
-// Sealed corrects the checksum in the header of a blob, in place.
-func Sealed(blob []byte) []byte {
 	binary.LittleEndian.PutUint32(blob[format.ChecksumAt:], crc32.ChecksumIEEE(blob[format.DateAt:]))
 	return blob
 }
