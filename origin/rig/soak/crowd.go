@@ -2,372 +2,361 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// crowds are what useless clients send on each of thousands of connections: the most that
-// the service accepts of a header that does not end. A field of a few bytes takes the most
-// memory for its bytes once it is parsed. No text means a mixture, see crowd.
-var crowds = []struct{ name, text string }{
-	{"idle and slow", ""},
-	{"99 tiny fields each", headerStart + tinyFields(98)},
-	{"one field of 32 KiB each", headerStart + "X: " + strings.Repeat("x", 32<<10)},
-	{"tiny fields behind a request", headerStart + "\r\n" + headerStart + tinyFields(300)},
-}
+// The trials of other clients: useless connections, long bodies and slow domains harm no one
+// else. And of resolvers that fail.
 
 const headerStart = "GET /healthz HTTP/1.1\r\nHost: soak\r\n"
 
-func tinyFields(count int) string {
-	var text strings.Builder
-	for n := range count {
-		fmt.Fprintf(&text, "%c%c:\n", 'a'+n%26, 'a'+n/26)
-	}
-	return text.String()
+// crowd is the mixture of useless clients: what each sends on its connection.
+var crowd = []struct {
+	text string
+	slow bool // one byte a second
+}{
+	{"", false}, // nothing
+	{headerStart + "\r\n", false},
+	{headerStart + "X-Slow: " + strings.Repeat("x", 600), true},
+	{headerStart + "X: " + strings.Repeat("x", 30<<10), false}, // the most of a header that does not end
+	{headerStart + strings.Repeat("x:\n", 98), false},
+	{headerStart + "\r\n" + headerStart + strings.Repeat("x:\n", 90), false},
 }
 
-// crowded keeps thousands of connections open, in several ways, while a few honest
-// clients send requests. They get their responses, beside idle connections as fast as
-// without, and the memory is bounded.
-func crowded(s *session) error {
-	size, err := s.crowdSize()
-	if err != nil {
-		return err
-	}
-	a, err := s.newAccount("plain", unlimited, unlimited)
-	if err != nil {
-		return err
-	}
-	var least, most int64
-	for n, kind := range crowds {
-		p, err := s.start()
-		if err != nil {
-			return err
-		}
-		before, p99Before := s.honest(p, a)
-		small := p.Memory("VmRSS")
-		c := &crowd{address: p.address, text: kind.text}
-		closeAll := c.connect(s.ctx, size)
-		defer closeAll()
-		opened := c.await(size, 30*time.Second)
-		during, p99During := s.honest(p, a)
-		s.figure("%s: %d of %d connections open at the start, %d at the end; the service closed %d, which were opened again",
-			kind.name, opened, size, c.open.Load(), c.ended.Load())
-		closeAll()
-		s.figure("memory %d MiB before, %d MiB at most: %.1f KiB a connection",
-			small>>20, p.Memory("VmHWM")>>20, float64(p.Memory("VmHWM")-small)/1024/float64(size))
-		s.figure("honest clients before: p99 %s; %s", round(p99Before), &before.tally)
-		s.figure("honest clients during: p99 %s; %s", round(p99During), &during.tally)
-		s.expect(opened >= int64(size)*95/100, "%s: only %d of %d connections could be opened", kind.name, opened, size)
-		s.expect(p.Memory("VmHWM") < mostMemory, "%s: the process used %d MiB", kind.name, p.Memory("VmHWM")>>20)
-		s.expect(len(during.cuts)+during.refused == 0, "%s: %d honest requests had no response",
-			kind.name, len(during.cuts)+during.refused)
-		if n == 0 {
-			s.expectWithin(p99During, 3*max(p99Before, leastP99), "the p99 of honest clients")
-		}
-		s.expectContract(&during.tally)
-		least += before.points + during.points
-		most += before.points + before.doubtful + during.points + during.doubtful
-		p.Kill()
-	}
-	return s.expectLedger(a, least, most)
-}
-
-const (
-	mostMemory = 700 << 20
-	// leastP99 is the least p99 that is compared: a multiple of a very short time
-	// would be exceeded by chance.
-	leastP99 = 5 * time.Millisecond
-	// mostCrowd is nearly the default of --max-connections, so that honest clients have room.
-	mostCrowd = 4000
-)
-
-// crowdSize returns the number of connections, which the limit of open files of
-// this process and of the program may lower.
-func (s *session) crowdSize() (int, error) {
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return 0, err
-	}
-	size := min(mostCrowd, int(min(files.Max, 1<<20))-500)
-	if size < 100 {
-		return 0, skip(fmt.Sprintf("the limit of open files is %d", files.Max))
-	}
-	if size < mostCrowd {
-		s.figure("scaled down from %d connections: the limit of open files is %d", mostCrowd, files.Max)
-	}
-	return size, nil
-}
-
-// honest runs a few clients at a moderate pace. It returns the median of the p99 of
-// several periods, so that another program's burst does not decide it.
-func (s *session) honest(p *process, a account) (l *load, p99 time.Duration) {
-	l = &load{account: a, clients: 4, at: always(p.address), next: mixed}
-	l.finished = func(int, request, outcome) bool { time.Sleep(10 * time.Millisecond); return true }
-	stop := l.start(s.ctx)
-	var periods []time.Duration
-	for done := 0; len(periods) < 5; done = len(l.times()) {
-		time.Sleep(s.span(4 * time.Second))
-		periods = append(periods, percentile(l.times()[done:], 99))
-	}
-	stop()
-	return l, percentile(periods, 50)
-}
-
-// A crowd is a set of useless clients. Each sends the text, if there is one. Else, of every
-// five, three send one request and keep the connection idle, one sends nothing, and one
-// sends a header slowly. A client reconnects at once when the service closes its connection.
-type crowd struct {
-	address string
-	text    string
-	open    atomic.Int64
-	ended   atomic.Int64
-}
-
-// connect opens size connections, until closeAll is called.
-func (c *crowd) connect(ctx context.Context, size int) (closeAll func()) {
+// join keeps so many connections of the crowd open until stop is called. A client connects again
+// when the service closes its connection. open is the number of connections now.
+func join(ctx context.Context, address string, size int) (open *atomic.Int64, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	open = new(atomic.Int64)
+	keep := func(kind int) {
+		conn, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return
+		}
+		open.Add(1)
+		defer open.Add(-1)
+		defer conn.Close()
+		defer context.AfterFunc(ctx, func() { conn.Close() })()
+		if crowd[kind].slow {
+			go func() {
+				for _, char := range []byte(crowd[kind].text) {
+					if _, err := conn.Write([]byte{char}); err != nil {
+						return
+					}
+					time.Sleep(time.Second)
+				}
+			}()
+		} else {
+			_, _ = io.WriteString(conn, crowd[kind].text)
+		}
+		_, _ = io.Copy(io.Discard, conn)
+	}
 	var all sync.WaitGroup
 	for n := range size {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				c.idle(ctx, n%5)
+				keep(n % len(crowd))
 				time.Sleep(100 * time.Millisecond)
 			}
 		})
 	}
-	return func() { cancel(); all.Wait() }
+	return open, func() { cancel(); all.Wait() }
 }
 
-// idle keeps one connection until the service closes it or ctx ends.
-func (c *crowd) idle(ctx context.Context, way int) {
-	conn, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp", c.address)
-	if err != nil {
-		return
-	}
-	c.open.Add(1)
-	defer c.open.Add(-1)
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	switch {
-	case c.text != "":
-		io.WriteString(conn, c.text)
-	case way == 0: // silent
-	case way == 1:
-		go slowly(conn)
-	default:
-		io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: soak\r\n\r\n")
-	}
-	if _, err := io.Copy(io.Discard, conn); err == nil {
-		c.ended.Add(1)
-	}
-}
-
-// slowly sends a header, one byte a second, until the connection ends.
-func slowly(conn net.Conn) {
-	for _, char := range []byte("GET /healthz HTTP/1.1\r\nHost: soak\r\nX-Slow: " + strings.Repeat("x", 600)) {
-		if _, err := conn.Write([]byte{char}); err != nil {
-			return
-		}
-		time.Sleep(time.Second)
-	}
-}
-
-// await waits until size connections are open, or time is up, and returns how many
-// are.
-func (c *crowd) await(size int, within time.Duration) int64 {
-	for deadline := time.Now().Add(within); c.open.Load() < int64(size) && time.Now().Before(deadline); {
-		time.Sleep(50 * time.Millisecond)
-	}
-	return c.open.Load()
-}
-
-// idlers keeps connections without a key open up to --max-connections, and reopens
-// each one that the service closes. New connections are served all the same. While
-// further clients open connections as fast as they can, no request already in
-// progress is cut.
-func idlers(s *session) error {
-	a, err := s.newAccount("plain", unlimited, unlimited)
-	if err != nil {
-		return err
-	}
-	s.dns.RespondAll(asNamed)
-	p, err := s.start("--max-connections", fmt.Sprint(fewConnections), "--dns-timeout", "5s")
-	if err != nil {
-		return err
-	}
-	if err := s.newConnections(p, a); err != nil {
-		return err
-	}
-	return s.rushed(p, a)
-}
-
-const fewConnections = 200
-
-// newConnections sends singles, each on a new connection, beside idle ones.
-func (s *session) newConnections(p *process, a account) error {
-	c := &crowd{address: p.address}
-	closeAll := c.connect(s.ctx, fewConnections)
-	defer closeAll()
-	opened := c.await(fewConnections, 20*time.Second)
-	l := &load{account: a, clients: 1, at: always(p.address)}
-	l.next = func(_, n int) request { return usual(n) }
-	var asked atomic.Int64
-	count := int64(s.times(1000))
-	l.finished = func(int, request, outcome) bool { return asked.Add(1) < count }
-	l.reconnect = true
-	l.runOut(s.ctx)
-	s.figure("%d idle and slow connections of %d; requests on new connections: %s", opened, fewConnections, &l.tally)
-	s.expect(opened == fewConnections, "only %d connections could be opened", opened)
-	s.expect(l.responses(200) == int(count), "%d of %d requests on new connections were served", l.responses(200), count)
-	s.expectWithin(percentile(l.times(), 99), 100*time.Millisecond, "the p99 of requests on new connections")
-	s.expectContract(&l.tally)
-	return nil
-}
-
-// rushed has requests wait for the resolver while rush opens connections.
-func (s *session) rushed(p *process, a account) error {
-	const waiting = fewConnections / 2
-	l := &load{account: a, clients: waiting, at: always(p.address)}
-	l.next = func(int, int) request { return single(newEmail(waits(2 * time.Second))) }
-	l.finished = func(int, request, outcome) bool { return false }
-	names := s.dns.Names()
-	ended := make(chan struct{})
-	go func() { l.runOut(s.ctx); close(ended) }()
-	for deadline := time.Now().Add(20 * time.Second); s.dns.Names()-names < waiting && time.Now().Before(deadline); {
+// await returns once ok, or after a while.
+func await(ok func() bool) {
+	for deadline := time.Now().Add(20 * time.Second); !ok() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	opened := rush(ended, p.address)
-	s.figure("%d connections opened while %d requests were in flight: %s", opened, waiting, &l.tally)
-	s.expect(opened > fewConnections, "only %d connections were opened meanwhile", opened)
-	s.expect(l.responses(200) == waiting, "%d of %d requests in flight were served: %v", l.responses(200), waiting, l.firstCut())
-	return nil
 }
 
-// rush opens connections as fast as it can until ended is closed, and returns how
-// many.
-func rush(ended <-chan struct{}, address string) (opened int64) {
-	var count atomic.Int64
-	var all sync.WaitGroup
-	ctx, cancel := context.WithCancel(context.Background())
+// idlers keeps connections without a key open up to --max-connections. New connections are
+// served all the same. While further clients open connections as fast as they can, no request
+// already in progress is cut.
+func idlers(s *session) {
+	const most, waiting = 200, 50 // fewer than the lookups that one account may have at a time
+	a := s.newAccount("plain")
+	p := s.start("--max-connections", fmt.Sprint(most), "--dns-timeout", "5s")
+	open, leave := join(s.ctx, p.address, most)
+	defer leave()
+	await(func() bool { return open.Load() >= most })
+	s.expect(open.Load() >= most*95/100, "only %d connections could be opened", open.Load())
+	l := a.load(1, always(p.address), usual)
+	l.each, l.reconnect = s.times(1000), true
+	l.run(s.ctx)
+	leave()
+	s.figure("requests on new connections beside %d useless ones: %s", most, l)
+	s.expect(l.responses(200) == l.each, "%d of %d requests on new connections were served", l.responses(200), l.each)
+	s.expectWithin(percentile(l.times(), 99), 100*time.Millisecond, "the p99 of requests on new connections")
+
+	l = a.load(waiting, always(p.address), func(int, int) request { return single(newEmail(late)) })
+	l.each = 1
+	names := s.dns.Names()
+	ctx, ended := context.WithCancel(s.ctx)
+	go func() { l.run(s.ctx); ended() }()
+	await(func() bool { return s.dns.Names()-names >= waiting })
+	var opened atomic.Int64
+	var rush sync.WaitGroup
 	for range 4 {
-		all.Go(func() {
+		rush.Go(func() {
 			for ctx.Err() == nil {
-				conn, err := net.DialTimeout("tcp", address, time.Second)
+				conn, err := net.DialTimeout("tcp", p.address, time.Second)
 				if err != nil {
 					continue
 				}
-				count.Add(1)
-				io.WriteString(conn, "GET /healthz HTTP/1.1\r\nX-Slow: ")
+				opened.Add(1)
+				_, _ = io.WriteString(conn, headerStart+"X-Slow: ")
 				time.AfterFunc(100*time.Millisecond, func() { conn.Close() })
 			}
 		})
 	}
-	<-ended
-	cancel()
-	all.Wait()
-	return count.Load()
+	rush.Wait()
+	s.figure("%d connections opened while %d requests were in flight: %s", opened.Load(), waiting, l)
+	s.expect(opened.Load() > most, "only %d connections were opened meanwhile", opened.Load())
+	s.expect(l.responses(200) == waiting, "%d of %d requests in flight were served: %v", l.responses(200), waiting,
+		l.cuts)
+	s.expectLedger(a)
+}
+
+// honestP50 is the longest median of other accounts' requests.
+const honestP50 = 60 * time.Millisecond
+
+// bodies has many clients send long bodies at once, in four ways, and measures the
+// memory of the process while another account, the honest one, sends requests.
+func bodies(s *session) {
+	honest := s.newAccount("honest")
+	for n, way := range []struct {
+		what     string
+		accounts int // 0: keys of no account
+		slow     bool
+		most     int64
+	}{
+		{"an invented key", 0, false, 150 << 20},
+		{"the key of one account, and the last byte missing", 1, true, 150 << 20},
+		{"the keys of 7 accounts, and the last byte missing", 7, true, 300 << 20},
+		{"the keys of 7 accounts", 7, false, 300 << 20},
+	} {
+		keys := []string{book.NewSecret()}
+		for k := range way.accounts {
+			keys = append(keys[:k], s.newAccount(fmt.Sprintf("sender-%d-%d", n, k)).key)
+		}
+		p := s.start()
+		measure := func() (*load, time.Duration) {
+			l := honest.load(4, always(p.address), func(client, n int) request {
+				if n%2 == 0 {
+					return usual(client, n)
+				}
+				return batchOf(10, client*1_000_000+n)
+			})
+			l.pace = 10 * time.Millisecond
+			stop := start(s.ctx, l)
+			time.Sleep(s.span(10 * time.Second))
+			stop()
+			return l, percentile(l.times(), 50)
+		}
+		_, p50Before := measure()
+		small := p.Memory("VmRSS")
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0) // sets VmHWM to the memory now
+		statuses, stop := sendBodies(s.ctx, p.address, keys, way.slow)
+		during, p50 := measure()
+		stop()
+		grown := p.Memory("VmHWM") - small
+		s.figure("%d bodies of 1 MiB with %s: memory %d MiB before, %d MiB more at most; statuses %v", manyBodies,
+			way.what,
+			small>>20, grown>>20, statuses)
+		s.figure("honest clients: p50 %s before, %s during; %s", round(p50Before), round(p50), during)
+		s.expect(grown < way.most, "the memory grew by %d MiB, at most %d MiB are allowed", grown>>20, way.most>>20)
+		s.expect(during.responses(200) > 9*during.responses(503), "%d honest requests got 503, %d got 200",
+			during.responses(503), during.responses(200))
+		s.expect(during.responses(429) == 0 && len(during.cuts) == 0, "honest requests were refused or cut: %v",
+			during.cuts)
+		for status := range statuses {
+			s.expect(strings.Contains("200 400 401 429 503", strconv.Itoa(status)), "a body got the status %d", status)
+		}
+		s.expectWithin(p50, honestP50, "the p50 of honest clients")
+		p.Kill()
+	}
+	s.expectLedger(honest)
+}
+
+// manyBodies is the number of bodies sent at a time.
+const manyBodies = 700
+
+// sendBodies sends a batch of 1 MiB, 64 addresses and white space, on many connections, each again
+// and again until stop is called. A slow one is sent in pieces, without its last byte. statuses
+// are the numbers of responses, complete once stop has returned.
+func sendBodies(ctx context.Context, address string, keys []string, slow bool) (statuses map[int]int, stop func()) {
+	batch := batchOf(64, 0)
+	text := strings.TrimSuffix(batch.body(), "}")
+	text += strings.Repeat(" ", 1<<20-len(text)-1) + "}"
+	write := func(ctx context.Context, conn io.Writer, key string) {
+		_, err := fmt.Fprintf(conn, "POST /v1/emails HTTP/1.1\r\nHost: soak\r\nConnection: close\r\nX-API-Key: %s\r\n"+
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", key, len(text))
+		piece, rest := len(text), text
+		if slow {
+			piece, rest = 64<<10, text[:len(text)-1]
+		}
+		for err == nil && rest != "" && ctx.Err() == nil {
+			next := min(piece, len(rest))
+			_, err = io.WriteString(conn, rest[:next])
+			rest = rest[next:]
+			if slow {
+				time.Sleep(200 * time.Millisecond)
+			}
+		}
+	}
+	statuses = map[int]int{}
+	ctx, cancel := context.WithCancel(ctx)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	send := func(key string) {
+		conn, err := origintest.Connect(address, exchangeTimeout)
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		defer context.AfterFunc(ctx, func() { conn.Close() })()
+		go write(ctx, conn, key)
+		response, _, err := conn.ReadResponse(http.MethodPost)
+		if err != nil {
+			return
+		}
+		mu.Lock()
+		statuses[response.StatusCode]++
+		mu.Unlock()
+		time.Sleep(time.Second)
+	}
+	for n := range manyBodies {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				send(keys[n%len(keys)])
+			}
+		})
+	}
+	return statuses, func() { cancel(); all.Wait() }
 }
 
 // neighbours has accounts, first one and then five together, flood the service with
-// domains about which the resolver never replies. Another account's requests about
-// new domains are served as usual.
-func neighbours(s *session) error {
-	s.dns.RespondAll(asNamed)
-	p, err := s.start("--dns-timeout", "5s", "--batch-timeout", "10s")
-	if err != nil {
-		return err
-	}
+// domains about which the resolver never replies: with more lookups at once than one account may
+// have waiting. Another account's requests about new domains are served as usual.
+func neighbours(s *session) {
+	p := s.start("--dns-timeout", "5s", "--batch-timeout", "10s")
+	at := always(p.address)
 	for _, greedy := range []int{1, 5} {
-		if err := s.neighbourOf(greedy, p.address); err != nil {
-			return err
+		var floods []*load
+		for n := range greedy {
+			l := s.newAccount(fmt.Sprintf("greedy-%d-of-%d", n+1, greedy)).load(24, at, func(int, int) request {
+				r := request{batch: true}
+				for range 64 {
+					r.emails = append(r.emails, newEmail(silent))
+				}
+				return r
+			})
+			l.after = func(_ int, o outcome) bool {
+				if o.status == http.StatusTooManyRequests { // at least 100 ms, to leave the processor to others
+					seconds, _ := strconv.Atoi(o.header.Get("Retry-After"))
+					time.Sleep(max(time.Duration(seconds)*time.Second, 100*time.Millisecond))
+				}
+				return true
+			}
+			floods = append(floods, l)
 		}
+		stop := start(s.ctx, floods...)
+		defer stop()
+		last := -1 // the floods have all lookups that they can get once no further domain is looked up
+		await(func() bool {
+			before := last
+			time.Sleep(500 * time.Millisecond)
+			last = s.dns.Names()
+			return last == before
+		})
+		honest := s.newAccount(fmt.Sprintf("honest-%d", greedy))
+		l := honest.load(1, at, func(int, int) request { return single(newEmail("")) })
+		stopHonest := start(s.ctx, l)
+		time.Sleep(s.span(10 * time.Second))
+		stopHonest()
+		what := fmt.Sprintf("beside %d flooding accounts", greedy)
+		s.figure("%s: %s", what, l)
+		s.figure("one of them: %s", floods[0])
+		s.expect(l.responses(http.StatusOK) == l.requests, "%s %d of %d requests got no 200", what,
+			l.requests-l.responses(http.StatusOK), l.requests)
+		s.expectWithin(percentile(l.times(), 50), honestP50, what+" the median request")
+		s.expectLedger(honest)
+		stop()
 	}
-	return nil
 }
 
-// usualWait is the longest median time of requests that need a lookup.
-const usualWait = 60 * time.Millisecond
-
-func (s *session) neighbourOf(greedy int, address string) error {
-	ctx, stop := context.WithCancel(s.ctx)
-	defer stop()
-	var floods []*load
-	for n := range greedy {
-		flood, err := s.newFlood(fmt.Sprintf("greedy-%d-of-%d", n+1, greedy), address)
-		if err != nil {
-			return err
+// unresolved makes the resolver fail in several ways. A failed lookup gets the
+// contract's errors within the deadline, cached domains are still served, and a
+// failed single is not charged.
+func unresolved(s *session) {
+	a, p := s.newAccount("plain"), s.start()
+	l := a.load(0, always(p.address), nil)
+	c := &client{address: p.address, key: a.key, keepAlive: true}
+	defer c.close()
+	expect := func(name string, r request, want int) outcome {
+		o := l.send(c, 0, r)
+		s.expect(o.status == want, "%s: the response is %d, want %d: %s %v", name, o.status, want, o.body, o.err)
+		s.expectWithin(o.took, dnsTimeout+busy, name)
+		return o
+	}
+	known := single("jane@known.bulk.example")
+	expect("before", known, 200)
+	for _, fault := range []struct {
+		name  string
+		fault mxtest.Responder
+		code  string // prefix of that of an item
+	}{
+		{"silent", mxtest.Silent, "DNS_TIMEOUT"},
+		{"SERVFAIL", mxtest.ServFail, "DNS_FAILURE"},
+		{"REFUSED", mxtest.Refused, "DNS_FAILURE"},
+		{"garbage", mxtest.Garbage, "DNS_FAILURE"},
+		{"noise", mxtest.Noise, "DNS_"}, // not a DNS message: either code is correct
+	} {
+		s.dns.RespondAll(fault.fault)
+		failed := expect(fault.name, single(newEmail("")), 503)
+		batch := request{batch: true, emails: []string{known.emails[0], "x+tag@known.bulk.example"}}
+		for range 20 {
+			batch.emails = append(batch.emails, newEmail(""))
 		}
-		defer flood.start(ctx)()
-		floods = append(floods, flood)
-	}
-	s.awaitFlood()
-	honest, err := s.newHonest(fmt.Sprintf("honest-%d", greedy), address)
-	if err != nil {
-		return err
-	}
-	honest.runOut(ctx)
-	return s.judgeNeighbour(honest, floods)
-}
-
-// newFlood returns a load of more lookups at once than one account may have
-// waiting. A client that gets 429 waits as long as Retry-After requires.
-func (s *session) newFlood(name, address string) (*load, error) {
-	a, err := s.newAccount(name, unlimited, unlimited)
-	l := &load{account: a, clients: 24, at: always(address)}
-	l.next = func(int, int) request { return newBatch(silent, 64) }
-	l.finished = func(_ int, _ request, o outcome) bool {
-		if o.status == http.StatusTooManyRequests {
-			waitRetryAfter(&o)
+		partial := expect(fault.name, batch, 200)
+		var body struct {
+			Results []struct {
+				Status string
+				Error  struct{ Code string }
+			}
 		}
-		return true
+		err := json.Unmarshal(partial.body, &body)
+		s.expect(err == nil && len(body.Results) == len(batch.emails), "%s: a batch of %d has %d results", fault.name,
+			len(batch.emails), len(body.Results))
+		for n, item := range body.Results {
+			ok := n < 2 && item.Status == "success" || n >= 2 && item.Status == "error" && strings.HasPrefix(item.Error.Code,
+				fault.code)
+			s.expect(ok, "%s: item %d is %s %s", fault.name, n, item.Status, item.Error.Code)
+		}
+		var took []time.Duration
+		for range s.times(500) {
+			took = append(took, expect(fault.name, known, 200).took)
+		}
+		s.figure("%-9s 503 for a single after %s; 2 cached and 20 new domains after %s; cached domain p50 %s, p99 %s",
+			fault.name+":",
+			round(failed.took), round(partial.took), round(percentile(took, 50)), round(percentile(took, 99)))
+		s.dns.RespondAll(mxtest.Answer)
+		expect("after "+fault.name, single(newEmail("")), 200)
 	}
-	return l, err
-}
-
-// waitRetryAfter waits for the seconds of Retry-After, and for at least 100 ms, so
-// that a response without the header does not saturate the processor.
-func waitRetryAfter(o *outcome) {
-	seconds, _ := strconv.Atoi(o.header.Get("Retry-After"))
-	time.Sleep(max(time.Duration(seconds)*time.Second, 100*time.Millisecond))
-}
-
-// awaitFlood returns once no further domain is looked up: the floods then have all
-// the lookups that they can get.
-func (s *session) awaitFlood() {
-	const quiet, limit = 500 * time.Millisecond, 10 * time.Second
-	for begun, last := time.Now(), -1; s.dns.Names() != last && time.Since(begun) < limit; time.Sleep(quiet) {
-		last = s.dns.Names()
-	}
-}
-
-// newHonest returns a load that requests new domains one after another.
-func (s *session) newHonest(name, address string) (*load, error) {
-	a, err := s.newAccount(name, unlimited, unlimited)
-	l := &load{account: a, clients: 1, at: always(address)}
-	l.next = func(int, int) request { return single(newEmail("")) }
-	begun, length := time.Now(), s.span(10*time.Second)
-	l.finished = func(int, request, outcome) bool { return time.Since(begun) < length }
-	return l, err
-}
-
-func (s *session) judgeNeighbour(honest *load, floods []*load) error {
-	what := fmt.Sprintf("beside %d flooding accounts", len(floods))
-	s.figure("%s: %s", what, &honest.tally)
-	s.figure("one of them: %s", &floods[0].tally)
-	s.expect(honest.responses(http.StatusOK) == honest.requests, "%s %d of %d requests got no 200",
-		what, honest.requests-honest.responses(http.StatusOK), honest.requests)
-	s.expectWithin(percentile(honest.times(), 50), usualWait, what+" the median request")
-	for _, l := range append(floods, honest) {
-		s.expectContract(&l.tally)
-	}
-	return s.expectLedger(honest.account, honest.points, honest.points)
+	s.expectLedger(a)
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
@@ -11,26 +9,90 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
-
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
+
+// A lab is what all trials share: the program, a resolver, a PostgreSQL.
+type lab struct {
+	dir      string
+	binary   string
+	cache    string // directory of compiled machine code
+	dns      *mxtest.Server
+	postgres func() (*pgtest.Server, error) // started by the first trial that needs it
+	seconds  int
+	release  []func()
+}
+
+// fullLength is the length of a full run in seconds.
+const fullLength = 600
+
+// times scales a number of rounds from a full run to this one.
+func (l *lab) times(full int) int { return max(2, full*l.seconds/fullLength) }
+
+// span scales a duration from a full run to this one.
+func (l *lab) span(full time.Duration) time.Duration {
+	return max(300*time.Millisecond, full*time.Duration(l.seconds)/fullLength)
+}
+
+const zone = `
+	example.          300 IN SOA ns.example. hostmaster.example. 1 2 3 4 60
+	mail.example.     300 IN MX  10 mx1.mail.example.
+	servfail.example. 300 IN MX  10 mx1.mail.example.
+	*.bulk.example.   300 IN MX  10 mx1.mail.example.
+`
+
+func newLab(ctx context.Context, o options) (l *lab, err error) {
+	l = &lab{seconds: min(max(o.seconds, 1), fullLength)}
+	l.dir, err = os.MkdirTemp("", "addrspec-soak-")
+	if err != nil {
+		return nil, err
+	}
+	l.release = append(l.release, func() { os.RemoveAll(l.dir) })
+	l.cache = filepath.Join(l.dir, "cache")
+	l.postgres = sync.OnceValues(func() (*pgtest.Server, error) {
+		s, err := pgtest.Start()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errSkipped, err)
+		}
+		l.release = append(l.release, s.Close)
+		return s, nil
+	})
+	if o.binary == "" {
+		l.binary = filepath.Join(l.dir, "addrspec")
+		err = origintest.BuildProgram(ctx, l.binary)
+	} else {
+		l.binary, err = filepath.Abs(o.binary)
+	}
+	if err == nil {
+		l.dns, err = mxtest.Listen("127.0.0.1:0", zone)
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	l.release = append(l.release, l.dns.Close)
+	return l, nil
+}
+
+func (l *lab) close() {
+	for _, release := range slices.Backward(l.release) {
+		release()
+	}
+}
 
 // A session is a trial on a database of its own.
 type session struct {
 	*lab
 	ctx      context.Context
-	trial    trial
 	kind     string // of the database
 	dir      string
 	database string // URL
-
-	program     string   // path of the program to run
-	environment []string // further environment variables of the program
 
 	processes []*process
 	figures   []string
@@ -40,65 +102,68 @@ type session struct {
 // errSkipped is wrapped by the error of a trial that cannot run on this machine.
 var errSkipped = errors.New("not available here")
 
-// skip returns the error of a trial that cannot run here.
-func skip(why string) error { return fmt.Errorf("%s: %w", why, errSkipped) }
+// An end is the panic with which check ends a trial.
+type end struct{ err error }
 
-// runTrial runs a trial on a new database and ends every process that it started.
-func (l *lab) runTrial(ctx context.Context, t trial, kind string) *verdict {
-	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
-	defer cancel()
-	s := &session{lab: l, ctx: ctx, trial: t, kind: kind, program: l.binary}
-	begun := time.Now()
-	err := s.run()
-	return &verdict{s, time.Since(begun), err}
+// check ends the trial if err is not nil, as t.Fatal does. Only the trial's own goroutine
+// may call it and the methods that call it.
+func (s *session) check(err error) {
+	if err != nil {
+		panic(end{err})
+	}
 }
 
-// trialTimeout ends a trial that hangs.
-const trialTimeout = 4 * time.Minute
-
-func (s *session) run() (err error) {
-	if s.dir, err = os.MkdirTemp(s.lab.dir, s.trial.name+"-"); err != nil {
-		return err
+// run runs a trial, kills the processes that still run and searches all logs for secrets.
+func (s *session) run(t trial) (err error) {
+	defer func() {
+		failure := recover()
+		ended, isEnd := failure.(end)
+		if failure != nil && !isEnd {
+			panic(failure)
+		}
+		err = ended.err
+		for n, p := range s.processes {
+			p.Kill()
+			s.searchLog(fmt.Sprintf("process %d", n), p.log, err != nil)
+		}
+	}()
+	s.dir, err = os.MkdirTemp(s.lab.dir, t.name+"-")
+	s.check(err)
+	s.database = "sqlite:" + filepath.Join(s.dir, "addrspec.db")
+	if s.kind == postgres {
+		s.database, err = s.server().EmptyDatabase(s.ctx)
+		s.check(err)
 	}
-	if s.database, err = s.emptyDatabase(); err != nil {
-		return err
-	}
-	defer s.clear()
-	if err = s.trial.run(s); err != nil {
-		s.reportErrors()
-	}
-	return err
+	s.dns.RespondAll(asNamed)
+	s.dns.Respond("servfail.example", mxtest.ServFail)
+	t.run(s)
+	return nil
 }
 
-// reportErrors reports the last error of each process after a trial has failed to
-// complete.
-func (s *session) reportErrors() {
-	for n, p := range s.processes {
-		if last := p.lastError(); last != "" {
-			s.figure("the last error of process %d: %s", n, last)
+// server returns the PostgreSQL of all trials.
+func (s *session) server() *pgtest.Server {
+	server, err := s.postgres()
+	s.check(err)
+	return server
+}
+
+// secret matches an address or a key.
+var secret = regexp.MustCompile(`[\w.]+@[\w.]+|ask_\w*`)
+
+// searchLog expects no address and no key in a log, and reports its last error if the trial ended early.
+func (s *session) searchLog(process, path string, early bool) {
+	log, err := os.ReadFile(path)
+	found := secret.Find(log)
+	s.expect(err == nil && found == nil, "the log of %s contains %q: %v", process, found, err)
+	last := ""
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, `"level":"ERROR"`) || !strings.HasPrefix(line, "{") {
+			last = strings.TrimSpace(line)
 		}
 	}
-}
-
-// emptyDatabase returns the URL of a new database.
-func (s *session) emptyDatabase() (url string, err error) {
-	if s.kind == sqlite {
-		return "sqlite:" + filepath.Join(s.dir, "addrspec.db"), nil
+	if early && last != "" {
+		s.figure("the last error of %s: %s", process, last)
 	}
-	pg, err := s.postgres()
-	if err != nil {
-		return "", err
-	}
-	return pg.EmptyDatabase(s.ctx)
-}
-
-// clear kills the processes that still run and checks all logs.
-func (s *session) clear() {
-	for _, p := range s.processes {
-		p.Kill()
-		s.expectNoSecrets(p)
-	}
-	s.dns.Heal()
 }
 
 // figure records a measurement.
@@ -117,14 +182,11 @@ func (s *session) expect(ok bool, format string, args ...any) {
 // full length only reports it: other tests may keep the machine busy, and a short
 // run proves nothing about speed.
 func (s *session) expectWithin(took, limit time.Duration, what string) {
-	if took > limit {
-		text := fmt.Sprintf("%s took %s, more than %s", what, round(took), limit)
-		if s.seconds < fullLength {
-			s.figure("%s (not judged in a short run)", text)
-			return
-		}
-		s.failures = append(s.failures, text)
+	if took > limit && s.seconds < fullLength {
+		s.figure("%s took %s, more than %s (not judged in a short run)", what, round(took), limit)
+		return
 	}
+	s.expect(took <= limit, "%s took %s, more than %s", what, round(took), limit)
 }
 
 // busy is the delay that busy processors may add to a response.
@@ -137,37 +199,6 @@ type process struct {
 	log     string // path of the file
 }
 
-// start runs the program at a free address and returns once it listens.
-func (s *session) start(flags ...string) (*process, error) {
-	address, err := origintest.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	return s.startAt(address, flags...)
-}
-
-// startAt is start at a given address.
-func (s *session) startAt(address string, flags ...string) (*process, error) {
-	args := append([]string{"serve", "--listen", address, "--database", s.database, "--dns", s.dns.Addr,
-		"--dns-timeout", dnsTimeout.String(), "--batch-timeout", batchTimeout.String(),
-		"--grace", grace.String(), "--cache-dir", s.cache}, flags...)
-	p := &process{address: address, log: filepath.Join(s.dir, fmt.Sprintf("log-%d", len(s.processes)))}
-	cmd := exec.Command(s.program, args...)
-	cmd.Env = append(os.Environ(), s.environment...)
-	log, err := os.Create(p.log)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	cmd.Stderr = log
-	if p.Process, err = origintest.Start(cmd, origintest.OnStdout); err != nil {
-		text, _ := os.ReadFile(p.log)
-		return nil, fmt.Errorf("%w: %s", err, text[:min(300, len(text))])
-	}
-	s.processes = append(s.processes, p)
-	return p, nil
-}
-
 // The flags of every process.
 const (
 	dnsTimeout   = time.Second
@@ -175,138 +206,41 @@ const (
 	grace        = 10 * time.Second
 )
 
-// expectNoSecrets expects no address and no key in a process's log.
-func (s *session) expectNoSecrets(p *process) {
-	log, err := os.ReadFile(p.log)
-	s.expect(err == nil, "%v", err)
-	if found := secret.Find(log); found != nil {
-		s.expect(false, "a log contains %q", found)
-	}
+// start runs the program at a free address and returns once it listens.
+func (s *session) start(flags ...string) *process {
+	address, err := origintest.FreeAddress()
+	s.check(err)
+	return s.startAt(address, flags...)
 }
 
-// lastError returns the last error in the process's log.
-func (p *process) lastError() string {
-	log, _ := os.ReadFile(p.log)
-	last := ""
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, `"level":"ERROR"`) || !strings.HasPrefix(line, "{") {
-			last = strings.TrimSpace(line)
-		}
-	}
-	return last
-}
-
-// secret matches an address or a key.
-var secret = regexp.MustCompile(`[\w.]+@[\w.]+|ask_\w*`)
-
-// resetPeak sets VmHWM to the present memory (Linux 4.0 and later).
-func (p *process) resetPeak() {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0)
-}
-
-// An account is an account with a key.
-type account struct{ email, key string }
-
-const unlimited = "unlimited"
-
-// newAccount creates an account and a key with the operator's commands.
-func (s *session) newAccount(name, rate, points string) (a account, err error) {
-	a.email = name + "@soak.test"
-	a.key, err = s.operator().NewAccount(s.ctx, a.email, rate, points)
-	return a, err
-}
-
-// operator runs commands of the program on the session's database.
-func (s *session) operator() origintest.Operator {
-	return origintest.Operator{Program: s.program, Database: s.database, Environment: s.environment}
-}
-
-// used returns the account's points of this month.
-func (s *session) used(a account) (int64, error) {
-	return s.sum([]string{"account", "list", "--to", "csv"}, "used", func(row map[string]string) bool { return row["email"] == a.email })
-}
-
-// history returns the sum of the account's usage history.
-func (s *session) history(a account) (int64, error) {
-	return s.sum([]string{"usage", "--account", a.email, "--first", "1970-01-01", "--last", "2999-12-31", "--to", "csv"},
-		"points", func(map[string]string) bool { return true })
-}
-
-// sum adds up a column of a command's CSV output, in the rows for which counts
-// returns true.
-func (s *session) sum(command []string, column string, counts func(map[string]string) bool) (sum int64, err error) {
-	text, err := s.operator().Run(s.ctx, command...)
+// startAt is start at a given address.
+func (s *session) startAt(address string, flags ...string) *process {
+	p := &process{address: address, log: filepath.Join(s.dir, fmt.Sprintf("log-%d", len(s.processes)))}
+	cmd := exec.Command(s.binary, append([]string{"serve", "--listen", address, "--database", s.database, "--dns",
+		s.dns.Addr,
+		"--dns-timeout", dnsTimeout.String(), "--batch-timeout", batchTimeout.String(),
+		"--grace", grace.String(), "--cache-dir", s.cache}, flags...)...)
+	log, err := os.Create(p.log)
+	s.check(err)
+	defer log.Close()
+	cmd.Stderr = log
+	p.Process, err = origintest.Start(cmd, origintest.OnStdout)
 	if err != nil {
-		return 0, err
+		text, _ := os.ReadFile(p.log)
+		s.check(fmt.Errorf("%w: %s", err, text[:min(300, len(text))]))
 	}
-	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || len(records) == 0 {
-		return 0, fmt.Errorf("%v: not CSV: %w", command, err)
-	}
-	for _, record := range records[1:] {
-		row := map[string]string{}
-		for n, name := range records[0] {
-			row[name] = record[n]
-		}
-		if counts(row) {
-			n, err := strconv.ParseInt(row[column], 10, 64)
-			if err != nil {
-				return 0, err
-			}
-			sum += n
-		}
-	}
-	return sum, nil
+	s.processes = append(s.processes, p)
+	return p
 }
 
-// expectLedger expects the account's points to be between least and most, its
-// history to sum to them, and SQLite's file to be intact. No request may be in
-// progress.
-func (s *session) expectLedger(a account, least, most int64) error {
-	used, err := s.used(a)
-	if err != nil {
-		return err
+// replicas starts processes on one database. at returns the same replica's address for each
+// request of a client.
+func (s *session) replicas(count int, flags ...string) (at func(client int) string) {
+	var addresses []string
+	for range count {
+		addresses = append(addresses, s.start(flags...).address)
 	}
-	history, err := s.history(a)
-	if err != nil {
-		return err
-	}
-	s.expect(used >= least, "%s: the ledger has %d points, responses reported %d", a.email, used, least)
-	s.expect(used <= most, "%s: the ledger has %d points, at most %d can have been charged", a.email, used, most)
-	s.expect(used == history, "%s: the history sums to %d points, the account has %d", a.email, history, used)
-	if s.kind == sqlite {
-		return s.expectIntegrity(s.ctx)
-	}
-	return nil
-}
-
-// expectIntegrity has SQLite check the integrity of its file.
-func (s *session) expectIntegrity(ctx context.Context) error {
-	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(s.database, "sqlite:")+"?_pragma=busy_timeout(5000)&_pragma=query_only(1)")
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	var result string
-	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&result); err != nil {
-		return err
-	}
-	s.expect(result == "ok", "integrity check: %s", result)
-	return nil
-}
-
-// expectLedgerOf is expectLedger for the accounts of two loads, which it pauses.
-func (s *session) expectLedgerOf(l *load, o *onceLoad) error {
-	return l.atRest(func() error {
-		return o.atRest(func() error {
-			least, most := l.charged()
-			if err := s.expectLedger(l.account, least, most); err != nil {
-				return err
-			}
-			least, most = o.charged()
-			return s.expectLedger(o.account, least, most)
-		})
-	})
+	return func(client int) string { return addresses[client%count] }
 }
 
 // percentile returns the least time that p percent of times do not exceed.
