@@ -125,7 +125,7 @@ prepare() {
 # an environment variable that it reads changes, and knows nothing of tools.
 installed() {
 	for name in node psql chromium chromium-browser google-chrome nginx caddy promtool python3 cargo rustc java javac mvn \
-		cc gcc g++ clang cmake make pkg-config valgrind wasm2c aarch64-linux-gnu-gcc qemu-aarch64 x86_64-w64-mingw32-gcc wine64 php phpize composer ruby gem deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
+		cc gcc g++ clang cmake make pkg-config valgrind wasm2c aarch64-linux-gnu-gcc qemu-aarch64 x86_64-w64-mingw32-gcc wine64 php phpize composer ruby gem deno bun minisign nsd unbound fish zsh bash systemd-analyze; do
 		command -v $name || true
 	done
 	node --version 2>&1 || true

@@ -1,51 +1,16 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
-
-// A database is one that the service keeps its ledger in.
-type database struct {
-	name   string
-	single float64 // target of the ratio of a GET
-	start  func(*lab) (*service, error)
-}
-
-var databases = []database{
-	{"SQLite", 0.5, (*lab).sqlite},
-	{"PostgreSQL", 0.4, (*lab).postgres},
-}
-
-// singles are GETs of an address whose MX is cached, each charged durably before its
-// response.
-func singles() (list []row) {
-	for _, d := range databases {
-		for _, c := range []int{32, 128, 512} {
-			list = append(list, row{fmt.Sprintf("GET, %s, c = %d", d.name, c), "requests/s", "bare net/http", atLeast(d.single),
-				func(ctx context.Context, l *lab) (pair, error) {
-					return l.besideBare(ctx, d, load{url: single, connections: c}, 1)
-				}})
-		}
-	}
-	return append(list, row{"GET, SQLite, c = 1", "requests/s", "flushes/s", target{}, flushed})
-}
-
-// batches are requests with 64 addresses whose domains are cached.
-func batches() (list []row) {
-	for _, d := range databases {
-		list = append(list, row{fmt.Sprintf("batch of %d, %s, c = 32", batchSize, d.name), "addresses/s", "bare net/http, requests/s", atLeast(4),
-			func(ctx context.Context, l *lab) (pair, error) {
-				return l.besideBare(ctx, d, load{url: batch, body: batchBody(batchSize, ""), connections: 32}, batchSize)
-			}})
-	}
-	return list
-}
 
 const (
 	usualAddress = "jane.doe@mail.example"
@@ -55,158 +20,163 @@ const (
 )
 
 // batchBody has addresses of as many domains, whose names end with suffix.
-func batchBody(size int, suffix string) string {
+func batchBody(suffix string) string {
 	var emails []string
-	for n := range size {
+	for n := range batchSize {
 		emails = append(emails, fmt.Sprintf(`"jane.doe%d@d%d%s.bulk.example"`, n, n, suffix))
 	}
 	return `{"emails":[` + strings.Join(emails, ",") + `]}`
 }
 
-// besideBare measures the service with a load of so many units a request, and then the
-// bare server. The load's URL is a path.
-func (l *lab) besideBare(ctx context.Context, d database, ours load, units float64) (p pair, err error) {
-	s, err := d.start(l)
-	if err != nil {
-		return p, err
-	}
-	bare, err := l.bare()
-	if err != nil {
-		return p, err
-	}
-	c, err := l.costOf(ctx, s, ours)
-	if err != nil {
-		return p, err
-	}
-	peer, err := l.cost(ctx, load{url: "http://" + bare.FirstLine + "/", connections: ours.connections}, bare.PID())
-	return c.besidePeer(peer, units), err
-}
-
-// costOf sends a load to a service, after a short one that fills its cache, with the keys
-// of the load or that of a new account.
-func (l *lab) costOf(ctx context.Context, s *service, d load) (cost, error) {
-	d.url = s.url + d.url
-	if d.keys == nil {
-		key, err := l.freshKey(s)
-		if err != nil {
-			return cost{}, err
+// httpRows compare GETs of an address whose MX is cached, and batches of cached domains, each
+// charged durably before its response, with net/http alone. A GET on one connection waits for a
+// flush of the disk, so its peer is the flush alone.
+func httpRows() (list []row) {
+	for _, d := range []struct {
+		name   string
+		single float64 // target of the ratio of a GET
+		start  func(*lab) *service
+	}{
+		{"SQLite", 0.5, func(l *lab) *service { return l.sqlite() }},
+		{"PostgreSQL", 0.4, func(l *lab) *service { return l.postgres() }},
+	} {
+		besideBare := func(l *lab, ours load, units float64) pair {
+			s, bare := d.start(l), l.bare()
+			ours.Address, ours.Key = s.address, s.key
+			c := l.cost(ours, s.PID())
+			peer := load{Address: bare.FirstLine, Target: "/", Connections: ours.Connections}
+			return c.besidePeer(l.cost(peer, bare.PID()), units)
 		}
-		d.keys = []string{key}
-	}
-	if err := d.warm(); err != nil {
-		return cost{}, err
-	}
-	return l.cost(ctx, d, s.PID())
-}
-
-// warm sends one request, whose domains are looked up within the account's limit on
-// lookups, and then the load for a moment.
-func (d load) warm() error {
-	if err := d.sendOnce(); err != nil {
-		return err
-	}
-	d.span = 200 * time.Millisecond
-	_, err := d.send().rate()
-	return err
-}
-
-// postgres starts the service on a PostgreSQL of its own.
-func (l *lab) postgres() (*service, error) {
-	return l.service("postgres", l.postgresDatabase)
-}
-
-func (l *lab) startPostgres() (*pgtest.Server, error) {
-	server, err := pgtest.Start()
-	if err != nil {
-		return nil, skip("%v", err)
-	}
-	l.later(server.Close)
-	return server, nil
-}
-
-func (l *lab) postgresDatabase() (string, error) {
-	server, err := l.postgresServer()
-	if err != nil {
-		return "", err
-	}
-	return server.EmptyDatabase(context.Background())
-}
-
-// flushed compares a GET on one connection, which waits for a flush of the disk, with
-// the flush alone, before and after: of all figures, a disk's vary most.
-func flushed(ctx context.Context, l *lab) (p pair, err error) {
-	s, err := l.sqlite()
-	if err != nil {
-		return p, err
-	}
-	before, err := l.flushes()
-	if err != nil {
-		return p, err
-	}
-	c, err := l.costOf(ctx, s, load{url: single, connections: 1})
-	if err != nil {
-		return p, err
-	}
-	after, err := l.flushes()
-	return c.besidePeer(cost{rate: (before + after) / 2}, 1), err
-}
-
-// replicaRows compare several replicas of the service on one PostgreSQL, each with an
-// account of its own, with one replica that gets all of the load.
-func replicaRows() []row {
-	return []row{{fmt.Sprintf("GET, PostgreSQL, %d replicas, c = %d each", replicas, replicaConnections), "requests/s",
-		fmt.Sprintf("one replica, c = %d", replicas*replicaConnections), atLeast(1.5), manyReplicas}}
-}
-
-const (
-	replicas           = 3
-	replicaConnections = 32
-)
-
-func manyReplicas(ctx context.Context, l *lab) (p pair, err error) {
-	all, err := l.replicas()
-	if err != nil {
-		return p, err
-	}
-	one, err := l.costOf(ctx, all[0], load{url: single, connections: replicas * replicaConnections})
-	if err != nil {
-		return p, err
-	}
-	total, err := l.costOfAll(ctx, all)
-	return total.besidePeer(one, 1), err
-}
-
-// replicas starts the services on the first call.
-func (l *lab) startReplicas() (list []*service, err error) {
-	url, err := l.postgresDatabase()
-	if err != nil {
-		return nil, err
-	}
-	for n := range replicas {
-		s, err := l.newServiceOn(url, fmt.Sprint("replica", n))
-		if err != nil {
-			return nil, err
+		for _, c := range []int{32, 128, 512} {
+			list = append(list, row{fmt.Sprintf("GET, %s, c = %d", d.name, c), "requests/s", "bare net/http",
+				atLeast(d.single),
+				func(l *lab) pair { return besideBare(l, load{Target: single, Connections: c}, 1) }})
 		}
-		list = append(list, s)
+		list = append(list, row{fmt.Sprintf("batch of %d, %s, c = 32", batchSize, d.name), "addresses/s",
+			"bare net/http, requests/s", atLeast(4), func(l *lab) pair {
+				return besideBare(l, load{Target: batch, Body: batchBody(""), Connections: 32}, batchSize)
+			}})
 	}
-	return list, nil
+	return append(list, row{"GET, SQLite, c = 1", "requests/s", "flushes/s", target{}, func(l *lab) pair {
+		s, before := l.sqlite(), l.flushes() // before and after: of all figures, a disk's vary most
+		c := l.cost(load{Address: s.address, Key: s.key, Target: single, Connections: 1}, s.PID())
+		return c.besidePeer(cost{rate: (before + l.flushes()) / 2}, 1)
+	}})
 }
 
-// costOfAll sends a load to each replica at the same time.
-func (l *lab) costOfAll(ctx context.Context, all []*service) (total cost, err error) {
-	costs, errs := make([]cost, len(all)), make([]error, len(all))
-	var loads sync.WaitGroup
-	for n, s := range all {
-		loads.Go(func() { costs[n], errs[n] = l.costOf(ctx, s, load{url: single, connections: replicaConnections}) })
+// flushes returns how often a second the disk of the databases takes a write and its flush, one
+// after another, of what SQLite's log gets for a charge: two pages with their headers.
+func (l *lab) flushes() float64 {
+	const size = 2 * (4096 + 24)
+	f, err := os.CreateTemp(l.dir, "flush-")
+	l.check(err)
+	defer os.Remove(f.Name())
+	defer f.Close()
+	data, begun, n := make([]byte, size), time.Now(), 0
+	for ; time.Since(begun) < l.span/2; n++ {
+		_, err := f.WriteAt(data, int64(n%64)*size)
+		l.check(err)
+		l.check(f.Sync())
 	}
-	loads.Wait()
-	for n, c := range costs {
-		if errs[n] != nil {
-			return total, errs[n]
-		}
-		total.rate += c.rate
-		total.used += c.used / float64(len(all))
-		total.P50, total.P99 = max(total.P50, c.P50), max(total.P99, c.P99)
+	return float64(n) / time.Since(begun).Seconds()
+}
+
+// startEdgeLimit is in milliseconds.
+const startEdgeLimit = 60
+
+// edgeRows compare the edge worker in workerd with a worker that does nothing but ask
+// the origin, which each request has to.
+func edgeRows() []row {
+	return []row{
+		{"GET at the edge, workerd, c = 32", "requests/s", "worker that only asks the origin", atLeast(0.8),
+			func(l *lab) pair {
+				e := l.edge()
+				d := load{Address: e.ours.address, Key: l.sqlite().key, Target: single, Connections: 32}
+				ours := l.cost(d, e.ours.PID())
+				d.Address = e.peer.address
+				return ours.besidePeer(l.cost(d, e.peer.PID()), 1)
+			}},
+		{"start: workerd to the first response", "ms", "limit", atMost(1), func(l *lab) pair {
+			e := l.edge()
+			begun := time.Now()
+			w := l.worker(e.workerd, e.settings, e.config...)
+			defer w.Kill()
+			return l.firstResponse(begun, w.service, load{Target: single, Key: l.sqlite().key}, startEdgeLimit)
+		}},
 	}
-	return total, nil
+}
+
+// An edge is our worker and its peer, in front of the service on SQLite.
+type edge struct {
+	workerd          string // path of the runtime
+	config, settings []string
+	ours, peer       worker
+}
+
+// A worker is one in workerd.
+type worker struct{ *service }
+
+// askingConfig is a worker that only asks the origin what our worker asks for each
+// request (origin/api/edge.go), and passes the reply on.
+const askingConfig = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "asking", worker = (
+      modules = [(name = "worker", esModule = embed "asking.js")],
+      compatibilityDate = "2026-09-01",
+      bindings = [(name = "ORIGIN", fromEnvironment = "ADDRSPEC_ORIGIN"), (name = "SECRET",
+	fromEnvironment = "ADDRSPEC_EDGE_SECRET")],
+    )),
+    (name = "internet", network = (allow = ["public", "private"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "asking")],
+);
+`
+
+const askingScript = `export default {
+  fetch(request, env) {
+    return fetch(env.ORIGIN + "/v1/edge/admit", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Edge-Secret": env.SECRET,
+	"X-API-Key": request.headers.get("X-API-Key") },
+      body: '{"operation":"single","points":1,"tally":{},"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1}}]}',
+    });
+  },
+};
+`
+
+// startEdge builds the worker and starts both, or says what is missing.
+func (l *lab) startEdge() (e edge) {
+	root, err := origintest.SourceDirectory(l.ctx)
+	l.check(err)
+	node := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(l.ctx, "node", args...)
+		cmd.Dir = filepath.Join(root, "edge")
+		out, err := cmd.Output()
+		return strings.TrimSpace(string(out)), origintest.Explain(err)
+	}
+	e.workerd, err = node("-p", "require('workerd').default")
+	if err != nil {
+		l.skip("Node or workerd is missing: run npm ci in edge/")
+	}
+	bundle, asking := filepath.Join(l.dir, "worker"), filepath.Join(l.dir, "asking.capnp")
+	_, err = node("build.mjs", "workers", l.moduleFile(), bundle)
+	l.check(err)
+	l.check(os.WriteFile(asking, []byte(askingConfig), 0o600))
+	l.check(os.WriteFile(filepath.Join(l.dir, "asking.js"), []byte(askingScript), 0o600))
+	e.config = []string{"--binary", filepath.Join(bundle, "workerd.bin")}
+	e.settings = []string{"ADDRSPEC_ORIGIN=http://" + l.sqlite().address, "ADDRSPEC_EDGE_SECRET=" + edgeSecret}
+	e.ours, e.peer = l.worker(e.workerd, e.settings, e.config...), l.worker(e.workerd, e.settings, asking)
+	return e
+}
+
+// worker starts workerd with a configuration. Its first line says the port.
+func (l *lab) worker(workerd string, settings []string, config ...string) worker {
+	cmd := exec.Command(workerd, append([]string{"serve", "--socket-addr", "http=127.0.0.1:0", "--control-fd=3"},
+		config...)...)
+	cmd.Env = append(os.Environ(), settings...)
+	p := l.start(cmd, origintest.OnDescriptor3)
+	var event struct{ Port int }
+	l.check(json.Unmarshal([]byte(p.FirstLine), &event))
+	return worker{&service{Process: p, address: fmt.Sprintf("127.0.0.1:%d", event.Port)}}
 }

@@ -1,18 +1,16 @@
 // Command bench measures the service beside its limits and prints one table:
 //
-//	./build.sh bench [-runs N] [-quick] [-only PATTERN] [-json FILE] [-against FILE] [-plots DIRECTORY]
+//	./build.sh bench [-runs N] [-quick] [-only PATTERN] [-json FILE] [-against FILE]
 //
-// Each row compares our figure with that of a peer, or with a limit of the machine,
-// which was measured in the same run, right before or after ours. The runs take turns,
-// so that all rows see the same machine, and the table has the medians. Where a row
-// cannot be measured here, because a program is missing, it says so.
+// Each row compares our figure with that of a peer, or with a limit, which was measured in the
+// same run, right after ours. The runs take turns, so that all rows see the same machine, and the
+// table has the medians. Where a row cannot be measured here, because a program is missing, it
+// says so.
 //
-// Figures of HTTP come from load that another process makes: wrk if it is installed,
-// else this program itself, as a process of its own. The service, the peer and the DNS
-// server are processes of their own as well.
+// The service, the peer, the DNS server and what sends the load are processes of their own.
 //
 // It exits with 0 however slow the service is. README.md beside this file says how to
-// read the table and what limits each figure.
+// read the table.
 package main
 
 import (
@@ -24,185 +22,72 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"syscall"
 	"time"
 )
 
 // options are the flags.
 type options struct {
-	runs          int
-	quick, list   bool
-	only          *regexp.Regexp
-	json, against string
-	plots         string
-	binary        string
-	dir           string
+	runs                       int
+	quick, list                bool
+	only                       *regexp.Regexp
+	json, against, binary, dir string
 }
 
+// roles are the processes beside the service, which this program starts from itself.
+var roles = map[string]func() error{"role-bare": serveBare, "role-dns": serveDNS, "role-load": sendLoad}
+
 func main() {
-	if role, found := roles[argument(1)]; found {
-		os.Exit(role(os.Args[2:]))
-	}
-	o, err := parse(os.Args[1:], os.Stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err == nil {
-		err = bench(ctx, o, os.Stdout, newProgress(os.Stderr))
-	}
-	if err != nil {
+	err := run(os.Args[1:])
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func argument(n int) string {
-	if n < len(os.Args) {
-		return os.Args[n]
+func run(args []string) error {
+	if len(args) > 0 && roles[args[0]] != nil {
+		return roles[args[0]]()
 	}
-	return ""
-}
-
-// roles are the processes beside the service, which this program starts from itself.
-var roles = map[string]func(args []string) int{
-	"role-bare": serveBare,
-	"role-dns":  serveDNS,
-	"role-load": sendLoad,
-}
-
-const (
-	usualRuns = 5
-	quickRuns = 3
-)
-
-func isSet(flags *flag.FlagSet, name string) (set bool) {
-	flags.Visit(func(f *flag.Flag) { set = set || f.Name == name })
-	return set
+	o, err := parse(args, os.Stderr)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return bench(ctx, o, os.Stdout, os.Stderr)
 }
 
 func parse(args []string, out io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.IntVar(&o.runs, "runs", usualRuns, "how many times each row is measured, one after another")
-	flags.BoolVar(&o.quick, "quick", false, "measure each row for a short time, in 3 runs; the figures vary more")
+	flags.IntVar(&o.runs, "runs", 0,
+		"how many times each row is measured, one after another (default 5, with -quick 3)")
+	flags.BoolVar(&o.quick, "quick", false, "measure each row for a short time; the figures vary more")
 	flags.BoolVar(&o.list, "list", false, "print the names of the rows, and measure nothing")
 	only := flags.String("only", "", "measure the rows whose names match this regular expression")
 	flags.StringVar(&o.json, "json", "", "write all figures of all runs to this file")
 	flags.StringVar(&o.against, "against", "", "compare with the figures in this file, which -json wrote")
-	flags.StringVar(&o.plots, "plots", "", "measure how costs grow as well, and write a plot of each to this directory")
 	flags.StringVar(&o.binary, "binary", "", "the addrspec program to measure (default: build it)")
-	flags.StringVar(&o.dir, "dir", "", "the directory for databases, which decides whose disk is measured (default: the system's directory for temporary files)")
-	if err = flags.Parse(args); err != nil {
+	flags.StringVar(&o.dir, "dir", "",
+		"the directory for databases, which decides whose disk is measured (default: that for temporary files)")
+	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if o.only, err = regexp.Compile("(?i)" + *only); err != nil {
+	o.only, err = regexp.Compile("(?i)" + *only)
+	if err != nil {
 		return o, fmt.Errorf("-only: %w", err)
 	}
-	if o.quick && !isSet(flags, "runs") {
-		o.runs = quickRuns
-	}
-	if o.runs < 1 || flags.NArg() > 0 {
+	switch {
+	case o.runs < 0 || flags.NArg() > 0:
 		return o, errors.New("usage: bench [flags]; -help lists them, and -runs is at least 1")
+	case o.runs == 0 && o.quick:
+		o.runs = 3
+	case o.runs == 0:
+		o.runs = 5
 	}
 	return o, nil
-}
-
-// bench measures the rows that o selects, and prints and writes the report.
-func bench(ctx context.Context, o options, out io.Writer, to progress) error {
-	selected := selectRows(o)
-	if len(selected) == 0 {
-		return errors.New("-only matches no row; -list prints their names")
-	}
-	if o.list {
-		for _, r := range selected {
-			fmt.Fprintln(out, r.name)
-		}
-		return nil
-	}
-	before, err := readBefore(o.against)
-	if err != nil {
-		return err
-	}
-	r, err := measure(ctx, selected, o, to)
-	if err != nil {
-		return err
-	}
-	return finish(r, before, o, out)
-}
-
-// measure measures the selected rows, and the plots if they are wanted. It reports
-// nothing if ctx ends, since rows lack runs.
-func measure(ctx context.Context, selected []row, o options, to progress) (r report, err error) {
-	l, err := newLab(ctx, o)
-	if err != nil {
-		return r, err
-	}
-	defer l.close()
-	machine := newMachine(l.dir)
-	results := measureAll(ctx, l, selected, o, to)
-	var plots []plot
-	if o.plots != "" {
-		plots = measurePlots(ctx, l, to)
-	}
-	if ctx.Err() != nil {
-		return r, errors.New("interrupted: nothing is reported, since rows lack runs")
-	}
-	machine.LoadAfter = loadAverage()
-	r = newReport(results, machine)
-	r.Plots = plots
-	return r, nil
-}
-
-func selectRows(o options) (selected []row) {
-	for _, r := range rows() {
-		if o.only.MatchString(r.name) {
-			selected = append(selected, r)
-		}
-	}
-	return selected
-}
-
-// measureAll measures each row once a run. A row that fails is not measured again.
-func measureAll(ctx context.Context, l *lab, selected []row, o options, to progress) []result {
-	results := make([]result, len(selected))
-	for n, r := range selected {
-		results[n].row = r
-	}
-	begun := time.Now()
-	for run := range o.runs {
-		if ctx.Err() != nil {
-			break
-		}
-		to.note("run %d of %d, after %s", run+1, o.runs, time.Since(begun).Round(time.Second))
-		for n := range results {
-			if results[n].err != nil || ctx.Err() != nil {
-				continue
-			}
-			to.show("run %d of %d, %s: %s", run+1, o.runs, time.Since(begun).Round(time.Second), results[n].name)
-			results[n].add(results[n].measure(ctx, l))
-		}
-	}
-	to.show("")
-	return results
-}
-
-// finish prints the table and writes the files that o names.
-func finish(r report, before *report, o options, out io.Writer) error {
-	r.print(out)
-	if before != nil {
-		r.printChanges(out, *before)
-	}
-	if o.json != "" {
-		if err := r.write(o.json); err != nil {
-			return err
-		}
-	}
-	if o.plots != "" {
-		return writePlots(o.plots, r.Plots)
-	}
-	return nil
 }
 
 // A row is one line of the table.
@@ -213,7 +98,12 @@ type row struct {
 	target target
 
 	// measure measures ours and the peer, one right after the other.
-	measure func(context.Context, *lab) (pair, error)
+	measure func(*lab) pair
+}
+
+// rows returns all rows, in the order of the table.
+func rows() []row {
+	return slices.Concat(httpRows(), edgeRows(), moduleRows(), mxRows(), processRows())
 }
 
 // A pair is one measurement of a row. What a row does not measure is 0.
@@ -221,7 +111,7 @@ type pair struct {
 	Ours float64 `json:"ours"`
 	Peer float64 `json:"peer"`
 
-	// Processor time of a request, an address or a start, in microseconds.
+	// Processor time of a request, an address, a lookup or a start, in microseconds.
 	Used     float64 `json:"used,omitempty"`
 	PeerUsed float64 `json:"peer_used,omitempty"`
 
@@ -229,8 +119,6 @@ type pair struct {
 	P50 float64 `json:"p50,omitempty"`
 	P99 float64 `json:"p99,omitempty"`
 }
-
-func (p pair) ratio() float64 { return p.Ours / p.Peer }
 
 // A target bounds the ratio of ours and the peer.
 type target struct {
@@ -253,48 +141,58 @@ func (t target) String() string {
 	return fmt.Sprintf("≥ %.4g", t.bound)
 }
 
-// errMeasured is the error of a row that takes minutes, after its first run.
-var errMeasured = errors.New("measured in the first run")
+// A failure is the panic with which lab.check ends the measurement of a row.
+type failure struct{ err error }
 
 // errSkipped is wrapped by the error of a row that cannot be measured on this machine.
 var errSkipped = errors.New("skipped")
 
-func skip(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errSkipped, fmt.Sprintf(format, args...))
-}
-
-// rows are all rows, in the order of the table.
-func rows() []row {
-	var list []row
-	for _, family := range [][]row{singles(), batches(), replicaRows(), chargeRows(), edgeRows(), moduleRows(), parseRows(), mxRows(), commandRows(), startRows(), memoryRows(), growthRows()} {
-		list = append(list, family...)
+// bench measures the rows that o selects, each once a run, and prints and writes the report. A
+// row that fails is not measured again. Nothing is reported if ctx ends, since rows lack runs.
+func bench(ctx context.Context, o options, out, progress io.Writer) error {
+	var results []result
+	for _, r := range rows() {
+		if o.only.MatchString(r.name) {
+			results = append(results, result{row: r})
+		}
+		if o.only.MatchString(r.name) && o.list {
+			fmt.Fprintln(out, r.name)
+		}
 	}
-	return list
-}
-
-// A progress says on standard error what is measured now.
-type progress struct {
-	out      io.Writer
-	terminal bool // else only notes are written, which a log can keep
-}
-
-func newProgress(file *os.File) progress {
-	info, err := file.Stat()
-	return progress{file, err == nil && info.Mode()&os.ModeCharDevice != 0}
-}
-
-// clearLine goes to the beginning of a terminal's line and clears it.
-const clearLine = "\r\x1b[K"
-
-// show replaces the line by another.
-func (p progress) show(format string, args ...any) {
-	if p.terminal {
-		fmt.Fprintf(p.out, clearLine+format, args...)
+	if len(results) == 0 {
+		return errors.New("-only matches no row; -list prints their names")
 	}
-}
-
-// note writes a line that remains.
-func (p progress) note(format string, args ...any) {
-	p.show("")
-	fmt.Fprintf(p.out, format+"\n", args...)
+	if o.list {
+		return nil
+	}
+	before, err := readBefore(o.against)
+	if err != nil {
+		return err
+	}
+	l, err := newLab(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	report := newReport(l.dir)
+	for run := range o.runs {
+		fmt.Fprintf(progress, "run %d of %d, after %s\n", run+1, o.runs, time.Since(report.Date).Round(time.Second))
+		for n := range results {
+			if results[n].err == nil && ctx.Err() == nil {
+				results[n].run(l)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return errors.New("interrupted: nothing is reported, since rows lack runs")
+	}
+	report.add(results)
+	report.print(out)
+	if before != nil {
+		report.printChanges(out, *before)
+	}
+	if o.json == "" {
+		return nil
+	}
+	return report.write(o.json)
 }

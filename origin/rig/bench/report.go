@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,75 +15,19 @@ import (
 	"time"
 )
 
-// A report is what one run of the program measured. It is what -json writes.
+// A report is what one run of the program measured, and where. It is what -json writes.
 type report struct {
-	Date    time.Time `json:"date"`
-	Machine machine   `json:"machine"`
-	Rows    []figures `json:"rows"`
-	Plots   []plot    `json:"plots,omitempty"`
+	Date       time.Time `json:"date"`
+	Commit     string    `json:"commit"` // of the source, with "+" if files differ from it
+	Go         string    `json:"go"`
+	Cores      int       `json:"cores"`
+	FileSystem string    `json:"file_system"` // of the databases, as df -T names it
+	LoadBefore string    `json:"load_before"` // averages of 1, 5 and 15 minutes
+	LoadAfter  string    `json:"load_after"`
+	Rows       []figures `json:"rows"`
 }
 
-func newReport(results []result, m machine) report {
-	r := report{Date: time.Now().UTC().Truncate(time.Second), Machine: m}
-	for n := range results {
-		r.Rows = append(r.Rows, results[n].figures())
-	}
-	return r
-}
-
-func (r report) row(name string) (figures, bool) {
-	for _, f := range r.Rows {
-		if f.Name == name {
-			return f, true
-		}
-	}
-	return figures{}, false
-}
-
-func (r report) write(path string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
-}
-
-// readBefore reads an earlier report; no path is none.
-func readBefore(path string) (*report, error) {
-	if path == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("-against: %w", err)
-	}
-	before := new(report)
-	if err := json.Unmarshal(data, before); err != nil {
-		return nil, fmt.Errorf("-against: %s is not what -json writes: %w", path, err)
-	}
-	if len(before.Rows) == 0 || before.Machine.Commit == "" {
-		return nil, fmt.Errorf("-against: %s has no rows or no commit; it is not what -json writes now", path)
-	}
-	return before, nil
-}
-
-// A result is what the runs of a row gave.
-type result struct {
-	row
-	pairs []pair
-	err   error // why the row has no figures
-}
-
-func (r *result) add(p pair, err error) {
-	if errors.Is(err, errMeasured) {
-		return
-	}
-	if r.err = err; err == nil {
-		r.pairs = append(r.pairs, p)
-	}
-}
-
-// figures are the measurements of one row, as -json writes them.
+// figures are the measurements of one row.
 type figures struct {
 	Name   string  `json:"name"`
 	Unit   string  `json:"unit"`
@@ -108,43 +51,95 @@ type spread struct {
 	Highest float64 `json:"ratio_highest"`
 }
 
-func (r *result) figures() figures {
-	f := figures{Name: r.name, Unit: r.unit, Peer: r.peer, Target: r.target.String(), Pairs: r.pairs}
-	if r.err != nil {
-		f.Error = r.err.Error()
-		return f
+// newReport describes the machine before the first measurement.
+func newReport(dir string) report {
+	output := func(name string, args ...string) string {
+		out, _ := exec.Command(name, args...).Output()
+		return strings.TrimSpace(string(out))
 	}
-	f.Figure = spreadOf(each(r.pairs, pair.figure))
-	f.Met = r.target.met(f.Figure.Ratio)
-	if used := spreadOf(each(r.pairs, pair.used)); used.Ours > 0 {
-		f.Used = &used
+	r := report{Date: time.Now().UTC().Truncate(time.Second), Go: runtime.Version(), Cores: runtime.NumCPU(),
+		LoadBefore: loadAverage(), Commit: output("git", "rev-parse", "--short", "HEAD")}
+	if output("git", "status", "--porcelain", "-uno") != "" {
+		r.Commit += "+"
 	}
-	f.P50 = median(each(r.pairs, func(p pair) float64 { return p.P50 }))
-	f.P99 = median(each(r.pairs, func(p pair) float64 { return p.P99 }))
-	return f
+	words := strings.Fields(output("df", "-T", dir)) // the first line has eight words
+	if len(words) > 9 {
+		r.FileSystem = words[9]
+	}
+	return r
 }
 
-func (p pair) figure() [2]float64 { return [2]float64{p.Ours, p.Peer} }
-func (p pair) used() [2]float64   { return [2]float64{p.Used, p.PeerUsed} }
+func loadAverage() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	words := strings.Fields(string(text))
+	return strings.Join(words[:min(3, len(words))], " ")
+}
+
+// A result is what the runs of a row gave.
+type result struct {
+	row
+	pairs []pair
+	err   error // why the row has no figures
+}
+
+// run measures the row once.
+func (r *result) run(l *lab) {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case failure:
+			r.err = end.err
+		default:
+			panic(end)
+		}
+	}()
+	r.pairs = append(r.pairs, r.measure(l))
+}
+
+// add adds the figures of all rows.
+func (r *report) add(results []result) {
+	r.LoadAfter = loadAverage()
+	for _, row := range results {
+		f := figures{Name: row.name, Unit: row.unit, Peer: row.peer, Target: row.target.String(), Pairs: row.pairs}
+		if row.err != nil {
+			f.Error = row.err.Error()
+			r.Rows = append(r.Rows, f)
+			continue
+		}
+		median := func(figure func(pair) float64) float64 { return medianOf(row.pairs, figure) }
+		f.Figure = spreadOf(row.pairs, func(p pair) (float64, float64) { return p.Ours, p.Peer })
+		f.Met = row.target.met(f.Figure.Ratio)
+		used := spreadOf(row.pairs, func(p pair) (float64, float64) { return p.Used, p.PeerUsed })
+		if used.Ours > 0 {
+			f.Used = &used
+		}
+		f.P50, f.P99 = median(func(p pair) float64 { return p.P50 }), median(func(p pair) float64 { return p.P99 })
+		r.Rows = append(r.Rows, f)
+	}
+}
 
 // spreadOf has no ratio if a peer has no figure.
-func spreadOf(pairs [][2]float64) (s spread) {
-	s.Ours = median(each(pairs, func(p [2]float64) float64 { return p[0] }))
-	s.Peer = median(each(pairs, func(p [2]float64) float64 { return p[1] }))
-	if slices.ContainsFunc(pairs, func(p [2]float64) bool { return p[1] == 0 }) {
-		return s
+func spreadOf(pairs []pair, figure func(pair) (ours, peer float64)) (s spread) {
+	s.Ours = medianOf(pairs, func(p pair) float64 { ours, _ := figure(p); return ours })
+	s.Peer = medianOf(pairs, func(p pair) float64 { _, peer := figure(p); return peer })
+	var ratios []float64
+	for _, p := range pairs {
+		ours, peer := figure(p)
+		if peer == 0 {
+			return s
+		}
+		ratios = append(ratios, ours/peer)
 	}
-	ratios := each(pairs, func(p [2]float64) float64 { return p[0] / p[1] })
 	s.Ratio, s.Lowest, s.Highest = median(ratios), slices.Min(ratios), slices.Max(ratios)
 	return s
 }
 
-func each[T, U any](list []T, f func(T) U) []U {
-	to := make([]U, len(list))
-	for n, x := range list {
-		to[n] = f(x)
+func medianOf(pairs []pair, figure func(pair) float64) float64 {
+	var list []float64
+	for _, p := range pairs {
+		list = append(list, figure(p))
 	}
-	return to
+	return median(list)
 }
 
 // median returns the middle of list, or the mean of the two in the middle; 0 for
@@ -161,69 +156,56 @@ func median(list []float64) float64 {
 	return (list[middle-1] + list[middle]) / 2
 }
 
-// print prints the table, and below it what is measured beside its figures.
+// print prints the table, and below it the processor time, which other work on the machine
+// changes less than the figures, and the times until a response.
 func (r report) print(out io.Writer) {
-	m := r.Machine
-	fmt.Fprintf(out, "%s, commit %s, %s, %d cores (%s), databases on %s, load %s before, %s after\n\n",
-		r.Date.Format("2006-01-02"), m.Commit, m.Versions["go"], m.Cores, m.Processor, m.FileSystem, m.LoadBefore, m.LoadAfter)
+	fmt.Fprintf(out, "%s, commit %s, %s, %d cores, databases on %s, load %s before, %s after\n\n",
+		r.Date.Format("2006-01-02"), r.Commit, r.Go, r.Cores, r.FileSystem, r.LoadBefore, r.LoadAfter)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\tours\tagainst\tits figure\tratio\t(lowest to highest)\ttarget\t")
 	for _, f := range r.Rows {
+		met := "missed"
+		switch {
+		case f.Target == "":
+			met = ""
+		case f.Met:
+			met = "met"
+		}
 		if f.Error != "" {
 			fmt.Fprintf(w, "%s\t%s\t\t\t\t\t\t\n", f.Name, f.Error)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%s\n", f.Name, number(f.Figure.Ours), f.Unit, f.Peer, number(f.Figure.Peer),
-			ratio(f.Figure), f.Target, mark(f))
+		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%s\n", f.Name, number(f.Figure.Ours), f.Unit, f.Peer,
+			number(f.Figure.Peer),
+			f.Figure, f.Target, met)
 	}
 	w.Flush()
-	r.printUsed(out)
+	fmt.Fprint(out, "\nProcessor time of a request, address, lookup or start in µs, times until a response in ms\n\n")
+	fmt.Fprintln(w, "what\tours\tpeer\tratio\t(lowest to highest)\tmedian\t99 %\t")
+	for _, f := range r.Rows {
+		if f.Used != nil {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", f.Name, number(f.Used.Ours), number(f.Used.Peer), f.Used,
+				number(f.P50),
+				number(f.P99))
+		}
+	}
+	w.Flush()
 }
 
-// ratio returns the columns of the ratio and of its bounds.
-func ratio(s spread) string {
+// String returns the columns of the ratio and of its bounds.
+func (s spread) String() string {
 	if s.Ratio == 0 {
 		return "\t"
 	}
 	return fmt.Sprintf("%s\t(%s to %s)", number(s.Ratio), number(s.Lowest), number(s.Highest))
 }
 
-func mark(f figures) string {
-	switch {
-	case f.Target == "":
-		return ""
-	case f.Met:
-		return "met"
-	}
-	return "missed"
-}
-
-// printUsed prints the processor time, which other work on the machine changes less
-// than the figures, and the times until a response.
-func (r report) printUsed(out io.Writer) {
-	fmt.Fprint(out, "\nProcessor time of a request, address, lookup or start in µs, and times until a response in ms\n\n")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tours\tpeer\tratio\t(lowest to highest)\tmedian\t99 %\t")
-	for _, f := range r.Rows {
-		if f.Used == nil {
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", f.Name, number(f.Used.Ours), optional(f.Used.Peer), ratio(*f.Used), optional(f.P50), optional(f.P99))
-	}
-	w.Flush()
-}
-
-// optional leaves out what was not measured.
-func optional(x float64) string {
+// number returns x with three significant digits, and thousands as whole numbers with
+// separators. What was not measured is left out.
+func number(x float64) string {
 	if x == 0 {
 		return ""
 	}
-	return number(x)
-}
-
-// number returns x with three significant digits, and thousands as whole numbers with
-// separators.
-func number(x float64) string {
 	if math.Abs(x) < 999.5 {
 		return strconv.FormatFloat(x, 'g', 3, 64)
 	}
@@ -234,119 +216,57 @@ func number(x float64) string {
 	return digits
 }
 
+func (r report) write(path string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+// readBefore reads an earlier report; no path is none.
+func readBefore(path string) (*report, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	before := new(report)
+	if err == nil {
+		err = json.Unmarshal(data, before)
+	}
+	if err == nil && (len(before.Rows) == 0 || before.Commit == "") {
+		err = fmt.Errorf("%s has no rows or no commit", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-against: a file that -json wrote is needed: %w", err)
+	}
+	return before, nil
+}
+
 // printChanges prints how the ratios differ from an earlier report, of the figures and
-// of the processor time.
+// of the processor time. A change within what both reports' runs vary shows nothing.
 func (r report) printChanges(out io.Writer, before report) {
-	fmt.Fprintf(out, "\nRatios against commit %s, %s, load %s\n\n", before.Machine.Commit, before.Date.Format("2006-01-02"), before.Machine.LoadAfter)
+	fmt.Fprintf(out, "\nRatios against commit %s, %s, load %s\n\n", before.Commit, before.Date.Format("2006-01-02"),
+		before.LoadAfter)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\tbefore\t(lowest to highest)\tnow\t(lowest to highest)\tchange\t")
-	for _, f := range r.Rows {
-		b, found := before.row(f.Name)
-		if !found || f.Error != "" || b.Error != "" {
-			continue
+	change := func(name string, before, now *spread) {
+		if before == nil || now == nil || before.Ratio == 0 || now.Ratio == 0 {
+			return
 		}
-		printChange(w, f.Name, b.Figure, f.Figure)
-		if b.Used != nil && f.Used != nil {
-			printChange(w, "  processor time", *b.Used, *f.Used)
+		noise := ""
+		if before.Lowest <= now.Highest && now.Lowest <= before.Highest {
+			noise = "within the noise"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%+.1f %%\t%s\n", name, before, now, 100*(now.Ratio/before.Ratio-1), noise)
+	}
+	for _, f := range r.Rows {
+		for _, b := range before.Rows {
+			if b.Name == f.Name {
+				change(f.Name, &b.Figure, &f.Figure)
+				change("  processor time", b.Used, f.Used)
+			}
 		}
 	}
 	w.Flush()
-}
-
-func printChange(w io.Writer, name string, before, now spread) {
-	if before.Ratio != 0 && now.Ratio != 0 {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%+.1f %%\t%s\n", name, ratio(before), ratio(now), 100*(now.Ratio/before.Ratio-1), noise(before, now))
-	}
-}
-
-// noise says of a change within what both reports' runs vary that it shows nothing.
-func noise(a, b spread) string {
-	if a.Lowest <= b.Highest && b.Lowest <= a.Highest {
-		return "within the noise"
-	}
-	return ""
-}
-
-// A machine is where and with what a report was measured.
-type machine struct {
-	Commit     string            `json:"commit"` // of the source, with "+" if files differ from it
-	Processor  string            `json:"processor"`
-	Cores      int               `json:"cores"`
-	System     string            `json:"system"`
-	FileSystem string            `json:"file_system"` // of the databases, as df -T names it
-	LoadBefore string            `json:"load_before"` // averages of 1, 5 and 15 minutes
-	LoadAfter  string            `json:"load_after"`
-	Versions   map[string]string `json:"versions"` // of programs
-}
-
-// newMachine describes this machine before the first measurement.
-func newMachine(dir string) machine {
-	return machine{
-		Commit: commit(), Processor: processor(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		FileSystem: fileSystem(dir), LoadBefore: loadAverage(), Versions: versions(),
-	}
-}
-
-func processor() string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(text)) {
-		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return unknown
-}
-
-const unknown = "unknown"
-
-// fileSystem returns the type of the file system that has dir.
-func fileSystem(dir string) string {
-	words := strings.Fields(output("df", "-T", dir)) // the first line has eight words
-	if len(words) < 10 {
-		return unknown
-	}
-	return words[9]
-}
-
-func loadAverage() string {
-	text, _ := os.ReadFile("/proc/loadavg")
-	words := strings.Fields(string(text))
-	return strings.Join(words[:min(3, len(words))], " ")
-}
-
-// versions names the programs that take part and are installed.
-func versions() map[string]string {
-	all := map[string]string{"go": runtime.Version()}
-	for name, first := range map[string]string{
-		"wrk":        firstLine(output("wrk", "-v")),
-		"node":       firstLine(output("node", "--version")),
-		"postgresql": firstLine(output("initdb", "--version")),
-	} {
-		if first != "" {
-			all[name] = first
-		}
-	}
-	return all
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return strings.TrimSpace(line)
-}
-
-// output returns what a command prints, whatever its exit code: wrk -v exits with 1.
-func output(name string, args ...string) string {
-	out, _ := exec.Command(name, args...).Output()
-	return string(out)
-}
-
-func commit() string {
-	name := strings.TrimSpace(output("git", "rev-parse", "--short", "HEAD"))
-	if name == "" {
-		return unknown
-	}
-	if output("git", "status", "--porcelain", "-uno") != "" {
-		name += "+"
-	}
-	return name
 }
