@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/contract/description"
 )
 
 // TestContract runs the origin's suite (TestContract there) through the worker.
@@ -15,7 +14,9 @@ func TestContract(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)
-			t.Run("cases", func(t *testing.T) { contract.Run(t, w.hostPort, o.ledger, description.New(t)) })
+			t.Run("cases", func(t *testing.T) {
+				contract.Run(t, contract.Cases(t), w.hostPort, o.ledger, contract.NewSurvey(t, ""))
+			})
 			requireNoSecrets(t, w)
 		})
 	}

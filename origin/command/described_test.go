@@ -12,7 +12,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -25,7 +24,7 @@ var neverResponded = map[string]string{
 // A surveyed service is one whose responses must be as openapi.json describes them.
 type surveyed struct {
 	*instance
-	survey *description.Survey
+	survey *contract.Survey
 }
 
 // send sends one request on its own connection and returns the status.
@@ -43,7 +42,7 @@ func (s surveyed) sendText(t *testing.T, method, target, text string) int {
 
 func (s surveyed) check(t *testing.T, method, target string, response *http.Response, body string) {
 	t.Helper()
-	require.NoError(t, s.survey.Check(description.Response{
+	require.NoError(t, s.survey.Check(contract.Reply{
 		Method: method, Target: target, Status: response.StatusCode, Header: response.Header, Body: []byte(body)}))
 }
 
@@ -142,8 +141,8 @@ func batchRequest(key string, emails ...string) origintest.Request {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s",
-		"--security-txt", origintest.SecurityTxt(t)), description.New(t)}
-	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger, s.survey) })
+		"--security-txt", origintest.SecurityTxt(t)), contract.NewSurvey(t, "")}
+	t.Run("cases", func(t *testing.T) { contract.Run(t, contract.Cases(t), s.hostPort, s.ledger, s.survey) })
 	t.Run("pages", s.pages)
 	t.Run("malformed", s.malformed)
 	t.Run("usage", s.usage)
@@ -160,7 +159,7 @@ func TestContract(t *testing.T) {
 func TestEdgeDescription(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
-		description.NewFile(t, "../api/openapi-edge.json")}
+		contract.NewSurvey(t, "../api/openapi-edge.json")}
 	key := s.newKey(t)
 	beyond, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
 	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test",
@@ -220,7 +219,7 @@ func withHeader(header string, usual ...string) []string {
 func TestHookDescription(t *testing.T) {
 	t.Parallel()
 	file := hooksFile(t, anyObject{"rate": 1}, anyObject{"name": "auth", "format": "supabase"})
-	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), description.NewFile(t, "../api/openapi-hooks.json")}
+	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), contract.NewSurvey(t, "../api/openapi-hooks.json")}
 	s.newKey(t)
 	const email = `{"email":"jane@mail.example"}`
 	uuid := "8b34dcdd-9df1-4c10-850a-b3277c653040"

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -56,7 +55,7 @@ func (k *proxyKind) requireContract(t *testing.T, p *proxyServer, s *instance) {
 	cases := contract.Cases(t)
 	passed := slices.DeleteFunc(slices.Clone(cases), func(c contract.Case) bool { return slices.Contains(k.refuses, c.Name) })
 	require.Less(t, len(cases)-len(passed), 10, "the proxy refuses more itself than it passes on")
-	contract.RunCases(t, passed, p.plain, s.ledger, description.New(t), "Server")
+	contract.Run(t, passed, p.plain, s.ledger, contract.NewSurvey(t, ""), "Server")
 }
 
 // What the proxy refuses itself is refused as the service would, in JSON if the

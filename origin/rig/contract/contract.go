@@ -9,10 +9,12 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -24,7 +26,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
@@ -122,34 +123,29 @@ type Response struct {
 }
 
 // Cases returns the suite. An unknown field in it fails the test.
-func Cases(t testing.TB) []Case {
+func Cases(t testing.TB) (cases []Case) {
 	t.Helper()
-	var cases []Case
-	require.NoError(t, decodeStrict(raw, &cases), "cases.json")
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&cases), "cases.json")
 	return cases
 }
 
-// Run runs every case against the service at hostPort, whose accounts are in l.
-// Every response must be as openapi.json describes it; survey records what was seen.
-func Run(t *testing.T, hostPort string, l *ledger.Ledger, survey *description.Survey) {
-	RunCases(t, Cases(t), hostPort, l, survey)
-}
-
-// RunCases is [Run] for some of the cases. added are names of headers that a proxy
-// in front of the service adds, and that openapi.json does not describe.
-func RunCases(t *testing.T, cases []Case, hostPort string, l *ledger.Ledger, survey *description.Survey, added ...string) {
+// Run runs cases against the service at hostPort, whose accounts are in l. Every response must be
+// as openapi.json describes it; survey records what was seen. added are names of headers that a
+// proxy in front of the service adds, and that openapi.json does not describe.
+func Run(t *testing.T, cases []Case, hostPort string, l *ledger.Ledger, survey *Survey, added ...string) {
 	for n, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			account, responses := c.exchange(t, hostPort, l, n)
-			for _, name := range added {
-				for n := range responses {
-					responses[n].Header.Del(name)
+			account, replies := c.exchange(t, hostPort, l, n)
+			for n, reply := range replies {
+				for _, name := range added {
+					reply.Header.Del(name)
 				}
-			}
-			for n := range responses {
-				c.Steps[n].Response.require(t, fmt.Sprintf("step %d", n+1), responses[n])
-				require.NoError(t, survey.Check(responses[n]), "step %d: body %s", n+1, excerpt(responses[n].Body))
+				what := fmt.Sprintf("step %d: status %d, body %.600s", n+1, reply.Status, reply.Body)
+				c.Steps[n].Response.require(t, what, reply)
+				require.NoError(t, survey.Check(reply), what)
 			}
 			used, err := l.AccountByEmail(context.Background(), account)
 			require.NoError(t, err)
@@ -161,15 +157,16 @@ func RunCases(t *testing.T, cases []Case, hostPort string, l *ledger.Ledger, sur
 // exchange sends the requests of all steps, with an account and a key of their own. A
 // case with a rate of its account shows nothing if its requests took so long that a
 // token came back, so it is repeated then.
-func (c *Case) exchange(t *testing.T, hostPort string, l *ledger.Ledger, n int) (account string, responses []description.Response) {
+func (c *Case) exchange(t *testing.T, hostPort string, l *ledger.Ledger, n int) (account string, replies []Reply) {
 	for range 100 {
 		account, key := c.open(t, l, n)
-		responses, start := make([]description.Response, len(c.Steps)), time.Now()
+		replies, start := make([]Reply, len(c.Steps)), time.Now()
 		for n, step := range c.Steps {
-			responses[n] = step.Request.respond(t, hostPort, key)
+			replies[n] = step.Request.send(t, hostPort, key)
 		}
-		if c.Account.Rate == nil || time.Since(start) < time.Second { // real time: the database refills the account's bucket
-			return account, responses
+		// Real time, because the database refills the account's bucket.
+		if c.Account.Rate == nil || time.Since(start) < time.Second {
+			return account, replies
 		}
 	}
 	t.Skip("skipped: this machine cannot send the requests of the case within a second")
@@ -200,7 +197,8 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 		require.NoError(t, err)
 	}
 	if c.Origins != nil || c.Policy != "" {
-		require.NoError(t, l.ChangeKey(ctx, id, keys[0].ID, book.KeyChange{Terms: &book.KeyTerms{Origins: c.Origins, Policy: c.Policy}}))
+		require.NoError(t, l.ChangeKey(ctx, id, keys[0].ID, book.KeyChange{Terms: &book.KeyTerms{Origins: c.Origins,
+			Policy: c.Policy}}))
 	}
 	if c.Revoked {
 		require.NoError(t, l.RevokeKey(ctx, id, keys[0].ID))
@@ -208,89 +206,50 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 	return account, key
 }
 
-// require compares a response with the expected one.
-func (r *Response) require(t *testing.T, name string, got description.Response) {
-	require.Equal(t, r.Status, got.Status, "%s: status, with body %s", name, excerpt(got.Body))
-	r.checkHeaders(t, name, got.Header)
-	if r.Body != nil {
-		require.NoError(t, match(r.Body, got.Body), "%s: body %s", name, excerpt(got.Body))
-	}
-}
-
-// excerpt shortens a body for the message of a failure.
-func excerpt(body []byte) string {
-	const most = 600
-	if len(body) <= most {
-		return string(body)
-	}
-	return string(body[:most]) + "..."
-}
-
-func decodeStrict(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
-}
-
 // timeout limits one exchange. The slowest case waits for a silent resolver.
 const timeout = 30 * time.Second
 
-// respond sends the request on its own connection and returns the response. A client
-// library would normalize the targets that the cases are about.
-func (r *Request) respond(t *testing.T, hostPort, key string) description.Response {
-	response, body := origintest.Exchange(t, hostPort, r.text(hostPort, key), timeout)
-	return description.Response{Method: r.method(), Target: r.Target, Status: response.StatusCode, Header: response.Header, Body: []byte(body)}
-}
-
-func (r *Request) method() string {
-	if r.Method == "" {
-		return http.MethodGet
-	}
-	return r.Method
-}
-
-func (r *Request) text(hostPort, key string) string {
+// send sends the request on its own connection, with a key and a media type added if it has none. A
+// header with an empty value is omitted. A client library would normalize the targets that the
+// cases are about.
+func (r *Request) send(t *testing.T, hostPort, key string) Reply {
 	fill := strings.NewReplacer("{fill}", strings.Repeat(r.Fill, r.Times))
-	request := origintest.Request{Method: r.method(), Target: fill.Replace(r.Target), Body: fill.Replace(r.Body)}
-	for name, value := range r.headers() {
-		for line := range strings.SplitSeq(strings.ReplaceAll(value, "{key}", key), "\n") {
-			request.Header = append(request.Header, name+": "+line)
-		}
-	}
-	return request.Text(hostPort)
-}
-
-// headers returns the headers of the case, with a key and a media type added if it
-// has none. A header with an empty value is omitted.
-func (r *Request) headers() map[string]string {
-	all := map[string]string{"X-API-Key": "{key}"}
-	if r.method() == http.MethodPost {
-		all["Content-Type"] = "application/json"
+	request := origintest.Request{Method: cmp.Or(r.Method, http.MethodGet), Target: fill.Replace(r.Target),
+		Body: fill.Replace(r.Body)}
+	headers := map[string]string{"X-API-Key": "{key}"}
+	if request.Method == http.MethodPost {
+		headers["Content-Type"] = "application/json"
 	}
 	if _, ok := r.Headers["Authorization"]; ok {
-		delete(all, "X-API-Key")
+		delete(headers, "X-API-Key")
 	}
-	for name, value := range r.Headers {
-		all[name] = value
-		if value == "" {
-			delete(all, name)
+	maps.Copy(headers, r.Headers)
+	for name, value := range headers {
+		for line := range strings.SplitSeq(strings.ReplaceAll(value, "{key}", key), "\n") {
+			if value != "" {
+				request.Header = append(request.Header, name+": "+line)
+			}
 		}
 	}
-	return all
+	response, body := origintest.Exchange(t, hostPort, request.Text(hostPort), timeout)
+	return Reply{request.Method, r.Target, response.StatusCode, response.Header, []byte(body)}
 }
 
-// checkHeaders checks the headers that every response has and those of this one.
-func (r *Response) checkHeaders(t *testing.T, name string, got http.Header) {
-	want := map[string]string{"Content-Type": "application/json", "X-Request-Id": "~^[A-Za-z0-9._:-]+$", "Cache-Control": "~no-store"}
-	for header, value := range r.Headers {
-		want[header] = value
-	}
-	for header, value := range want {
+// require compares a reply with the expected response, and with the headers that every response has.
+func (r *Response) require(t *testing.T, what string, got Reply) {
+	require.Equal(t, r.Status, got.Status, what)
+	want := map[string]string{"Content-Type": "application/json", "X-Request-Id": "~^[A-Za-z0-9._:-]+$",
+		"Cache-Control": "~no-store"}
+	maps.Copy(want, r.Headers)
+	for name, value := range want {
 		if pattern, ok := strings.CutPrefix(value, "~"); ok {
-			require.Regexp(t, regexp.MustCompile(pattern), got.Get(header), "%s: %s", name, header)
+			require.Regexp(t, regexp.MustCompile(pattern), got.Header.Get(name), "%s: %s", what, name)
 			continue
 		}
-		require.Equal(t, value, got.Get(header), "%s: %s", name, header)
+		require.Equal(t, value, got.Header.Get(name), "%s: %s", what, name)
+	}
+	if r.Body != nil {
+		require.NoError(t, match(r.Body, got.Body), what)
 	}
 }
 
@@ -314,7 +273,12 @@ func match(want, got []byte) error {
 			continue
 		}
 		found, err := g.Token()
-		if err != nil || !sameToken(expected, found) {
+		same := expected == found
+		pattern, isString := expected.(string)
+		if text, ok := found.(string); isString && ok && strings.HasPrefix(pattern, "~") {
+			same = regexp.MustCompile(pattern[1:]).MatchString(text)
+		}
+		if err != nil || !same {
 			return fmt.Errorf("at %d: want %v, got %v (%v)", g.InputOffset(), expected, found, err)
 		}
 	}
@@ -322,13 +286,4 @@ func match(want, got []byte) error {
 		return fmt.Errorf("unexpected bytes at %d", g.InputOffset())
 	}
 	return nil
-}
-
-func sameToken(want, got json.Token) bool {
-	pattern, isPattern := want.(string)
-	if !isPattern || !strings.HasPrefix(pattern, "~") {
-		return want == got
-	}
-	text, isString := got.(string)
-	return isString && regexp.MustCompile(pattern[1:]).MatchString(text)
 }
