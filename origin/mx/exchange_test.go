@@ -28,15 +28,15 @@ func TestExchangeRecovers(t *testing.T) {
 		c         Config
 	}{
 		"truncated: repeats over TCP":            {mxtest.Truncated, 0, patient},
-		"no EDNS0: repeats without":              {mxtest.NoEDNS, 0, patient},
+		"no EDNS0: repeats without":              {noEDNS, 0, patient},
 		"not implemented: repeats without EDNS0": {notImplemented, 0, patient},
-		"two packets lost: repeats":              {mxtest.First(2, mxtest.Silent), 0, quick},
+		"two packets lost: repeats":              {first(2, mxtest.Silent), 0, quick},
 		"slow: waits":                            {mxtest.After(150*time.Millisecond, mxtest.Answer), 0, quick},
-		"forged, wrong id: waits":                {mxtest.WrongID, 1, patient},
-		"forged, wrong question: waits":          {mxtest.WrongQuestion, 1, patient},
+		"forged, wrong id: waits":                {wrongID, 1, patient},
+		"forged, wrong question: waits":          {wrongQuestion, 1, patient},
 		"forged, wrong type: waits":              {before(wrongType), 1, patient},
-		"forged, wrong port: waits":              {mxtest.WrongPort, 0, patient},
-		"forged, the query itself: waits":        {mxtest.Echo, 1, patient},
+		"forged, wrong port: waits":              {wrongPort, 0, patient},
+		"forged, the query itself: waits":        {echo, 1, patient},
 		"not DNS before the reply: waits":        {before(mxtest.Noise), 1, patient},
 		"an empty datagram: waits":               {before(empty), 1, patient},
 		"a cut reply with TC: repeats over TCP":  {cutOff, 0, patient},
@@ -51,7 +51,7 @@ func TestExchangeRecovers(t *testing.T) {
 	}
 }
 
-// notImplemented is mxtest.NoEDNS with another RCODE.
+// notImplemented is noEDNS with another RCODE.
 func notImplemented(w dns.ResponseWriter, reply *dns.Msg) {
 	if reply.IsEdns0() == nil {
 		mxtest.Answer(w, reply)
@@ -100,7 +100,7 @@ func TestExchangeErrors(t *testing.T) {
 		"REFUSED":                             {mxtest.Refused, Failure, Rcode, false},
 		"FORMERR even without EDNS0":          {mxtest.Rcode(dns.RcodeFormatError), Failure, Rcode, false},
 		"records that do not decode":          {mxtest.Garbage, Failure, Malformed, false},
-		"only a header":                       {mxtest.HeaderOnly, Failure, Malformed, false},
+		"only a header":                       {headerOnly, Failure, Malformed, false},
 		"not DNS":                             {mxtest.Noise, Failure, Malformed, true},
 		"a referral":                          {referral, Failure, Lame, false},
 		"neither recursive nor authoritative": {lame, Failure, Lame, false},
@@ -225,7 +225,7 @@ func TestForgedFloodMovesToTCP(t *testing.T) {
 			return
 		}
 		for range 1000 {
-			mxtest.Forge(w, reply)
+			forge(w, reply)
 		}
 	})
 	r := open(t, Config{}, server.Addr)

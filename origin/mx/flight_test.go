@@ -173,7 +173,7 @@ func TestConcurrencyIsCapped(t *testing.T) {
 // fails in different ways. None gets a wrong result.
 func TestConcurrentCallersAndFailures(t *testing.T) {
 	server := mxtest.New(t, "*.test. 1 IN MX 10 mail.test.")
-	responders := []mxtest.Responder{mxtest.Answer, mxtest.Silent, mxtest.ServFail, mxtest.WrongID, mxtest.Truncated}
+	responders := []mxtest.Responder{mxtest.Answer, mxtest.Silent, mxtest.ServFail, wrongID, mxtest.Truncated}
 	for i := range 20 {
 		server.Respond(fmt.Sprintf("%d.test", i), responders[i%len(responders)])
 	}

@@ -14,7 +14,6 @@ import (
 // A single failure may be a hiccup: all servers fail once each of them has, and two queries have.
 func TestSecondServerAnswers(t *testing.T) {
 	type all = []mxtest.Responder
-	first := mxtest.First
 	slow := func(wait time.Duration) mxtest.Responder { return mxtest.After(wait, mxtest.Answer) }
 	for why, test := range map[string]struct {
 		c       Config

@@ -52,61 +52,43 @@ type Server struct {
 
 	zone     zone
 	udp, tcp *dns.Server
-	seen     counts
 
-	mu         sync.Mutex
-	responders map[string]Responder // by lower-case name with its final dot
-	fallback   Responder
+	mu               sync.Mutex
+	responders       map[string]Responder // by lower-case name with its final dot
+	fallback         Responder
+	asked            map[string]int // queries by name
+	overUDP, overTCP int            // queries
 }
 
 // Listen serves zone at addr, for programs that are not tests. Port 0 selects a
-// free port.
+// free port. Such a port may be in use for TCP, so it tries several.
 func Listen(addr, zoneText string) (*Server, error) {
 	z, err := parseZone(zoneText)
 	if err != nil {
-		return nil, err
-	}
-	s := &Server{zone: z, responders: map[string]Responder{}, seen: counts{byName: map[string]int{}}}
-	if err := s.listen(addr); err != nil {
 		return nil, fmt.Errorf("mxtest: %w", err)
 	}
-	return s, nil
-}
-
-// listen listens on the same port over UDP and TCP. A port that is free for UDP
-// may be in use for TCP, so it tries several.
-func (s *Server) listen(addr string) (err error) {
+	s := &Server{zone: z, responders: map[string]Responder{}, fallback: Answer, asked: map[string]int{}}
 	for range 10 {
-		if err = s.listenOnce(addr); err == nil {
-			return nil
+		packets, err := net.ListenPacket("udp", addr)
+		if err != nil {
+			return nil, fmt.Errorf("mxtest: %w", err)
 		}
+		s.Addr = packets.LocalAddr().String()
+		streams, err := net.Listen("tcp", s.Addr)
+		if err != nil {
+			packets.Close()
+			continue
+		}
+		s.udp, s.tcp = &dns.Server{PacketConn: packets, Handler: s}, &dns.Server{Listener: streams, Handler: s}
+		for _, server := range []*dns.Server{s.udp, s.tcp} {
+			up := make(chan struct{})
+			server.NotifyStartedFunc = func() { close(up) }
+			go server.ActivateAndServe()
+			<-up
+		}
+		return s, nil
 	}
-	return err
-}
-
-func (s *Server) listenOnce(addr string) error {
-	packets, err := net.ListenPacket("udp", addr)
-	if err != nil {
-		return err
-	}
-	s.Addr = packets.LocalAddr().String()
-	streams, err := net.Listen("tcp", s.Addr)
-	if err != nil {
-		packets.Close()
-		return err
-	}
-	s.udp, s.tcp = &dns.Server{PacketConn: packets, Handler: s}, &dns.Server{Listener: streams, Handler: s}
-	serve(s.udp)
-	serve(s.tcp)
-	return nil
-}
-
-// serve starts the server and returns once it accepts queries.
-func serve(server *dns.Server) {
-	up := make(chan struct{})
-	server.NotifyStartedFunc = func() { close(up) }
-	go server.ActivateAndServe()
-	<-up
+	return nil, fmt.Errorf("mxtest: no port of %s is free for both UDP and TCP", addr)
 }
 
 // Close stops the server and frees its port.
@@ -133,127 +115,101 @@ func (s *Server) RespondAll(f Responder) {
 }
 
 // Asked returns the number of queries for name, over UDP and TCP.
-func (s *Server) Asked(name string) int { return s.seen.of(dns.CanonicalName(name)) }
+func (s *Server) Asked(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[dns.CanonicalName(name)]
+}
 
 // Names returns the number of different names that were queried.
-func (s *Server) Names() int { return s.seen.names() }
+func (s *Server) Names() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked)
+}
 
 // Queries returns the number of queries over each transport.
-func (s *Server) Queries() (udp, tcp int) { return s.seen.total() }
+func (s *Server) Queries() (udp, tcp int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.overUDP, s.overTCP
+}
 
 // ServeDNS implements [dns.Handler].
 func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	name := dns.CanonicalName(query.Question[0].Name)
-	s.seen.add(name, isUDP(w))
+	s.mu.Lock()
+	s.asked[name]++
+	if isUDP(w) {
+		s.overUDP++
+	} else {
+		s.overTCP++
+	}
+	respond := s.responders[name]
+	if respond == nil {
+		respond = s.fallback
+	}
+	s.mu.Unlock()
 	reply := new(dns.Msg).SetReply(query)
 	reply.RecursionAvailable, reply.Authoritative = true, true
 	s.zone.fill(reply)
 	if opt := query.IsEdns0(); opt != nil {
 		reply.SetEdns0(opt.UDPSize(), false)
 	}
-	s.responderFor(name)(w, reply)
+	respond(w, reply)
 }
-
-func (s *Server) responderFor(name string) Responder {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.responders[name]; f != nil {
-		return f
-	}
-	if s.fallback != nil {
-		return s.fallback
-	}
-	return Answer
-}
-
-// counts counts the queries received.
-type counts struct {
-	mu       sync.Mutex
-	byName   map[string]int
-	udp, tcp int
-}
-
-func (c *counts) add(name string, udp bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.byName[name]++
-	if udp {
-		c.udp++
-	} else {
-		c.tcp++
-	}
-}
-
-func (c *counts) of(name string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.byName[name]
-}
-
-func (c *counts) names() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.byName)
-}
-
-func (c *counts) total() (udp, tcp int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.udp, c.tcp
-}
-
-const maxChain = 16 // CNAMEs followed in one reply
 
 // zone maps lower-case owners to their records. An empty non-terminal, a name
 // that only has names below it, has no records.
 type zone map[string][]dns.RR
 
 func parseZone(text string) (zone, error) {
-	z := zone{}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimSpace(line)
+	var lines strings.Builder
+	for line := range strings.Lines(text) {
+		lines.WriteString(strings.TrimLeft(line, " \t"))
 	}
-	parser := dns.NewZoneParser(strings.NewReader(strings.Join(lines, "\n")), ".", "")
+	z, parser := zone{}, dns.NewZoneParser(strings.NewReader(lines.String()), ".", "")
 	parser.SetDefaultTTL(300)
 	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
-		z.add(rr)
-	}
-	if err := parser.Err(); err != nil {
-		return nil, fmt.Errorf("mxtest: %w", err)
-	}
-	return z, nil
-}
-
-func (z zone) add(rr dns.RR) {
-	owner := dns.CanonicalName(rr.Header().Name)
-	z[owner] = append(z[owner], rr)
-	for name, ok := parent(owner); ok; name, ok = parent(name) {
-		if _, known := z[name]; !known {
-			z[name] = nil
+		owner := dns.CanonicalName(rr.Header().Name)
+		z[owner] = append(z[owner], rr)
+		for name := parent(owner); name != ""; name = parent(name) {
+			z[name] = append(z[name], []dns.RR{}...) // so that it exists
 		}
 	}
+	return z, parser.Err()
+}
+
+// parent returns the name above name, and "" for the root.
+func parent(name string) string {
+	_, above, _ := strings.Cut(name, ".")
+	if above == "" && name != "." {
+		return "."
+	}
+	return above
 }
 
 // fill sets the response code and the records of m, which has the question.
 func (z zone) fill(m *dns.Msg) {
+	const longest = 16 // chain of CNAMEs
 	name, qtype := dns.CanonicalName(m.Question[0].Name), m.Question[0].Qtype
-	for range maxChain {
+	found := false
+	for range longest {
 		records, exists := z.at(name)
 		if !exists {
 			m.Rcode = dns.RcodeNameError
 			break
 		}
-		alias := appendType(nil, records, dns.TypeCNAME)
-		if len(alias) == 0 || qtype == dns.TypeCNAME {
-			m.Answer = appendType(m.Answer, records, qtype)
+		wanted, aliases := ofType(records, qtype), ofType(records, dns.TypeCNAME)
+		if len(aliases) == 0 || qtype == dns.TypeCNAME {
+			m.Answer, found = append(m.Answer, wanted...), len(wanted) > 0
 			break
 		}
-		m.Answer = append(m.Answer, alias[0])
-		name = dns.CanonicalName(alias[0].(*dns.CNAME).Target)
+		m.Answer = append(m.Answer, aliases[0])
+		name = dns.CanonicalName(aliases[0].(*dns.CNAME).Target)
 	}
-	if !hasType(m.Answer, qtype) {
-		m.Ns = z.soa(name)
+	for ; !found && len(m.Ns) == 0 && name != ""; name = parent(name) {
+		m.Ns = ofType(z[name], dns.TypeSOA)
 	}
 }
 
@@ -261,59 +217,25 @@ func (z zone) fill(m *dns.Msg) {
 // 4592).
 func (z zone) at(name string) (records []dns.RR, exists bool) {
 	records, exists = z[name]
-	if exists {
-		return records, true
-	}
-	for above, ok := parent(name); ok; above, ok = parent(above) {
-		if records, ok := z["*."+above]; ok {
-			return renamed(records, name), true
+	for above := parent(name); !exists && above != ""; above = parent(above) {
+		wildcard, covers := z["*."+above]
+		for _, rr := range wildcard {
+			rr = dns.Copy(rr)
+			rr.Header().Name = name
+			records = append(records, rr)
 		}
-		if _, ok := z[above]; ok {
-			break
-		}
-	}
-	return nil, false
-}
-
-// soa returns the SOA record that covers name, for a negative reply.
-func (z zone) soa(name string) []dns.RR {
-	for ok := true; ok; name, ok = parent(name) {
-		if soa := appendType(nil, z[name], dns.TypeSOA); len(soa) > 0 {
-			return soa
+		if _, known := z[above]; covers || known {
+			return records, covers
 		}
 	}
-	return nil
+	return records, exists
 }
 
-// parent returns the name above name; ok is false for the root.
-func parent(name string) (above string, ok bool) {
-	if name == "." {
-		return "", false
-	}
-	if _, above, _ := strings.Cut(name, "."); above != "" {
-		return above, true
-	}
-	return ".", true
-}
-
-func renamed(records []dns.RR, name string) []dns.RR {
-	out := make([]dns.RR, len(records))
-	for i, rr := range records {
-		out[i] = dns.Copy(rr)
-		out[i].Header().Name = name
-	}
-	return out
-}
-
-func appendType(dst, records []dns.RR, qtype uint16) []dns.RR {
+func ofType(records []dns.RR, qtype uint16) (list []dns.RR) {
 	for _, rr := range records {
 		if rr.Header().Rrtype == qtype {
-			dst = append(dst, rr)
+			list = append(list, rr)
 		}
 	}
-	return dst
-}
-
-func hasType(records []dns.RR, qtype uint16) bool {
-	return len(appendType(nil, records, qtype)) > 0
+	return list
 }

@@ -51,23 +51,6 @@ func Noise(w dns.ResponseWriter, _ *dns.Msg) {
 	_, _ = w.Write([]byte("\xde\xad\xbe\xef this is not a DNS message at all \xff\xff\xff"))
 }
 
-// HeaderOnly sends a header that counts records, and no records.
-func HeaderOnly(w dns.ResponseWriter, reply *dns.Msg) {
-	wire, _ := reply.Pack()
-	_, _ = w.Write(wire[:12])
-}
-
-// NoEDNS sends FORMERR to a query with an OPT record and the true reply to
-// others, as servers older than RFC 6891 do.
-func NoEDNS(w dns.ResponseWriter, reply *dns.Msg) {
-	if reply.IsEdns0() != nil {
-		reply.Extra = nil
-		Rcode(dns.RcodeFormatError)(w, reply)
-		return
-	}
-	Answer(w, reply)
-}
-
 // Truncated sends an empty reply with the TC bit over UDP, and the true one over
 // TCP.
 func Truncated(w dns.ResponseWriter, reply *dns.Msg) {
@@ -100,19 +83,6 @@ func Together(t testing.TB, limit int64) (Responder, *atomic.Int64) {
 	}, &most
 }
 
-// First returns a Responder that calls first for the first n queries and Answer
-// for all others. First(n, Silent) is n lost packets.
-func First(n int64, first Responder) Responder {
-	var served atomic.Int64
-	return func(w dns.ResponseWriter, reply *dns.Msg) {
-		if served.Add(1) <= n {
-			first(w, reply)
-			return
-		}
-		Answer(w, reply)
-	}
-}
-
 func isUDP(w dns.ResponseWriter) bool {
 	_, ok := w.RemoteAddr().(*net.UDPAddr)
 	return ok
@@ -125,53 +95,4 @@ func udpSize(reply *dns.Msg) int {
 		return int(max(opt.UDPSize(), dns.MinMsgSize))
 	}
 	return dns.MinMsgSize
-}
-
-// Except for Forge, these responders send a forged NXDOMAIN and then the true
-// reply. A resolver must not accept the forged one.
-
-// WrongID forges a reply with another id.
-func WrongID(w dns.ResponseWriter, reply *dns.Msg) {
-	Forge(w, reply)
-	Answer(w, reply)
-}
-
-// Forge sends only a forged reply with another id.
-func Forge(w dns.ResponseWriter, reply *dns.Msg) {
-	forged := denial(reply)
-	forged.Id ^= 0x5555
-	_ = w.WriteMsg(forged)
-}
-
-// WrongQuestion forges a reply to another question.
-func WrongQuestion(w dns.ResponseWriter, reply *dns.Msg) {
-	forged := denial(reply)
-	forged.Question[0].Name = "elsewhere.test."
-	_ = w.WriteMsg(forged)
-	Answer(w, reply)
-}
-
-// WrongPort forges a reply from another port.
-func WrongPort(w dns.ResponseWriter, reply *dns.Msg) {
-	if conn, err := net.Dial("udp", w.RemoteAddr().String()); err == nil {
-		wire, _ := denial(reply).Pack()
-		_, _ = conn.Write(wire)
-		conn.Close()
-	}
-	Answer(w, reply)
-}
-
-// Echo sends the query back, without the QR bit, before the true reply.
-func Echo(w dns.ResponseWriter, reply *dns.Msg) {
-	forged := denial(reply)
-	forged.Response = false
-	_ = w.WriteMsg(forged)
-	Answer(w, reply)
-}
-
-// denial returns an authoritative NXDOMAIN with the id and question of reply.
-func denial(reply *dns.Msg) *dns.Msg {
-	m := reply.Copy()
-	m.Rcode, m.Authoritative, m.Answer, m.Ns = dns.RcodeNameError, true, nil, nil
-	return m
 }
