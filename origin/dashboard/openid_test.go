@@ -177,7 +177,7 @@ func TestDetourIsARefresh(t *testing.T) {
 		r := b.request("POST", "/dashboard/settings/identities", nil)
 		r.Header.Set(tokenHeader, b.token("/dashboard"))
 		got := expect(t, http.StatusOK, b.do(r))
-		require.Contains(t, got.header.Get("Refresh"), "0; url="+c.provider.URL+"/authorize?")
+		require.Contains(t, got.header.Get("Refresh"), "0; url="+c.provider.URL+"/auth?")
 		require.Contains(t, got.header.Get("Content-Security-Policy"), "form-action 'self'")
 		require.Contains(t, got.body, "Continue to Example Inc.")
 	})

@@ -101,7 +101,7 @@ func TestForgedSignature(t *testing.T) {
 	provider := openidtest.New(t, "ada")
 	another, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	provider.SignWith(t, another)
+	provider.SignWith(another)
 	require.ErrorIs(t, signIn(t, clientOf(provider)), ErrRefused)
 }
 

@@ -16,6 +16,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/coreos/go-oidc/v3/oidc/oidctest"
 )
 
 // ClientID and Secret are the registration of the client.
@@ -24,13 +27,15 @@ const (
 	Secret   = "a secret of the client"
 )
 
+// keyID names the only key.
+const keyID = "1"
+
 // A Provider is an OpenID provider that listens.
 type Provider struct {
 	URL string
 
 	mu       sync.Mutex
-	key      *ecdsa.PrivateKey
-	signer   *ecdsa.PrivateKey // the key, unless SignWith has set another
+	signer   *ecdsa.PrivateKey
 	subject  string
 	authTime time.Time
 	forge    func(claims map[string]any)
@@ -45,20 +50,28 @@ func New(t testing.TB, subject string) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Provider{key: key, signer: key, subject: subject, codes: map[string]url.Values{}}
+	public := &oidctest.Server{Algorithms: []string{oidc.ES256},
+		PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: keyID, Algorithm: oidc.ES256}}}
+	p := &Provider{signer: key, subject: subject, codes: map[string]url.Values{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/openid-configuration", p.configuration)
-	mux.HandleFunc("GET /authorize", p.authorize)
+	mux.Handle("GET /keys", public)
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		p.asked++
+		p.mu.Unlock()
+		public.ServeHTTP(w, r)
+	})
+	mux.HandleFunc("GET /auth", p.authorize)
 	mux.HandleFunc("POST /token", p.token)
-	mux.HandleFunc("GET /keys", p.keys)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
+	public.SetIssuer(server.URL)
 	p.URL = server.URL
 	return p
 }
 
 // SignWith changes the key that signs tokens, not the keys that are published.
-func (p *Provider) SignWith(_ testing.TB, key *ecdsa.PrivateKey) {
+func (p *Provider) SignWith(key *ecdsa.PrivateKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.signer = key
@@ -86,29 +99,13 @@ func (p *Provider) Asked() (int, url.Values) {
 	return p.asked, p.last
 }
 
-func (p *Provider) configuration(w http.ResponseWriter, _ *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.asked++
-	respond(w, map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
-		"jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"ES256"}})
-}
-
-func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
-	point, err := p.key.PublicKey.Bytes() // 4, X and Y (SEC 1, 2.3.3)
-	if err != nil {
-		panic(err)
-	}
-	respond(w, map[string]any{"keys": []map[string]string{{"kty": "EC", "crv": "P-256", "kid": keyID, "alg": "ES256", "use": "sig",
-		"x": encode(point[1:33]), "y": encode(point[33:])}}})
-}
-
 // authorize sends the browser back with a code at once.
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, code := r.URL.Query(), rand.Text()
-	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("scope") != "openid" {
+	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
+		q.Get("scope") != "openid" {
 		http.Error(w, "bad request", http.StatusBadRequest)
 		return
 	}
@@ -127,18 +124,17 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	delete(p.codes, code)
 	id, secret, _ := r.BasicAuth()
 	proof := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-	if !found || id != ClientID || secret != url.QueryEscape(Secret) || r.PostFormValue("redirect_uri") != request.Get("redirect_uri") ||
-		encode(proof[:]) != request.Get("code_challenge") {
+	w.Header().Set("Content-Type", "application/json")
+	if !found || id != ClientID || secret != url.QueryEscape(Secret) ||
+		r.PostFormValue("redirect_uri") != request.Get("redirect_uri") ||
+		base64.RawURLEncoding.EncodeToString(proof[:]) != request.Get("code_challenge") {
 		w.WriteHeader(http.StatusBadRequest)
-		respond(w, map[string]any{"error": "invalid_grant"})
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": "invalid_grant"})
 		return
 	}
-	respond(w, map[string]any{"access_token": "unused", "token_type": "Bearer", "id_token": p.idToken(request.Get("nonce"))})
-}
-
-func (p *Provider) idToken(nonce string) string {
 	now := time.Now()
-	claims := map[string]any{"iss": p.URL, "sub": p.subject, "aud": ClientID, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(), "nonce": nonce}
+	claims := map[string]any{"iss": p.URL, "sub": p.subject, "aud": ClientID, "iat": now.Unix(),
+		"exp": now.Add(time.Minute).Unix(), "nonce": request.Get("nonce")}
 	if !p.authTime.IsZero() {
 		claims["auth_time"] = p.authTime.Unix()
 	}
@@ -149,29 +145,6 @@ func (p *Provider) idToken(nonce string) string {
 	if err != nil {
 		panic(err)
 	}
-	return sign(p.signer, text)
-}
-
-// keyID names the only key.
-const keyID = "1"
-
-// sign returns a JSON Web Token (RFC 7519) of the claims, with ES256 (RFC 7518 section 3.4).
-func sign(key *ecdsa.PrivateKey, claims []byte) string {
-	text := encode([]byte(`{"alg":"ES256","kid":"`+keyID+`"}`)) + "." + encode(claims)
-	digest := sha256.Sum256([]byte(text))
-	r, s, err := ecdsa.Sign(rand.Reader, key, digest[:])
-	if err != nil {
-		panic(err)
-	}
-	var signature [64]byte
-	r.FillBytes(signature[:32])
-	s.FillBytes(signature[32:])
-	return text + "." + encode(signature[:])
-}
-
-func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
-
-func respond(w http.ResponseWriter, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(body)
+	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "unused", "token_type": "Bearer",
+		"id_token": oidctest.SignIDToken(p.signer, keyID, oidc.ES256, string(text))})
 }
