@@ -37,22 +37,38 @@ var ErrMissing = errors.New("PostgreSQL is missing")
 type Server struct {
 	Dir string // the directory of its socket and data
 
-	environment []string
-	program     string // path of the postgres command
-	process     *exec.Cmd
-	stdin       io.Closer // the server stops when this closes, hence with the process that started it
-	schemas     atomic.Int64
+	program string // path of the postgres command
+	process *exec.Cmd
+	stdin   io.Closer // the server stops when this closes, hence with the process that started it
+	schemas atomic.Int64
 }
 
-// Start creates a server without data and starts it. environment is added to its
-// environment variables.
-func Start(environment ...string) (*Server, error) {
-	s := &Server{environment: environment}
-	if err := s.create(); err != nil {
-		s.Close()
+// Start creates a server without data and starts it.
+func Start() (_ *Server, err error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: it is not installed: apt-get install postgresql", ErrMissing)
+	}
+	s := &Server{program: found[len(found)-1]}
+	s.Dir, err = os.MkdirTemp("", "addrspec-postgres-")
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	// --no-sync saves flushing the new files; the server flushes its commits.
+	initdb := exec.Command(filepath.Join(filepath.Dir(s.program), "initdb"),
+		"--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", s.Dir+"/data")
+	if err := s.asOrdinaryUser(initdb); err != nil {
+		return nil, err
+	}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: initdb is there and does not work: %w: %s", ErrMissing, err, out)
+	}
+	return s, s.Resume()
 }
 
 // URL returns the URL of a database whose tables are in the schema.
@@ -144,28 +160,6 @@ func EachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("postgres", func(t *testing.T) { test(t, NeedDatabase(t)) })
 }
 
-// create creates the server's files and starts it.
-func (s *Server) create() (err error) {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	if len(found) == 0 {
-		return fmt.Errorf("%w: it is not installed: apt-get install postgresql", ErrMissing)
-	}
-	s.program = found[len(found)-1]
-	if s.Dir, err = os.MkdirTemp("", "addrspec-postgres-"); err != nil {
-		return err
-	}
-	// --no-sync saves flushing the new files; the server flushes its commits.
-	initdb := exec.Command(filepath.Join(filepath.Dir(s.program), "initdb"),
-		"--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", s.Dir+"/data")
-	if err := s.asOrdinaryUser(initdb); err != nil {
-		return err
-	}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: initdb is there and does not work: %w: %s", ErrMissing, err, out)
-	}
-	return s.Resume()
-}
-
 // asOrdinaryUser makes a command run as the user postgres if this process is
 // root, because PostgreSQL refuses to run as root.
 func (s *Server) asOrdinaryUser(cmd *exec.Cmd) error {
@@ -190,20 +184,16 @@ func (s *Server) Resume() (err error) {
 	const whileInputIsOpen = `"$@" & server=$!; cat; kill -QUIT $server; wait $server`
 	s.process = exec.Command("sh", "-c", whileInputIsOpen, "sh",
 		s.program, "-D", s.Dir+"/data", "-k", s.Dir, "-c", "listen_addresses=")
-	s.process.Env = append(os.Environ(), s.environment...)
-	if err = s.asOrdinaryUser(s.process); err != nil {
+	if err := s.asOrdinaryUser(s.process); err != nil {
 		return err
 	}
-	if s.stdin, err = s.process.StdinPipe(); err != nil {
+	s.stdin, err = s.process.StdinPipe()
+	if err != nil {
 		return err
 	}
-	if err = s.process.Start(); err != nil {
+	if err := s.process.Start(); err != nil {
 		return err
 	}
-	return s.await()
-}
-
-func (s *Server) await() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for ; ; time.Sleep(10 * time.Millisecond) {
@@ -229,22 +219,6 @@ func (s *Server) Stop() {
 // Freeze suspends the server's processes: connections stay open and no query gets a
 // result, as if the machine hung. thaw resumes them.
 func (s *Server) Freeze(ctx context.Context) (thaw func(), err error) {
-	processes, err := s.Processes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, pid := range processes {
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // fails if the process has ended
-	}
-	return func() {
-		for _, pid := range processes {
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		}
-	}, nil
-}
-
-// Processes returns the IDs of the server's processes, the parent first.
-func (s *Server) Processes(ctx context.Context) (list []int, err error) {
 	lock, err := os.ReadFile(s.Dir + "/data/postmaster.pid")
 	if err != nil {
 		return nil, err
@@ -262,6 +236,15 @@ func (s *Server) Processes(ctx context.Context) (list []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	return append([]int{first}, others...), err
+	processes, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		return nil, err
+	}
+	signal := func(signal syscall.Signal) {
+		for _, pid := range append([]int{first}, processes...) {
+			_ = syscall.Kill(pid, signal) // fails if the process has ended
+		}
+	}
+	signal(syscall.SIGSTOP)
+	return func() { signal(syscall.SIGCONT) }, nil
 }

@@ -38,10 +38,12 @@ const socketName = ".s.PGSQL.5432"
 // Proxy starts a proxy in front of the server.
 func (s *Server) Proxy() (p *Proxy, err error) {
 	p = &Proxy{server: filepath.Join(s.Dir, socketName)}
-	if p.dir, err = os.MkdirTemp("", "addrspec-proxy-"); err != nil {
+	p.dir, err = os.MkdirTemp("", "addrspec-proxy-")
+	if err != nil {
 		return nil, err
 	}
-	if p.listener, err = net.Listen("unix", filepath.Join(p.dir, socketName)); err != nil {
+	p.listener, err = net.Listen("unix", filepath.Join(p.dir, socketName))
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(p.dir))
 	}
 	go p.accept()
@@ -69,8 +71,6 @@ func (p *Proxy) Cuts() int64 { return p.cuts.Load() }
 // each connection at its next message.
 func (p *Proxy) Shut(shut bool) { p.shut.Store(shut) }
 
-func (p *Proxy) isShut() bool { return p.shut.Load() && p.Left() == 0 }
-
 // Close stops the proxy.
 func (p *Proxy) Close() {
 	p.listener.Close()
@@ -83,27 +83,22 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		go p.serve(client)
+		go func() {
+			defer client.Close()
+			server, err := net.Dial("unix", p.server)
+			if err != nil {
+				return
+			}
+			defer server.Close()
+			fromClient, fromServer := pgproto3.NewBackend(client, client), pgproto3.NewFrontend(server, server)
+			go func() {
+				defer client.Close()
+				defer server.Close()
+				p.forwardServer(fromClient, fromServer)
+			}()
+			p.forwardClient(fromClient, fromServer)
+		}()
 	}
-}
-
-// serve forwards messages both ways until either side ends or the proxy cuts the
-// connection.
-func (p *Proxy) serve(client net.Conn) {
-	defer client.Close()
-	server, err := net.Dial("unix", p.server)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	c := &connection{proxy: p, commits: map[string]bool{},
-		client: pgproto3.NewBackend(client, client), server: pgproto3.NewFrontend(server, server)}
-	go func() {
-		defer client.Close()
-		defer server.Close()
-		c.forwardServer()
-	}()
-	c.forwardClient()
 }
 
 // due reports whether to cut a connection that is at the moment, and counts it.
@@ -115,63 +110,49 @@ func (p *Proxy) due(moment Moment) bool {
 	return due
 }
 
-// A connection is a client's connection with the one to the server.
-type connection struct {
-	proxy   *Proxy
-	client  *pgproto3.Backend
-	server  *pgproto3.Frontend
-	commits map[string]bool // prepared statements that are a COMMIT
-}
-
-// forwardClient forwards the client's messages.
-func (c *connection) forwardClient() {
-	message, err := c.client.ReceiveStartupMessage()
-	if !isStartup(message) { // a request for encryption or to cancel
+// forwardClient forwards the client's messages, until either side ends or the proxy cuts the
+// connection.
+func (p *Proxy) forwardClient(client *pgproto3.Backend, server *pgproto3.Frontend) {
+	commits := map[string]bool{} // prepared statements that are a COMMIT
+	message, err := client.ReceiveStartupMessage()
+	if _, isStartup := message.(*pgproto3.StartupMessage); !isStartup { // a request for encryption or to cancel
 		return
 	}
-	for ; err == nil; message, err = c.client.Receive() {
-		if c.proxy.isShut() || c.isCommit(message) && c.proxy.due(BeforeCommit) {
+	for ; err == nil; message, err = client.Receive() {
+		isCommit := false
+		switch m := message.(type) {
+		case *pgproto3.Query:
+			isCommit = isCommitQuery(m.String)
+		case *pgproto3.Parse:
+			commits[m.Name] = isCommitQuery(m.Query)
+		case *pgproto3.Bind:
+			isCommit = commits[m.PreparedStatement]
+		}
+		if p.shut.Load() && p.Left() == 0 || isCommit && p.due(BeforeCommit) {
 			return
 		}
-		c.server.Send(message)
-		if c.server.Flush() != nil {
+		server.Send(message)
+		if server.Flush() != nil {
 			return
 		}
 	}
-}
-
-func isStartup(m pgproto3.FrontendMessage) bool {
-	_, ok := m.(*pgproto3.StartupMessage)
-	return ok
-}
-
-// isCommit reports whether the message makes the server commit.
-func (c *connection) isCommit(message pgproto3.FrontendMessage) bool {
-	switch m := message.(type) {
-	case *pgproto3.Query:
-		return isCommitQuery(m.String)
-	case *pgproto3.Parse:
-		c.commits[m.Name] = isCommitQuery(m.Query)
-	case *pgproto3.Bind:
-		return c.commits[m.PreparedStatement]
-	}
-	return false
 }
 
 func isCommitQuery(query string) bool { return strings.EqualFold(strings.Trim(query, " ;"), "commit") }
 
 // forwardServer forwards the server's messages.
-func (c *connection) forwardServer() {
+func (p *Proxy) forwardServer(client *pgproto3.Backend, server *pgproto3.Frontend) {
 	for {
-		message, err := c.server.Receive()
+		message, err := server.Receive()
 		if err != nil {
 			return
 		}
-		if done, ok := message.(*pgproto3.CommandComplete); ok && string(done.CommandTag) == "COMMIT" && c.proxy.due(AfterCommit) {
+		done, ok := message.(*pgproto3.CommandComplete)
+		if ok && string(done.CommandTag) == "COMMIT" && p.due(AfterCommit) {
 			return
 		}
-		c.client.Send(message)
-		if c.client.Flush() != nil {
+		client.Send(message)
+		if client.Flush() != nil {
 			return
 		}
 	}
