@@ -157,13 +157,20 @@ func TestPagesOfManyKeys(t *testing.T) {
 			work := s.work.Take()
 			t.Logf("%s: %d bytes, %+v", path, len(got.body), work)
 			require.Equal(t, http.StatusOK, got.status)
-			require.LessOrEqual(t, work.AllStatements(), 8)
-			require.LessOrEqual(t, work.AllRows(), 200)
+			require.LessOrEqual(t, sum(work.Statements), 8)
+			require.LessOrEqual(t, sum(work.Rows), 200)
 			require.Less(t, len(got.body), 100<<10)
 		}
 		got := b.get(fmt.Sprintf("/dashboard/usage.csv?first=%s&last=%s", s.today-4, s.today))
 		require.Equal(t, 5*keys+1, strings.Count(got.body, "\r\n"))
 	})
+}
+
+func sum(counts map[string]int) (n int) {
+	for _, count := range counts {
+		n += count
+	}
+	return n
 }
 
 // fill gives the account keys that were used on each of 30 days.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
@@ -18,7 +20,7 @@ import (
 func Open(t testing.TB, database string) *ledger.Ledger {
 	t.Helper()
 	l, err := ledger.Open(context.Background(), database)
-	check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -40,30 +42,28 @@ func NewAccount(t testing.TB, l *ledger.Ledger, email string) (key string) {
 func NewAccountOn(t testing.TB, l *ledger.Ledger, email string, terms book.Terms) (key string, account int64) {
 	t.Helper()
 	a, err := l.CreateAccount(context.Background(), email, terms)
-	check(t, err)
-	return NewKey(t, l, a.ID), a.ID
-}
-
-// NewKey creates a key for an account.
-func NewKey(t testing.TB, l *ledger.Ledger, account int64) (key string) {
-	t.Helper()
-	key, _, err := l.CreateKey(context.Background(), account, "test", book.KeyTerms{})
-	check(t, err)
-	return key
+	require.NoError(t, err)
+	key, _, err = l.CreateKey(context.Background(), a.ID, "test", book.KeyTerms{})
+	require.NoError(t, err)
+	return key, a.ID
 }
 
 // Used returns how many points the account has used this month.
 func Used(t testing.TB, l *ledger.Ledger, email string) int64 {
 	t.Helper()
-	return find(t, l, email).Used
+	a, err := l.AccountByEmail(context.Background(), email)
+	require.NoError(t, err)
+	return a.Used
 }
 
 // Usage returns the points and the counts of facts in the account's usage history.
 func Usage(t testing.TB, l *ledger.Ledger, email string) (points int64, found book.Found) {
 	t.Helper()
+	a, err := l.AccountByEmail(context.Background(), email)
+	require.NoError(t, err)
 	today := book.DayOf(time.Now()) // which may end before the history is read
-	days, err := l.UsageHistory(context.Background(), find(t, l, email).ID, today-1, today+1)
-	check(t, err)
+	days, err := l.UsageHistory(context.Background(), a.ID, today-1, today+1)
+	require.NoError(t, err)
 	for _, d := range days {
 		points += d.Points
 		found.Valid += d.Valid
@@ -77,18 +77,4 @@ func Usage(t testing.TB, l *ledger.Ledger, email string) (points int64, found bo
 		found.LookupErrors += d.LookupErrors
 	}
 	return points, found
-}
-
-func find(t testing.TB, l *ledger.Ledger, email string) book.Account {
-	t.Helper()
-	a, err := l.AccountByEmail(context.Background(), email)
-	check(t, err)
-	return a
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -7,7 +7,6 @@
 //	...
 //	work := c.Take()
 //	require.Equal(t, map[string]int{"read_account": 1}, work.Statements)
-//	require.Less(t, work.AllRows(), 200)
 package storetest
 
 import (
@@ -24,19 +23,6 @@ type Work struct {
 	Transactions int
 	Statements   map[string]int
 	Rows         map[string]int // that the database returned
-}
-
-// AllStatements returns the number of statements.
-func (w Work) AllStatements() int { return sum(w.Statements) }
-
-// AllRows returns the number of rows that the database returned.
-func (w Work) AllRows() int { return sum(w.Rows) }
-
-func sum(counts map[string]int) (n int) {
-	for _, count := range counts {
-		n += count
-	}
-	return n
 }
 
 // A Counter counts the work of the stores that it wraps. It is safe for concurrent

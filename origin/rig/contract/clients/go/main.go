@@ -31,39 +31,32 @@ func check(err error) {
 	}
 }
 
-func main() {
-	c := connect(os.Getenv("ADDRSPEC_KEY"))
-	single(c)
-	batch(c)
-	usage(c)
-	problems()
-}
-
-func single(c *client.ClientWithResponses) {
-	found, err := c.CheckEmailWithResponse(context.Background(), "jane.doe@mail.example", nil)
-	check(err)
-	fmt.Printf("single %s mx=%t role=%s\n", *found.JSON200.Normalized, found.JSON200.Mx, role(found.JSON200.Role))
-	found, err = c.CheckEmailWithResponse(context.Background(), "info@mail.example", nil)
-	check(err)
-	fmt.Println("role", role(found.JSON200.Role))
-	found, err = c.CheckEmailWithResponse(context.Background(), "jane.@mail.example", nil)
-	check(err)
-	fmt.Println("invalid", found.JSON400.Status, found.JSON400.Code)
-}
-
-func role(r *client.Role) client.Role {
-	if r == nil {
+// text returns what a member points to, or null.
+func text[T ~string](member *T) T {
+	if member == nil {
 		return "null"
 	}
-	return *r
+	return *member
 }
 
-func batch(c *client.ClientWithResponses) {
+func main() {
+	ctx, c, poor := context.Background(), connect(os.Getenv("ADDRSPEC_KEY")), connect(os.Getenv("ADDRSPEC_POOR_KEY"))
+	found, err := c.CheckEmailWithResponse(ctx, "jane.doe@mail.example", nil)
+	check(err)
+	fmt.Printf("single %s mx=%t role=%s\n", *found.JSON200.Normalized, found.JSON200.Mx, text(found.JSON200.Role))
+	found, err = c.CheckEmailWithResponse(ctx, "info@mail.example", nil)
+	check(err)
+	fmt.Println("role", text(found.JSON200.Role))
+	found, err = c.CheckEmailWithResponse(ctx, "jane.@mail.example", nil)
+	check(err)
+	fmt.Println("invalid", found.JSON400.Status, found.JSON400.Code)
+
 	body := client.BatchRequest{Emails: []string{"jane@mail.example", "jane.@mail.example", "jane@servfail.example"}}
-	done, err := c.CheckEmailsWithResponse(context.Background(), nil, body)
+	done, err := c.CheckEmailsWithResponse(ctx, nil, body)
 	check(err)
 	b := done.JSON200
-	fmt.Printf("batch total=%d valid=%d invalid=%d errors=%d points=%d\n", b.Total, b.ValidCount, b.InvalidCount, b.ErrorCount, b.UsagePoints)
+	fmt.Printf("batch total=%d valid=%d invalid=%d errors=%d points=%d\n", b.Total, b.ValidCount, b.InvalidCount,
+		b.ErrorCount, b.UsagePoints)
 	for _, i := range b.Results[1:] {
 		switch i.Status {
 		case client.Success:
@@ -72,34 +65,23 @@ func batch(c *client.ClientWithResponses) {
 			fmt.Println("item", i.Email, i.Status, i.Error.Code)
 		}
 	}
-}
 
-func text(s *string) string {
-	if s == nil {
-		return "null"
-	}
-	return *s
-}
-
-func usage(c *client.ClientWithResponses) {
-	u, err := c.GetUsageWithResponse(context.Background(), nil)
+	u, err := c.GetUsageWithResponse(ctx, nil)
 	check(err)
 	if u.Headers200.XUsageCurrent == nil || *u.Headers200.XUsageCurrent != u.JSON200.Points.Used || u.JSON200.Points.Limit != nil {
 		log.Fatal("body and headers differ")
 	}
 	fmt.Printf("usage used=%d limit=null\n", u.JSON200.Points.Used)
-}
 
-func problems() {
-	denied, err := connect("").CheckEmailWithResponse(context.Background(), "jane@mail.example", nil)
+	denied, err := connect("").CheckEmailWithResponse(ctx, "jane@mail.example", nil)
 	check(err)
 	fmt.Println("no key", denied.JSON401.Status, denied.JSON401.Code)
-	poor := connect(os.Getenv("ADDRSPEC_POOR_KEY"))
-	refused, err := poor.CheckEmailsWithResponse(context.Background(), nil, client.BatchRequest{Emails: []string{"a@mail.example", "b@mail.example"}})
+	refused, err := poor.CheckEmailsWithResponse(ctx, nil, client.BatchRequest{Emails: []string{"a@mail.example",
+		"b@mail.example"}})
 	check(err)
 	p := refused.JSON402.Error
 	fmt.Printf("too few points %d %s required=%d remaining=%d\n", refused.StatusCode(), p.Code, p.Required, p.Remaining)
-	late, err := poor.CheckEmailWithResponse(context.Background(), "jane@mail.example", nil)
+	late, err := poor.CheckEmailWithResponse(ctx, "jane@mail.example", nil)
 	check(err)
 	fmt.Println("too few points", late.JSON429.Status, late.JSON429.Title)
 }
