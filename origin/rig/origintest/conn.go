@@ -128,12 +128,7 @@ func (c *TestConn) Header(method string) *http.Response {
 // Response reads a response to a request of any method but HEAD.
 func (c *TestConn) Response() (*http.Response, string) {
 	c.t.Helper()
-	return c.response(http.MethodGet)
-}
-
-func (c *TestConn) response(method string) (*http.Response, string) {
-	c.t.Helper()
-	response, body, err := c.ReadResponse(method)
+	response, body, err := c.ReadResponse(http.MethodGet)
 	if err != nil {
 		c.t.Fatalf("read a response: %v", err)
 	}
@@ -156,5 +151,9 @@ func Exchange(t testing.TB, address, request string, within time.Duration) (*htt
 	defer conn.Close()
 	go conn.Send(request)
 	method, _, _ := strings.Cut(request, " ")
-	return conn.response(method)
+	response, body, err := conn.ReadResponse(method)
+	if err != nil {
+		t.Fatalf("read a response: %v", err)
+	}
+	return response, string(body)
 }

@@ -59,7 +59,8 @@ func Start(cmd *exec.Cmd, attach func(*exec.Cmd, *os.File)) (*Process, error) {
 	}
 	p := &Process{cmd: cmd, ended: make(chan struct{})}
 	go func() { _ = cmd.Wait(); close(p.ended) }()
-	if p.FirstLine, err = FirstLine(out); err != nil {
+	p.FirstLine, err = FirstLine(out)
+	if err != nil {
 		p.Kill()
 		return nil, err
 	}
@@ -111,16 +112,14 @@ func (p *Process) Wait() { <-p.ended }
 
 // FirstLine returns a program's first line, and discards later output in the
 // background. It returns an error if the output ends before the line does.
-func FirstLine(out io.Reader) (string, error) {
+func FirstLine(out io.ReadCloser) (string, error) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		return "", fmt.Errorf("the program ended before its first line: %w", err)
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, out)
-		if c, ok := out.(io.Closer); ok {
-			c.Close()
-		}
+		out.Close()
 	}()
 	return strings.TrimSpace(line), nil
 }
@@ -154,31 +153,25 @@ func FreeAddress() (string, error) {
 // EdgeSecret is the --edge-secret of the tests.
 const EdgeSecret = "the secret of a test's deployment"
 
-// NewDatabase returns the --database of an SQLite file that does not exist yet,
-// in a directory of the test.
+// NewDatabase returns the --database of an SQLite file that does not exist yet. It is in a
+// directory of the test, in memory if there is room. While browsers and compilers write to the
+// same disk, a flush can hang for seconds, and the ledger then responds with 503 as it should. Only
+// the database is there: Deno may not read /dev.
 func NewDatabase(t testing.TB) string {
 	t.Helper()
-	return "sqlite:" + filepath.Join(databaseDirectory(t), "addrspec.db")
-}
-
-// databaseDirectory returns a new directory, in memory if there is room. While browsers and
-// compilers write to the same disk, a flush can hang for seconds, and the ledger then
-// responds with 503 as it should. Only the database is there: Deno may not read /dev.
-func databaseDirectory(t testing.TB) string {
-	t.Helper()
-	if !memoryHasRoom() {
-		return t.TempDir()
+	directory, err := "", error(nil)
+	if memoryHasRoom() {
+		directory, err = os.MkdirTemp(memory, "addrspec-test-")
 	}
-	directory, err := os.MkdirTemp(memory, "addrspec-test-")
-	if err != nil {
-		return t.TempDir()
+	if directory == "" || err != nil {
+		directory = t.TempDir()
 	}
 	t.Cleanup(func() {
 		if err := os.RemoveAll(directory); err != nil {
 			t.Error(err)
 		}
 	})
-	return directory
+	return "sqlite:" + filepath.Join(directory, "addrspec.db")
 }
 
 // ServeArgs returns the arguments of `addrspec serve` on a free port, with a module
@@ -192,22 +185,23 @@ func ServeArgs(t testing.TB, database string, flags ...string) []string {
 // ModuleFile writes the module, built from the current sources, to a file.
 func ModuleFile(t testing.TB) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "addrspec.wasm")
-	if err := os.WriteFile(file, moduletest.Bytes(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return writeFile(t, "addrspec.wasm", moduletest.Bytes(t))
 }
 
 // SecurityTxt writes a file for --security-txt.
 func SecurityTxt(t testing.TB) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "security.txt")
-	text := "Contact: mailto:security@addrspec.example\r\nExpires: " + time.Now().AddDate(0, 6, 0).UTC().Format(time.RFC3339) + "\r\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	return writeFile(t, "security.txt", []byte("Contact: mailto:security@addrspec.example\r\n"+
+		"Expires: "+time.Now().AddDate(0, 6, 0).UTC().Format(time.RFC3339)+"\r\n"))
+}
+
+func writeFile(t testing.TB, name string, content []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return file
+	return path
 }
 
 // A Log collects a program's output while the test reads it. Its zero value is
@@ -217,7 +211,6 @@ type Log struct {
 	text bytes.Buffer
 }
 
-// Write implements [io.Writer].
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

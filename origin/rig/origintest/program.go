@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 )
 
@@ -17,14 +16,13 @@ func SourceDirectory(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), Explain(err)
 }
 
-// BuildProgram builds addrspec as ./build.sh does, with further flags of go build.
-func BuildProgram(ctx context.Context, to string, flags ...string) error {
+// BuildProgram builds addrspec as ./build.sh does.
+func BuildProgram(ctx context.Context, to string) error {
 	root, err := SourceDirectory(ctx)
 	if err != nil {
 		return err
 	}
-	args := slices.Concat([]string{"-C", root, "build", "-trimpath", "-buildvcs=false", "-o", to}, flags, []string{"./origin"})
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", "-C", root, "build", "-trimpath", "-buildvcs=false", "-o", to, "./origin")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	_, err = cmd.Output()
 	return Explain(err)
@@ -40,16 +38,13 @@ func Explain(err error) error {
 
 // An Operator runs commands of the program on a database.
 type Operator struct {
-	Program     string   // its path
-	Database    string   // URL
-	Environment []string // further variables
+	Program  string // its path
+	Database string // URL
 }
 
 // Run runs a command and returns what it prints.
 func (o Operator) Run(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, o.Program, append(args, "--database", o.Database)...)
-	cmd.Env = append(os.Environ(), o.Environment...)
-	out, err := cmd.Output()
+	out, err := exec.CommandContext(ctx, o.Program, append(args, "--database", o.Database)...).Output()
 	if err != nil {
 		return "", fmt.Errorf("addrspec %s: %w", args[0], Explain(err))
 	}
