@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/url"
@@ -42,36 +43,25 @@ func run(ctx context.Context, listen string) error {
 	}
 	defer os.RemoveAll(dir)
 	database := "sqlite:" + filepath.Join(dir, "addrspec.db")
-	if err := fill(ctx, database, "http://"+listen); err != nil {
+	l, err := ledger.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	people, err := seed.Fill(ctx, l)
+	for _, p := range people {
+		if err == nil && p.Account != 0 {
+			token := ""
+			token, err = identity.New(l).CreateLink(ctx, p.Account)
+			p.Pages = append([]string{"/link/" + url.PathEscape(token)}, p.Pages...)
+		}
+		fmt.Printf("%s: http://%s%s\n", p.Name, listen, strings.Join(p.Pages, "\n  "))
+	}
+	err = errors.Join(err, l.Close())
+	if err != nil {
 		return err
 	}
 	serve := exec.Command("go", "run", "./origin", "serve", "--database", database, "--listen", listen,
 		"--public-url", "http://"+listen, "--signup", "open", "--log", "text") // the terminal interrupts it, too
 	serve.Stdout, serve.Stderr = os.Stdout, os.Stderr
 	return serve.Run()
-}
-
-// fill seeds the database and prints what there is to see.
-func fill(ctx context.Context, database, base string) error {
-	l, err := ledger.Open(ctx, database)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	people, err := seed.Fill(ctx, l)
-	if err != nil {
-		return err
-	}
-	for _, p := range people {
-		link := base
-		if p.Account != 0 {
-			token, err := identity.New(l).CreateLink(ctx, p.Account)
-			if err != nil {
-				return err
-			}
-			link += "/link/" + url.PathEscape(token)
-		}
-		fmt.Printf("%s: %s\n  %s\n", p.Name, link, strings.Join(p.Pages, "\n  "))
-	}
-	return nil
 }

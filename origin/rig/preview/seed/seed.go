@@ -3,6 +3,7 @@
 package seed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -20,67 +21,48 @@ type Person struct {
 	Pages   []string `json:"pages"`
 }
 
-// A seeder fills one ledger.
+// A seeder fills one ledger. It keeps the first error and goes on.
 type seeder struct {
 	context.Context
 	ledger *ledger.Ledger
 	users  *identity.Identity
 	today  book.Day
+	used   int64 // this month, by the owner's keys
+	err    error
 }
+
+func (s *seeder) check(err error) { s.err = cmp.Or(s.err, err) }
 
 // Fill creates the accounts in a ledger without any, and returns who can sign in.
 func Fill(ctx context.Context, l *ledger.Ledger) ([]Person, error) {
 	now, err := l.Now(ctx)
-	if err != nil {
-		return nil, err
+	s := &seeder{Context: ctx, ledger: l, users: identity.New(l), today: book.DayOf(now), err: err}
+	people := []Person{
+		{"visitor", 0, []string{"/", "/docs", "/docs/all", "/docs/check-emails", "/docs/result", "/docs/errors", "/sign-in",
+			"/sign-up", "/no-such-page"}},
+		s.owner(),
+		{"newcomer", s.account("newcomer@a-domain-of-some-length.example", book.Terms{Plan: "free"}), []string{"/dashboard",
+			"/dashboard/keys", "/dashboard/policies", "/dashboard/usage", "/dashboard/try", "/dashboard/settings",
+			"/dashboard/settings/password"}},
+		s.signedUp(),
+		s.operator(),
 	}
-	s := &seeder{ctx, l, identity.New(l), book.DayOf(now)}
-	people := []Person{{Name: "visitor", Pages: []string{"/", "/docs", "/docs/all", "/docs/check-emails", "/docs/result", "/docs/errors", "/sign-in", "/sign-up", "/no-such-page"}}}
-	for _, create := range []func() (Person, error){s.owner, s.newcomer, s.signedUp, s.operator} {
-		person, err := create()
-		if err != nil {
-			return nil, err
-		}
-		people = append(people, person)
-	}
-	return people, nil
+	return people, s.err
 }
 
-// owner has keys of every kind, a month of usage and most of the points used.
-func (s *seeder) owner() (p Person, err error) {
+func (s *seeder) account(email string, terms book.Terms) int64 {
+	a, err := s.ledger.CreateAccount(s, email, terms)
+	s.check(err)
+	return a.ID
+}
+
+// owner has policies, keys of every kind, a month of usage and most of the points used.
+func (s *seeder) owner() Person {
+	const email = "owner@shop.example"
 	points := book.Limit(100_000)
-	a, err := s.ledger.CreateAccount(s, "owner@shop.example", book.Terms{Plan: "pro", Points: &points})
-	if err != nil {
-		return p, err
-	}
-	if err := s.person(a, "Ada"); err != nil {
-		return p, err
-	}
-	if err := s.policies(a.ID); err != nil {
-		return p, err
-	}
-	shop, err := s.keys(a.ID)
-	if err != nil {
-		return p, err
-	}
-	key := fmt.Sprintf("/dashboard/keys/%d", shop)
-	return Person{"owner", a.ID, []string{"/dashboard", "/dashboard/keys", key, key + "/revoke",
-		"/dashboard/policies", "/dashboard/policies/sign-up", "/dashboard/policies/sign-up/delete", "/dashboard/policies/newsletter/delete", "/dashboard/usage", "/dashboard/try", "/dashboard/lists",
-		"/dashboard/settings", "/dashboard/settings/password", "/dashboard/settings/webhook", "/dashboard/settings/totp", "/dashboard/settings/passkeys",
-		"/dashboard/settings/recovery-codes", "/dashboard/settings/log", "/dashboard/settings/delete", "/confirm", "/sign-out"}}, nil
-}
-
-// person sets the password and the name of an account's user.
-func (s *seeder) person(account book.Account, name string) error {
-	user := identity.User{Account: account.ID, Email: account.Email}
-	if err := s.users.SetPassword(s, user, "correct horse battery"); err != nil {
-		return err
-	}
-	return s.users.SetName(s, account.ID, name)
-}
-
-// policies creates the policies of the owner.
-func (s *seeder) policies(account int64) error {
+	a := s.account(email, book.Terms{Plan: "pro", Points: &points})
+	s.check(s.users.SetPassword(s, identity.User{Account: a, Email: email}, "correct horse battery"))
+	s.check(s.users.SetName(s, a, "Ada"))
 	for _, p := range []struct{ name, document string }{
 		{"sign-up", `{
   "allow":  {"domains": ["partner.example", "*.corp.example"]},
@@ -90,111 +72,83 @@ func (s *seeder) policies(account int64) error {
 		{"newsletter", `{"block": {"reasons": ["role:noreply"]}}`},
 		{"a-policy-whose-name-has-all-sixty-four-characters-that-it-may-be", "{}"},
 	} {
-		if _, err := s.ledger.SetPolicy(s, account, p.name, p.document); err != nil {
-			return err
-		}
+		_, err := s.ledger.SetPolicy(s, a, p.name, p.document)
+		s.check(err)
 	}
-	return nil
-}
-
-// keys creates the keys of the owner and their usage. It returns the busiest.
-func (s *seeder) keys(account int64) (shop int64, err error) {
-	var used int64 // this month, by all keys
 	budget, rate := book.Limit(90_000), book.Limit(20)
 	busy := book.KeyTerms{Budget: &budget, Rate: &rate, Expires: time.Now().AddDate(1, 0, 0), Policy: "sign-up"}
-	for n, name := range []string{"warehouse", "<b>old</b> été", "a key whose name has all sixty-four characters that are allowed.", "sign-up form", "shop"} {
-		terms := book.KeyTerms{}
-		if name == "shop" {
-			terms = busy
-		}
-		secret, k, err := s.ledger.CreateKey(s, account, name, terms)
-		if err != nil {
-			return 0, err
-		}
-		usedByKey, err := s.month(account, k.ID, int64(n), used)
-		if err != nil {
-			return 0, err
-		}
-		used += usedByKey
-		switch name {
-		case "<b>old</b> été":
-			err = s.ledger.RevokeKey(s, account, k.ID)
-		case "shop":
-			shop = k.ID
-			if err = s.charge(secret, 81_234-used); err == nil {
-				_, _, err = s.ledger.RotateKey(s, account, k.ID, 24*time.Hour)
-			}
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-	return shop, nil
+	s.key(a, 0, "warehouse", book.KeyTerms{})
+	_, old := s.key(a, 1, "<b>old</b> été", book.KeyTerms{})
+	s.check(s.ledger.RevokeKey(s, a, old))
+	s.key(a, 2, "a key whose name has all sixty-four characters that are allowed.", book.KeyTerms{})
+	s.key(a, 3, "sign-up form", book.KeyTerms{})
+	secret, shop := s.key(a, 4, "shop", busy)
+	s.charge(secret, 81_234-s.used)
+	_, _, err := s.ledger.RotateKey(s, a, shop, 24*time.Hour)
+	s.check(err)
+	key := fmt.Sprintf("/dashboard/keys/%d", shop)
+	return Person{"owner", a, []string{"/dashboard", "/dashboard/keys", key, key + "/revoke", "/dashboard/policies",
+		"/dashboard/policies/sign-up", "/dashboard/policies/sign-up/delete", "/dashboard/policies/newsletter/delete",
+		"/dashboard/usage", "/dashboard/try", "/dashboard/lists", "/dashboard/settings", "/dashboard/settings/password",
+		"/dashboard/settings/webhook", "/dashboard/settings/totp", "/dashboard/settings/passkeys",
+		"/dashboard/settings/recovery-codes", "/dashboard/settings/log", "/dashboard/settings/delete", "/confirm", "/sign-out"}}
 }
 
-// month adds usage of a key on the days before today; times 0 adds none. It returns the points of
-// this month, which it adds to what the account's other keys have used.
-func (s *seeder) month(account, key, times, others int64) (used int64, err error) {
-	month := book.MonthOf(s.today.Time())
-	err = s.ledger.Store().Transact(s, store.Transaction{Decide: func(time.Time) (list []store.Statement, _ error) {
+// key creates a key with usage on the days before today, so many times the usual. The account's
+// points of this month are those of all its keys.
+func (s *seeder) key(account, times int64, name string, terms book.KeyTerms) (secret string, id int64) {
+	secret, k, err := s.ledger.CreateKey(s, account, name, terms)
+	s.check(err)
+	if times == 0 {
+		return secret, k.ID
+	}
+	month, used := book.MonthOf(s.today.Time()), int64(0)
+	s.check(s.ledger.Store().Transact(s, store.Transaction{Decide: func(time.Time) (list []store.Statement, _ error) {
 		used = 0
-		for ago := int64(1); ago < 30 && times > 0; ago++ {
+		for ago := int64(1); ago < 30; ago++ {
 			day, n := s.today-book.Day(ago), times*40*((ago*7)%11+1)
 			if book.MonthOf(day.Time()) == month {
 				used += n
 			}
-			list = append(list, store.Statement{Name: "add_usage", Args: []any{account, key, int64(day), n, n / 2, n / 90,
+			list = append(list, store.Statement{Name: "add_usage", Args: []any{account, k.ID, int64(day), n, n / 2, n / 90,
 				n * 9 / 10, n / 10, n / 30, n / 2, n / 100, n / 20, n / 200, n / 50, int64(0)}})
 		}
-		return append(list,
-			store.Statement{Name: "put_key", Args: []any{key, int64(month), used, int64(0)}},
-			store.Statement{Name: "put_account", Args: []any{account, int64(month), others + used, int64(0), int64(0)}}), nil
-	}})
-	return used, err
+		return append(list, store.Statement{Name: "put_key", Args: []any{k.ID, int64(month), used, int64(0)}},
+			store.Statement{Name: "put_account", Args: []any{account, int64(month), s.used + used, int64(0), int64(0)}}), nil
+	}}))
+	s.used += used
+	return secret, k.ID
 }
 
 // charge uses points of this month.
-func (s *seeder) charge(secret string, points int64) error {
+func (s *seeder) charge(secret string, points int64) {
 	r, _, err := s.ledger.Begin(s, secret, "")
-	if err != nil {
-		return err
+	s.check(err)
+	if r == nil {
+		return
 	}
 	defer r.End()
-	if _, err := r.Claim(points, nil); err != nil {
-		return err
-	}
+	_, err = r.Claim(points, nil)
+	s.check(err)
 	_, err = r.Charge(ledger.Charge{Points: points, Found: book.Found{Valid: points}})
-	return err
-}
-
-// newcomer has an account and nothing else.
-func (s *seeder) newcomer() (Person, error) {
-	a, err := s.ledger.CreateAccount(s, "newcomer@a-domain-of-some-length.example", book.Terms{Plan: "free"})
-	return Person{"newcomer", a.ID, []string{"/dashboard", "/dashboard/keys", "/dashboard/policies", "/dashboard/usage", "/dashboard/try", "/dashboard/settings", "/dashboard/settings/password"}}, err
+	s.check(err)
 }
 
 // signedUp has signed up, made a key, and proves the email by the link that follows.
-func (s *seeder) signedUp() (Person, error) {
+func (s *seeder) signedUp() Person {
 	u, err := s.users.SignUp(s, "signed-up@shop.example", "correct horse battery")
-	if err == nil {
-		_, _, err = s.ledger.CreateKey(s, u.Account, "made before", book.KeyTerms{})
-	}
-	return Person{"signed-up", u.Account, []string{"/dashboard/settings/proved"}}, err
+	s.check(err)
+	s.key(u.Account, 0, "made before", book.KeyTerms{})
+	return Person{"signed-up", u.Account, []string{"/dashboard/settings/proved"}}
 }
 
-// operator looks after the accounts.
-func (s *seeder) operator() (p Person, err error) {
-	former, err := s.ledger.CreateAccount(s, "former@shop.example", book.Terms{Plan: "free"})
-	if err != nil {
-		return p, err
-	}
-	if err := s.ledger.SuspendAccount(s, former.ID); err != nil {
-		return p, err
-	}
-	a, err := s.ledger.CreateAccount(s, "operator@addrspec.example", book.Terms{Plan: "enterprise"})
-	if err != nil {
-		return p, err
-	}
-	return Person{"operator", a.ID, []string{"/dashboard/operator", "/dashboard/operator/accounts", "/dashboard/operator/accounts/1", fmt.Sprintf("/dashboard/operator/accounts/%d", former.ID),
-		"/dashboard/operator/plans", "/dashboard/operator/health"}}, s.users.SetOperator(s, a.ID, true)
+// operator looks after the accounts, one of which is suspended.
+func (s *seeder) operator() Person {
+	former := s.account("former@shop.example", book.Terms{Plan: "free"})
+	s.check(s.ledger.SuspendAccount(s, former))
+	a := s.account("operator@addrspec.example", book.Terms{Plan: "enterprise"})
+	s.check(s.users.SetOperator(s, a, true))
+	return Person{"operator", a, []string{"/dashboard/operator", "/dashboard/operator/accounts",
+		"/dashboard/operator/accounts/1", fmt.Sprintf("/dashboard/operator/accounts/%d", former), "/dashboard/operator/plans",
+		"/dashboard/operator/health"}}
 }
