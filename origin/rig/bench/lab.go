@@ -162,7 +162,7 @@ func (l *lab) newService() *service {
 // serveNew starts the service on an empty database, after it has made an account and a key.
 func (l *lab) serveNew(database string) *service {
 	key := l.account(database)
-	s := l.serve(database, l.dns().FirstLine)
+	s := l.serve(database)
 	s.key = key
 	return s
 }
@@ -178,8 +178,9 @@ func (l *lab) account(database string) (key string) {
 // edgeSecret is what the edge worker and the service share.
 const edgeSecret = "a secret of the benchmark"
 
-// serve starts the program on a database, with a resolver.
-func (l *lab) serve(database, dns string) *service {
+// serve starts the program on a database.
+func (l *lab) serve(database string) *service {
+	dns := l.dns().FirstLine
 	cmd := exec.Command(l.program(), "serve", "--listen", "127.0.0.1:0", "--database", database, "--dns", dns)
 	cmd.Env = append(os.Environ(), "ADDRSPEC_EDGE_SECRET="+edgeSecret)
 	log, err := os.CreateTemp(l.dir, "log-")

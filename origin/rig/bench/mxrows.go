@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/miekg/dns"
 
 	"github.com/addrspec/addrspec/origin/mx"
@@ -16,11 +15,10 @@ import (
 // mxCallers is as many lookups as the resolver runs at a time for one account.
 const mxCallers = 64
 
-// mxRows compare lookups with otter alone and with plain queries. The rate of batches contains
+// mxRows compare lookups of new domains with plain queries. The rate of batches contains
 // all else that a batch does.
 func mxRows() []row {
 	return []row{
-		{"MX, cached", "ns", "otter's get", atMost(4), cachedMX},
 		{"MX, not cached, one after another", "ns", "dns.Exchange", atMost(1.5), func(l *lab) pair {
 			p := l.lookups(1).besidePeer(l.exchanges(1), 1)
 			p.Ours, p.Peer = 1e9/p.Ours, 1e9/p.Peer
@@ -39,47 +37,13 @@ func mxRows() []row {
 	}
 }
 
-// resolver returns a resolver with an empty cache.
-func (l *lab) resolver() *mx.Resolver {
+func (l *lab) lookups(callers int) cost {
 	r, err := mx.New(mx.Config{Servers: []string{l.dns().FirstLine}})
 	l.check(err)
-	return r
-}
-
-// cachedMX gives the peer as many entries of the same size, and the same resolution of time.
-func cachedMX(l *lab) pair {
-	type entry struct {
-		mx bool
-		_  [3]int64
-	}
-	ours, clock := l.resolver(), otter.NewCoarseClock(100*time.Millisecond)
-	defer ours.Close()
-	defer clock.Stop()
-	peer, err := otter.New(&otter.Options[string, entry]{MaximumSize: 100_000, Clock: clock,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(otter.Entry[string, entry]) time.Duration { return time.Hour })})
-	l.check(err)
-	defer peer.StopAllGoroutines()
-	const count = 1 << 12
-	var names [count]string
-	for n := range names {
-		names[n] = fmt.Sprintf("c%d.bulk.example", n)
-		_, err := ours.Lookup(l.ctx, 1, names[n])
-		l.check(err)
-		peer.Set(names[n], entry{mx: true})
-	}
-	n, m := 0, 0
-	return beside(l.span/2, func() { n++; _, _ = ours.Lookup(l.ctx, 1, names[n%count]) },
-		func() { m++; _, _ = peer.GetIfPresent(names[m%count]) })
-}
-
-// lookups is the cost of lookups of new domains by some callers.
-func (l *lab) lookups(callers int) cost {
-	r := l.resolver()
 	defer r.Close()
 	return l.callAll(callers, func(domain string) error { _, err := r.Lookup(l.ctx, 1, domain); return err })
 }
 
-// exchanges is the cost of plain queries by some callers.
 func (l *lab) exchanges(callers int) cost {
 	server := l.dns().FirstLine
 	return l.callAll(callers, func(domain string) error {

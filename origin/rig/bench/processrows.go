@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -15,15 +14,7 @@ import (
 func processRows() []row {
 	return []row{
 		{"start: check, one address", "ms", "limit", atMost(1), startCheck},
-		{"start: serve to the first response", "ms", "limit", atMost(1), func(l *lab) pair {
-			return startServe(l, l.dns().FirstLine)
-		}},
-		{"start: the same, resolver dead", "ms", "limit", atMost(1), func(l *lab) pair {
-			silent, err := net.ListenPacket("udp", "127.0.0.1:0")
-			l.check(err)
-			defer silent.Close()
-			return startServe(l, silent.LocalAddr().String())
-		}},
+		{"start: serve to the first response", "ms", "limit", atMost(1), startServe},
 		{"memory at the start", "MB", "limit", atMost(1), func(l *lab) pair {
 			s := l.newService()
 			defer s.Kill()
@@ -75,13 +66,13 @@ func startCheck(l *lab) pair {
 
 // startServe starts the service on a database that exists and asks GET /v1/usage,
 // which needs a key and the ledger, but no resolver.
-func startServe(l *lab, dns string) pair {
+func startServe(l *lab) pair {
 	database := "sqlite:" + filepath.Join(l.dir, "start.db")
 	if l.startKey == "" {
 		l.startKey = l.account(database)
 	}
 	begun := time.Now()
-	s := l.serve(database, dns)
+	s := l.serve(database)
 	defer s.Kill()
 	return l.firstResponse(begun, s, load{Target: "/v1/usage", Key: l.startKey}, 150)
 }

@@ -1,7 +1,7 @@
 // Command soak starts the real program, causes the failures that an operator
 // should expect, and checks what the service guarantees under each:
 //
-//	./build.sh soak [-seconds N] [-only NAME,...] [-database sqlite|postgres]
+//	./build.sh soak [-seconds N] [-only NAME[/sqlite|/postgres],...]
 //
 // It prints the result and the measurements of each trial on each database, and
 // exits with 1 if a trial failed. A trial that needs what this machine lacks
@@ -28,45 +28,26 @@ import (
 
 // options are the flags.
 type options struct {
-	seconds                int
-	only, database, binary string
+	seconds      int
+	only, binary string
 }
 
 func main() {
 	var o options
-	flag.IntVar(&o.seconds, "seconds", fullLength,
-		"about how long the whole run may take; fewer seconds mean fewer rounds")
+	flag.IntVar(&o.seconds, "seconds", fullLength, "about how long the run may take; fewer seconds mean fewer rounds")
 	flag.StringVar(&o.only, "only", "",
-		"run the trials whose names begin with one of these prefixes, separated by commas")
-	flag.StringVar(&o.database, "database", "", "run on this database only: sqlite or postgres")
+		"run the trials whose NAME/DATABASE begins with one of these, separated by commas")
 	flag.StringVar(&o.binary, "binary", "", "the addrspec program to test (default: build it)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ran, failed, err := soak(ctx, o, o.selects, os.Stdout)
-	if err == nil && ran == 0 {
-		err = errors.New("no trial of that name on that database; the trials are " + names())
-	}
+	failed, err := soak(ctx, o, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 	}
 	if err != nil || failed > 0 {
 		os.Exit(1)
 	}
-}
-
-// selects reports whether the flags select a trial on a database.
-func (o *options) selects(name, kind string) bool {
-	return (o.database == "" || o.database == kind) && slices.ContainsFunc(strings.Split(o.only, ","),
-		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-}
-
-func names() string {
-	var list []string
-	for _, t := range trials {
-		list = append(list, t.name)
-	}
-	return strings.Join(list, ", ")
 }
 
 // A trial is a fault and the condition that must be true under it.
@@ -107,17 +88,20 @@ var trials = []trial{
 		[]string{sqlite}, neighbours},
 }
 
-// soak runs the selected trials and reports each.
-func soak(ctx context.Context, o options, selects func(name, kind string) bool, out io.Writer) (ran, failed int,
-	err error) {
+// soak runs the trials that o selects, reports each, and returns how many failed.
+func soak(ctx context.Context, o options, out io.Writer) (failed int, err error) {
 	l, err := newLab(ctx, o)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	defer l.close()
+	ran, known := 0, ""
 	for _, t := range trials {
 		for _, kind := range t.databases {
-			if !selects(t.name, kind) || ctx.Err() != nil {
+			name := t.name + "/" + kind
+			known += " " + name
+			selects := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+			if !slices.ContainsFunc(strings.Split(o.only, ","), selects) || ctx.Err() != nil {
 				continue
 			}
 			ran++
@@ -126,8 +110,11 @@ func soak(ctx context.Context, o options, selects func(name, kind string) bool, 
 			}
 		}
 	}
+	if ran == 0 && ctx.Err() == nil {
+		return 0, errors.New("-only selects none of the trials:" + known)
+	}
 	fmt.Fprintf(out, "%d trials, %d failed\n", ran, failed)
-	return ran, failed, ctx.Err()
+	return failed, ctx.Err()
 }
 
 // trialTimeout ends a trial that hangs.
