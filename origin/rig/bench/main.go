@@ -30,7 +30,7 @@ import (
 // options are the flags.
 type options struct {
 	runs                       int
-	quick, list                bool
+	quick                      bool
 	only                       *regexp.Regexp
 	json, against, binary, dir string
 }
@@ -65,7 +65,6 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.IntVar(&o.runs, "runs", 0,
 		"how many times each row is measured, one after another (default 5, with -quick 3)")
 	flags.BoolVar(&o.quick, "quick", false, "measure each row for a short time; the figures vary more")
-	flags.BoolVar(&o.list, "list", false, "print the names of the rows, and measure nothing")
 	only := flags.String("only", "", "measure the rows whose names match this regular expression")
 	flags.StringVar(&o.json, "json", "", "write all figures of all runs to this file")
 	flags.StringVar(&o.against, "against", "", "compare with the figures in this file, which -json wrote")
@@ -151,19 +150,15 @@ var errSkipped = errors.New("skipped")
 // row that fails is not measured again. Nothing is reported if ctx ends, since rows lack runs.
 func bench(ctx context.Context, o options, out, progress io.Writer) error {
 	var results []result
+	names := ""
 	for _, r := range rows() {
+		names += "\n" + r.name
 		if o.only.MatchString(r.name) {
 			results = append(results, result{row: r})
 		}
-		if o.only.MatchString(r.name) && o.list {
-			fmt.Fprintln(out, r.name)
-		}
 	}
 	if len(results) == 0 {
-		return errors.New("-only matches no row; -list prints their names")
-	}
-	if o.list {
-		return nil
+		return errors.New("-only matches none of the rows:" + names)
 	}
 	before, err := readBefore(o.against)
 	if err != nil {

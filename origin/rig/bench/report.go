@@ -106,40 +106,33 @@ func (r *report) add(results []result) {
 			r.Rows = append(r.Rows, f)
 			continue
 		}
-		median := func(figure func(pair) float64) float64 { return medianOf(row.pairs, figure) }
 		f.Figure = spreadOf(row.pairs, func(p pair) (float64, float64) { return p.Ours, p.Peer })
 		f.Met = row.target.met(f.Figure.Ratio)
 		used := spreadOf(row.pairs, func(p pair) (float64, float64) { return p.Used, p.PeerUsed })
 		if used.Ours > 0 {
 			f.Used = &used
 		}
-		f.P50, f.P99 = median(func(p pair) float64 { return p.P50 }), median(func(p pair) float64 { return p.P99 })
+		times := spreadOf(row.pairs, func(p pair) (float64, float64) { return p.P50, p.P99 })
+		f.P50, f.P99 = times.Ours, times.Peer
 		r.Rows = append(r.Rows, f)
 	}
 }
 
 // spreadOf has no ratio if a peer has no figure.
 func spreadOf(pairs []pair, figure func(pair) (ours, peer float64)) (s spread) {
-	s.Ours = medianOf(pairs, func(p pair) float64 { ours, _ := figure(p); return ours })
-	s.Peer = medianOf(pairs, func(p pair) float64 { _, peer := figure(p); return peer })
-	var ratios []float64
+	var ours, peers, ratios []float64
 	for _, p := range pairs {
-		ours, peer := figure(p)
-		if peer == 0 {
-			return s
+		our, peer := figure(p)
+		ours, peers = append(ours, our), append(peers, peer)
+		if peer != 0 {
+			ratios = append(ratios, our/peer)
 		}
-		ratios = append(ratios, ours/peer)
 	}
-	s.Ratio, s.Lowest, s.Highest = median(ratios), slices.Min(ratios), slices.Max(ratios)
+	s.Ours, s.Peer = median(ours), median(peers)
+	if len(ratios) == len(pairs) {
+		s.Ratio, s.Lowest, s.Highest = median(ratios), slices.Min(ratios), slices.Max(ratios)
+	}
 	return s
-}
-
-func medianOf(pairs []pair, figure func(pair) float64) float64 {
-	var list []float64
-	for _, p := range pairs {
-		list = append(list, figure(p))
-	}
-	return median(list)
 }
 
 // median returns the middle of list, or the mean of the two in the middle; 0 for

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -78,8 +77,8 @@ func terminated(s *session) {
 	s.expectLedger(a)
 }
 
-// sold has replicas on one database sell a balance exactly, and share one token bucket. All
-// clients buy batches, and singles after a batch was refused, until the month's points are used up.
+// sold has replicas on one database sell a balance exactly. All clients buy batches, and singles
+// after a batch was refused, until the month's points are used up.
 func sold(s *session, count int) {
 	at := s.replicas(count)
 	balance := int64(s.times(5000))
@@ -104,46 +103,6 @@ func sold(s *session, count int) {
 	least, most := a.charged()
 	s.figure("balance of %d, %d clients: %s", balance, clients, l)
 	s.expect(least == balance && most == balance, "%d points were sold (%d in doubt) of %d", least, most-least, balance)
-	s.expectLedger(a)
-	s.flood(at)
-}
-
-// flood has all clients exceed an account's rate by far. Counted by arrival, a bucket allows in any
-// time T at most its capacity, which is the tokens of one second, and rate x (T + 0.1 s): that is
-// the longest time from taking a token on arrival until it is entered in the shared bucket. A
-// window begins when a request is sent and ends with a response; it counts the requests that were
-// both sent and served in it.
-func (s *session) flood(at func(client int) string) {
-	const rate, delay = 40, 100 * time.Millisecond
-	a := s.limitedAccount("rate", fmt.Sprint(rate), unlimited)
-	l := a.load(32, at, usual)
-	l.pace = time.Millisecond
-	stop := start(s.ctx, l)
-	time.Sleep(s.span(8 * time.Second))
-	stop()
-	allowed := func(t time.Duration) float64 { return rate * (1 + (t + delay).Seconds()) }
-	slices.SortFunc(l.good, func(a, b span) int { return a.end.Compare(b.end) })
-	worst, worstLength, whole := 0, time.Duration(0), time.Duration(0)
-	for _, first := range l.good {
-		count := 0
-		for _, g := range l.good {
-			if g.begin.Before(first.begin) {
-				continue
-			}
-			count++
-			length := g.end.Sub(first.begin)
-			whole = max(whole, length)
-			if worst == 0 || float64(count)-allowed(length) > float64(worst)-allowed(worstLength) {
-				worst, worstLength = count, length
-			}
-		}
-	}
-	s.figure("rate of %d/s: in a window of %s %d charged, at most %.0f allowed; %s", rate, round(worstLength), worst,
-		allowed(worstLength), l)
-	s.expect(float64(worst) <= allowed(worstLength), "%d were charged in %s, at most %.0f are allowed", worst,
-		round(worstLength), allowed(worstLength))
-	taken := l.responses(200) + l.responses(503) // a 503 took its token on arrival
-	s.expect(float64(taken) >= rate*(whole.Seconds()-1), "only %d requests got a token in %s", taken, round(whole))
 	s.expectLedger(a)
 }
 
