@@ -18,7 +18,6 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
-	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
@@ -38,8 +37,7 @@ type lab struct {
 	// postgres is a service on a PostgreSQL of its own.
 	postgres func() *service
 	edge     func() edge
-	engine   func() *host.Engine // the module
-	startKey string              // of the account of startServe
+	startKey string // of the account of startServe
 }
 
 // newLab returns a lab. The span is the time of one measurement of one side of a row.
@@ -82,11 +80,6 @@ func newLab(ctx context.Context, o options) (*lab, error) {
 		return l.serveNew(url)
 	})
 	l.edge = sync.OnceValue(l.startEdge)
-	l.engine = sync.OnceValue(func() *host.Engine {
-		engine, err := host.New(ctx, l.module(), host.Options{Size: 1, CacheDir: l.cache()})
-		l.check(err)
-		return engine
-	})
 	return l, nil
 }
 
@@ -127,13 +120,6 @@ func (l *lab) moduleFile() string {
 	file := filepath.Join(l.dir, "addrspec.wasm")
 	l.check(os.WriteFile(file, l.module(), 0o600))
 	return file
-}
-
-// cache is where compiled code of the module is, as always.
-func (l *lab) cache() string {
-	cache, err := os.UserCacheDir()
-	l.check(err)
-	return filepath.Join(cache, "addrspec")
 }
 
 // start starts a process that ends with the lab.
