@@ -11,7 +11,7 @@
 #   ./build.sh test all
 #                      both, and engines, fuzzing, the soak, the release; an hour more.
 #                      .ci/layers.sh describes the three layers
-#   ./build.sh bench [--quick] [--only PATTERN] [--json FILE] [--against FILE]
+#   ./build.sh bench [--quick] [--only PATTERN] [--json FILE]
 #                      the performance table: each figure beside a peer or a limit in
 #                      the same run; --help lists the flags
 #   ./build.sh bench go

@@ -62,48 +62,19 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// A report survives its file, and the comparison calls overlapping runs noise.
 func TestReport(t *testing.T) {
 	r := result{row: row{name: "GET", unit: "requests/s", peer: "bare", target: atLeast(0.5)}}
-	r.pairs = []pair{{Ours: 40, Peer: 100, Used: 8, PeerUsed: 4}, {Ours: 60, Peer: 100, Used: 9, PeerUsed: 4, P50: 2,
-		P99: 3},
+	r.pairs = []pair{{Ours: 40, Peer: 100, Used: 8, PeerUsed: 4}, {Ours: 60, Peer: 100, Used: 9, PeerUsed: 4, P50: 2, P99: 3},
 		{Ours: 70, Peer: 100, Used: 10, PeerUsed: 4, P50: 2, P99: 3}}
-	skipped := result{row: row{name: "other",
-		measure: func(l *lab) pair { l.skip("Node is not installed"); return pair{} }}}
+	skipped := result{row: row{name: "other", measure: func(l *lab) pair { l.skip("Node is not installed"); return pair{} }}}
 	skipped.run(&lab{})
-	before := newReport(t.TempDir())
-	before.Commit = "abc"
-	before.add([]result{r, skipped})
-	path := filepath.Join(t.TempDir(), "report.json")
-	require.NoError(t, before.write(path))
-	read, err := readBefore(path)
-	require.NoError(t, err)
-	require.Equal(t, before, *read)
-
+	report := newReport(t.TempDir())
+	report.add([]result{r, skipped})
 	var out bytes.Buffer
-	before.print(&out)
+	report.print(&out)
 	require.Regexp(t, `GET +60 requests/s +bare +100 +0.6 +\(0.4 to 0.7\) +≥ 0.5 +met`, out.String())
 	require.Regexp(t, `GET +9 +4 +2.25 +\(2 to 2.5\) +2 +3 *\n`, out.String())
 	require.Contains(t, out.String(), "skipped: Node is not installed")
-
-	now := newReport(t.TempDir())
-	now.add([]result{{row: r.row, pairs: []pair{{Ours: 90, Peer: 100, Used: 5, PeerUsed: 4}}}})
-	out.Reset()
-	now.printChanges(&out, before)
-	require.Regexp(t, `GET +0.6 +\(0.4 to 0.7\) +0.9 +\(0.9 to 0.9\) +\+50.0 %\s*\n`, out.String())
-	require.Regexp(t, `  processor time +2.25 +\(2 to 2.5\) +1.25 +\(1.25 to 1.25\) +-44.4 %\s*\n`, out.String())
-	out.Reset()
-	before.printChanges(&out, before)
-	require.Contains(t, out.String(), "within the noise")
-}
-
-func TestReadBeforeRefuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "text")
-	for _, text := range []string{"no", "{}"} {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := readBefore(path)
-		require.ErrorContains(t, err, "-against")
-	}
 }
 
 func TestParse(t *testing.T) {

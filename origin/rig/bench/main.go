@@ -1,6 +1,6 @@
 // Command bench measures the service beside its limits and prints one table:
 //
-//	./build.sh bench [-runs N] [-quick] [-only PATTERN] [-json FILE] [-against FILE]
+//	./build.sh bench [-runs N] [-quick] [-only PATTERN] [-json FILE]
 //
 // Each row compares our figure with that of a peer, or with a limit, which was measured in the
 // same run, right after ours. The runs take turns, so that all rows see the same machine, and the
@@ -29,10 +29,10 @@ import (
 
 // options are the flags.
 type options struct {
-	runs                       int
-	quick                      bool
-	only                       *regexp.Regexp
-	json, against, binary, dir string
+	runs              int
+	quick             bool
+	only              *regexp.Regexp
+	json, binary, dir string
 }
 
 // roles are the processes beside the service, which this program starts from itself.
@@ -67,7 +67,6 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.BoolVar(&o.quick, "quick", false, "measure each row for a short time; the figures vary more")
 	only := flags.String("only", "", "measure the rows whose names match this regular expression")
 	flags.StringVar(&o.json, "json", "", "write all figures of all runs to this file")
-	flags.StringVar(&o.against, "against", "", "compare with the figures in this file, which -json wrote")
 	flags.StringVar(&o.binary, "binary", "", "the addrspec program to measure (default: build it)")
 	flags.StringVar(&o.dir, "dir", "",
 		"the directory for databases, which decides whose disk is measured (default: that for temporary files)")
@@ -160,10 +159,6 @@ func bench(ctx context.Context, o options, out, progress io.Writer) error {
 	if len(results) == 0 {
 		return errors.New("-only matches none of the rows:" + names)
 	}
-	before, err := readBefore(o.against)
-	if err != nil {
-		return err
-	}
 	l, err := newLab(ctx, o)
 	if err != nil {
 		return err
@@ -183,9 +178,6 @@ func bench(ctx context.Context, o options, out, progress io.Writer) error {
 	}
 	report.add(results)
 	report.print(out)
-	if before != nil {
-		report.printChanges(out, *before)
-	}
 	if o.json == "" {
 		return nil
 	}

@@ -157,19 +157,24 @@ func bodies(s *session) {
 			keys = append(keys[:k], s.newAccount(fmt.Sprintf("sender-%d-%d", n, k)).key)
 		}
 		p := s.start()
+		measure := func() *load {
+			l := honest.load(4, always(p.address), func(client, n int) request {
+				if n%2 == 0 {
+					return usual(client, n)
+				}
+				return batchOf(10, client*1_000_000+n)
+			})
+			l.pace = 10 * time.Millisecond
+			stop := start(s.ctx, l)
+			time.Sleep(s.span(10 * time.Second))
+			stop()
+			return l
+		}
+		measure() // fills caches
 		small := p.Memory("VmRSS")
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0) // sets VmHWM to the memory now
 		statuses, stopSenders := sendBodies(s.ctx, p.address, keys, way.slow)
-		l := honest.load(4, always(p.address), func(client, n int) request {
-			if n%2 == 0 {
-				return usual(client, n)
-			}
-			return batchOf(10, client*1_000_000+n)
-		})
-		l.pace = 10 * time.Millisecond
-		stop := start(s.ctx, l)
-		time.Sleep(s.span(10 * time.Second))
-		stop()
+		l := measure()
 		stopSenders()
 		grown := p.Memory("VmHWM") - small
 		s.figure("%d bodies of 1 MiB with %s: memory %d MiB before, %d MiB more at most; statuses %v", manyBodies,
