@@ -15,6 +15,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -127,16 +128,19 @@ type target struct {
 func atLeast(bound float64) target { return target{bound, false} }
 func atMost(bound float64) target  { return target{bound, true} }
 
-func (t target) met(ratio float64) bool { return t.most == (ratio <= t.bound) || ratio == t.bound }
-
-func (t target) String() string {
-	if t.bound == 0 {
-		return ""
-	}
+// judge returns the columns of the target and of whether it was met.
+func (t target) judge(ratio float64) string {
+	sign, met := "≥", "missed"
 	if t.most {
-		return fmt.Sprintf("≤ %.4g", t.bound)
+		sign = "≤"
 	}
-	return fmt.Sprintf("≥ %.4g", t.bound)
+	if t.bound == 0 {
+		return "\t"
+	}
+	if t.most == (ratio <= t.bound) || ratio == t.bound {
+		met = "met"
+	}
+	return fmt.Sprintf("%s %.4g\t%s", sign, t.bound, met)
 }
 
 // A failure is the panic with which lab.check ends the measurement of a row.
@@ -148,12 +152,12 @@ var errSkipped = errors.New("skipped")
 // bench measures the rows that o selects, each once a run, and prints and writes the report. A
 // row that fails is not measured again. Nothing is reported if ctx ends, since rows lack runs.
 func bench(ctx context.Context, o options, out, progress io.Writer) error {
-	var results []result
+	var results []*result
 	names := ""
 	for _, r := range rows() {
 		names += "\n" + r.name
 		if o.only.MatchString(r.name) {
-			results = append(results, result{row: r})
+			results = append(results, &result{row: r, Name: r.name})
 		}
 	}
 	if len(results) == 0 {
@@ -167,19 +171,23 @@ func bench(ctx context.Context, o options, out, progress io.Writer) error {
 	report := newReport(l.dir)
 	for run := range o.runs {
 		fmt.Fprintf(progress, "run %d of %d, after %s\n", run+1, o.runs, time.Since(report.Date).Round(time.Second))
-		for n := range results {
-			if results[n].err == nil && ctx.Err() == nil {
-				results[n].run(l)
+		for _, r := range results {
+			if r.Error == "" && ctx.Err() == nil {
+				r.run(l)
 			}
 		}
 	}
 	if ctx.Err() != nil {
 		return errors.New("interrupted: nothing is reported, since rows lack runs")
 	}
-	report.add(results)
+	report.LoadAfter, report.Rows = loadAverage(), results
 	report.print(out)
 	if o.json == "" {
 		return nil
 	}
-	return report.write(o.json)
+	data, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.json, append(data, '\n'), 0o644)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -24,31 +23,15 @@ type report struct {
 	FileSystem string    `json:"file_system"` // of the databases, as df -T names it
 	LoadBefore string    `json:"load_before"` // averages of 1, 5 and 15 minutes
 	LoadAfter  string    `json:"load_after"`
-	Rows       []figures `json:"rows"`
+	Rows       []*result `json:"rows"`
 }
 
-// figures are the measurements of one row.
-type figures struct {
-	Name   string  `json:"name"`
-	Unit   string  `json:"unit"`
-	Peer   string  `json:"peer"`
-	Target string  `json:"target,omitempty"`
-	Met    bool    `json:"met"`
-	Figure spread  `json:"figure"`
-	Used   *spread `json:"processor_time,omitempty"` // microseconds
-	P50    float64 `json:"p50,omitempty"`            // milliseconds until a response of ours
-	P99    float64 `json:"p99,omitempty"`
-	Pairs  []pair  `json:"runs"`
-	Error  string  `json:"error,omitempty"`
-}
-
-// A spread sums up pairs of figures over the runs.
-type spread struct {
-	Ours    float64 `json:"ours"` // median, as are the two below
-	Peer    float64 `json:"peer"`
-	Ratio   float64 `json:"ratio"`
-	Lowest  float64 `json:"ratio_lowest"`
-	Highest float64 `json:"ratio_highest"`
+// A result is what the runs of a row gave.
+type result struct {
+	row
+	Name  string `json:"name"`
+	Runs  []pair `json:"runs"`
+	Error string `json:"error,omitempty"` // why the row has no figures
 }
 
 // newReport describes the machine before the first measurement.
@@ -75,62 +58,36 @@ func loadAverage() string {
 	return strings.Join(words[:min(3, len(words))], " ")
 }
 
-// A result is what the runs of a row gave.
-type result struct {
-	row
-	pairs []pair
-	err   error // why the row has no figures
-}
-
 // run measures the row once.
 func (r *result) run(l *lab) {
 	defer func() {
 		switch end := recover().(type) {
 		case nil:
 		case failure:
-			r.err = end.err
+			r.Error = end.err.Error()
 		default:
 			panic(end)
 		}
 	}()
-	r.pairs = append(r.pairs, r.measure(l))
+	r.Runs = append(r.Runs, r.measure(l))
 }
 
-// add adds the figures of all rows.
-func (r *report) add(results []result) {
-	r.LoadAfter = loadAverage()
-	for _, row := range results {
-		f := figures{Name: row.name, Unit: row.unit, Peer: row.peer, Target: row.target.String(), Pairs: row.pairs}
-		if row.err != nil {
-			f.Error = row.err.Error()
-			r.Rows = append(r.Rows, f)
-			continue
-		}
-		f.Figure = spreadOf(row.pairs, func(p pair) (float64, float64) { return p.Ours, p.Peer })
-		f.Met = row.target.met(f.Figure.Ratio)
-		used := spreadOf(row.pairs, func(p pair) (float64, float64) { return p.Used, p.PeerUsed })
-		if used.Ours > 0 {
-			f.Used = &used
-		}
-		times := spreadOf(row.pairs, func(p pair) (float64, float64) { return p.P50, p.P99 })
-		f.P50, f.P99 = times.Ours, times.Peer
-		r.Rows = append(r.Rows, f)
-	}
-}
+// A spread sums up pairs of figures over the runs.
+type spread struct{ ours, peer, ratio, lowest, highest float64 } // the first three are medians
 
-// spreadOf has no ratio if a peer has no figure.
-func spreadOf(pairs []pair, figure func(pair) (ours, peer float64)) (s spread) {
+// spread has no ratio if a peer has no figure.
+func (r *result) spread(figure func(pair) (ours, peer float64)) (s spread) {
 	var ours, peers, ratios []float64
-	for _, p := range pairs {
+	for _, p := range r.Runs {
 		our, peer := figure(p)
 		ours, peers = append(ours, our), append(peers, peer)
 		if peer != 0 {
 			ratios = append(ratios, our/peer)
 		}
 	}
-	s.Ours, s.Peer = median(ours), median(peers)
-	if len(ratios) == len(pairs) {
-		s.Ratio, s.Lowest, s.Highest = median(ratios), slices.Min(ratios), slices.Max(ratios)
+	s.ours, s.peer = median(ours), median(peers)
+	if len(ratios) > 0 && len(ratios) == len(r.Runs) {
+		s.ratio, s.lowest, s.highest = median(ratios), slices.Min(ratios), slices.Max(ratios)
 	}
 	return s
 }
@@ -156,30 +113,24 @@ func (r report) print(out io.Writer) {
 		r.Date.Format("2006-01-02"), r.Commit, r.Go, r.Cores, r.FileSystem, r.LoadBefore, r.LoadAfter)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\tours\tagainst\tits figure\tratio\t(lowest to highest)\ttarget\t")
-	for _, f := range r.Rows {
-		met := "missed"
-		switch {
-		case f.Target == "":
-			met = ""
-		case f.Met:
-			met = "met"
-		}
-		if f.Error != "" {
-			fmt.Fprintf(w, "%s\t%s\t\t\t\t\t\t\n", f.Name, f.Error)
+	for _, row := range r.Rows {
+		if row.Error != "" {
+			fmt.Fprintf(w, "%s\t%s\t\t\t\t\t\t\n", row.name, row.Error)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%s\n", f.Name, number(f.Figure.Ours), f.Unit, f.Peer,
-			number(f.Figure.Peer),
-			f.Figure, f.Target, met)
+		s := row.spread(func(p pair) (float64, float64) { return p.Ours, p.Peer })
+		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\n", row.name, number(s.ours), row.unit, row.peer, number(s.peer), s,
+			row.target.judge(s.ratio))
 	}
 	w.Flush()
 	fmt.Fprint(out, "\nProcessor time of a request, address, lookup or start in µs, times until a response in ms\n\n")
 	fmt.Fprintln(w, "what\tours\tpeer\tratio\t(lowest to highest)\tmedian\t99 %\t")
-	for _, f := range r.Rows {
-		if f.Used != nil {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", f.Name, number(f.Used.Ours), number(f.Used.Peer), f.Used,
-				number(f.P50),
-				number(f.P99))
+	for _, row := range r.Rows {
+		used := row.spread(func(p pair) (float64, float64) { return p.Used, p.PeerUsed })
+		times := row.spread(func(p pair) (float64, float64) { return p.P50, p.P99 })
+		if row.Error == "" && used.ours > 0 {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", row.name, number(used.ours), number(used.peer), used,
+				number(times.ours), number(times.peer))
 		}
 	}
 	w.Flush()
@@ -187,10 +138,10 @@ func (r report) print(out io.Writer) {
 
 // String returns the columns of the ratio and of its bounds.
 func (s spread) String() string {
-	if s.Ratio == 0 {
+	if s.ratio == 0 {
 		return "\t"
 	}
-	return fmt.Sprintf("%s\t(%s to %s)", number(s.Ratio), number(s.Lowest), number(s.Highest))
+	return fmt.Sprintf("%s\t(%s to %s)", number(s.ratio), number(s.lowest), number(s.highest))
 }
 
 // number returns x with three significant digits, and thousands as whole numbers with
@@ -207,12 +158,4 @@ func number(x float64) string {
 		digits = digits[:n] + "," + digits[n:]
 	}
 	return digits
-}
-
-func (r report) write(path string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
 }
