@@ -101,7 +101,7 @@ func edgeRows() []row {
 			begun := time.Now()
 			w := l.worker(e.workerd, e.settings, e.config...)
 			defer w.Kill()
-			return l.firstResponse(begun, w.service, load{Target: single, Key: l.sqlite().key}, startEdgeLimit)
+			return l.firstResponse(begun, w, load{Target: single, Key: l.sqlite().key}, startEdgeLimit)
 		}},
 	}
 }
@@ -110,11 +110,8 @@ func edgeRows() []row {
 type edge struct {
 	workerd          string // path of the runtime
 	config, settings []string
-	ours, peer       worker
+	ours, peer       *service
 }
-
-// A worker is one in workerd.
-type worker struct{ *service }
 
 // askingConfig is a worker that only asks the origin what our worker asks for each
 // request (origin/api/edge.go), and passes the reply on.
@@ -171,12 +168,12 @@ func (l *lab) startEdge() (e edge) {
 }
 
 // worker starts workerd with a configuration. Its first line says the port.
-func (l *lab) worker(workerd string, settings []string, config ...string) worker {
+func (l *lab) worker(workerd string, settings []string, config ...string) *service {
 	cmd := exec.Command(workerd, append([]string{"serve", "--socket-addr", "http=127.0.0.1:0", "--control-fd=3"},
 		config...)...)
 	cmd.Env = append(os.Environ(), settings...)
 	p := l.start(cmd, origintest.OnDescriptor3)
 	var event struct{ Port int }
 	l.check(json.Unmarshal([]byte(p.FirstLine), &event))
-	return worker{&service{Process: p, address: fmt.Sprintf("127.0.0.1:%d", event.Port)}}
+	return &service{Process: p, address: fmt.Sprintf("127.0.0.1:%d", event.Port)}
 }

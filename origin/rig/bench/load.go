@@ -11,9 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -48,9 +49,8 @@ func (d load) send() (s sent, err error) {
 	}
 	text := request.Text(d.Address)
 	var numbers atomic.Int64
-	var all sync.WaitGroup
-	times, failures := make([][]time.Duration, d.Connections), make([]error, d.Connections)
-	begun := time.Now()
+	var all errgroup.Group
+	times, begun := make([][]time.Duration, d.Connections), time.Now()
 	connection := func(n int) error {
 		conn, err := origintest.Connect(d.Address, d.Span+time.Minute)
 		if err != nil {
@@ -80,13 +80,10 @@ func (d load) send() (s sent, err error) {
 		return nil
 	}
 	for n := range times {
-		all.Go(func() { failures[n] = connection(n) })
+		all.Go(func() error { return connection(n) })
 	}
-	all.Wait()
-	for _, err := range failures {
-		if err != nil {
-			return s, err
-		}
+	if err := all.Wait(); err != nil {
+		return s, err
 	}
 	list := slices.Sorted(slices.Values(slices.Concat(times...)))
 	return sent{int64(len(list)), time.Since(begun), list[len(list)/2], list[(len(list)-1)*99/100]}, nil

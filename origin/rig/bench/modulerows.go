@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/lists"
@@ -137,22 +139,16 @@ func (l *lab) moduleAlone(emails []string) float64 {
 	engine := l.engine(0)
 	defer engine.Close(context.WithoutCancel(l.ctx))
 	view, cores := engine.View(), runtime.GOMAXPROCS(0)
-	failures := make([]error, cores)
-	var workers sync.WaitGroup
-	for core := range cores {
-		workers.Go(func() {
+	var workers errgroup.Group
+	for part := range slices.Chunk(emails, (len(emails)+cores-1)/cores) {
+		workers.Go(func() (err error) {
 			var facts host.Facts
-			for _, email := range emails[core*len(emails)/cores : (core+1)*len(emails)/cores] {
-				facts, failures[core] = view.Check(l.ctx, facts.JSON[:0], email, 0)
-				if failures[core] != nil {
-					return
-				}
+			for n := 0; n < len(part) && err == nil; n++ {
+				facts, err = view.Check(l.ctx, facts.JSON[:0], part[n], 0)
 			}
+			return err
 		})
 	}
-	workers.Wait()
-	for _, err := range failures {
-		l.check(err)
-	}
+	l.check(workers.Wait())
 	return float64(len(emails)) / time.Since(begun).Seconds()
 }

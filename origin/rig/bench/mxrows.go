@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/miekg/dns"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/mx"
 )
@@ -55,21 +55,19 @@ func (l *lab) exchanges(callers int) cost {
 // callAll has callers call f for a while, with domains that no call had before.
 func (l *lab) callAll(callers int, f func(domain string) error) (c cost) {
 	var calls atomic.Int64
-	var all sync.WaitGroup
-	failures, from := make([]error, callers), l.unused()
-	begun, before := time.Now(), processorTime(os.Getpid())
-	for n := range callers {
-		all.Go(func() {
-			for time.Since(begun) < l.span/2 && failures[n] == nil {
-				failures[n] = f(fmt.Sprintf("n%d.bulk.example", from+calls.Add(1)))
+	var all errgroup.Group
+	from, begun, before := l.unused(), time.Now(), processorTime(os.Getpid())
+	for range callers {
+		all.Go(func() (err error) {
+			for time.Since(begun) < l.span/2 && err == nil {
+				err = f(fmt.Sprintf("n%d.bulk.example", from+calls.Add(1)))
 			}
+			return err
 		})
 	}
-	all.Wait()
+	err := all.Wait()
 	took, used := time.Since(begun), processorTime(os.Getpid())-before
-	for _, err := range failures {
-		l.check(err)
-	}
+	l.check(err)
 	c.rate = float64(calls.Load()) / took.Seconds()
 	c.used = microseconds(used) / float64(calls.Load())
 	return c

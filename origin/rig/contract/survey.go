@@ -86,28 +86,23 @@ func NewSurvey(t testing.TB, file string) *Survey {
 				if status == "default" { // the same for all operations
 					d.operation, s.otherwise = "any", d
 				}
-				s.describe(d, status)
+				for _, h := range d.headers {
+					s.features[d.operation+" header "+h.name] = true
+				}
+				codes := map[string]bool{}
+				for _, schema := range d.content {
+					addCodes(codes, schema, status)
+				}
+				if len(codes) == 0 {
+					codes[status] = true
+				}
+				for code := range codes {
+					s.features[d.operation+" "+code] = true
+				}
 			}
 		}
 	}
 	return s
-}
-
-// describe adds the features of a response.
-func (s *Survey) describe(d *described, status string) {
-	for _, h := range d.headers {
-		s.features[d.operation+" header "+h.name] = true
-	}
-	codes := map[string]bool{}
-	for _, schema := range d.content {
-		addCodes(codes, schema, status)
-	}
-	if len(codes) == 0 {
-		codes[status] = true
-	}
-	for code := range codes {
-		s.features[d.operation+" "+code] = true
-	}
 }
 
 // addCodes adds the statuses with codes of a problem with this schema. A problem of shape A has

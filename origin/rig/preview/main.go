@@ -9,9 +9,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
+	"log"
 	"net/url"
 	"os"
 	"os/exec"
@@ -30,38 +30,32 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *listen); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, listen string) error {
 	dir, err := os.MkdirTemp("", "addrspec-preview-")
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer os.RemoveAll(dir)
 	database := "sqlite:" + filepath.Join(dir, "addrspec.db")
 	l, err := ledger.Open(ctx, database)
-	if err != nil {
-		return err
-	}
+	check(err)
 	people, err := seed.Fill(ctx, l)
+	check(err)
 	for _, p := range people {
-		if err == nil && p.Account != 0 {
-			token := ""
-			token, err = identity.New(l).CreateLink(ctx, p.Account)
-			p.Pages = append([]string{"/link/" + url.PathEscape(token)}, p.Pages...)
+		fmt.Printf("%s: http://%s\n  %s\n", p.Name, *listen, strings.Join(p.Pages, "\n  "))
+		if p.Account != 0 {
+			token, err := identity.New(l).CreateLink(ctx, p.Account)
+			check(err)
+			fmt.Printf("  /link/%s\n", url.PathEscape(token))
 		}
-		fmt.Printf("%s: http://%s%s\n", p.Name, listen, strings.Join(p.Pages, "\n  "))
 	}
-	err = errors.Join(err, l.Close())
-	if err != nil {
-		return err
-	}
-	serve := exec.Command("go", "run", "./origin", "serve", "--database", database, "--listen", listen,
-		"--public-url", "http://"+listen, "--signup", "open", "--log", "text") // the terminal interrupts it, too
+	check(l.Close())
+	serve := exec.Command("go", "run", "./origin", "serve", "--database", database, "--listen", *listen,
+		"--public-url", "http://"+*listen, "--signup", "open", "--log", "text") // the terminal interrupts it, too
 	serve.Stdout, serve.Stderr = os.Stdout, os.Stderr
-	return serve.Run()
+	err = serve.Run()
+	log.Print(err)
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

@@ -91,7 +91,7 @@ func await(ok func() bool) {
 // already in progress is cut.
 func idlers(s *session) {
 	const most, waiting = 200, 50 // fewer than the lookups that one account may have at a time
-	a := s.newAccount("plain")
+	a := s.newAccount("plain", unlimited)
 	p := s.start("--max-connections", fmt.Sprint(most), "--dns-timeout", "5s")
 	open, leave := join(s.ctx, p.address, most)
 	defer leave()
@@ -140,7 +140,7 @@ const honestP50 = 60 * time.Millisecond
 // bodies has many clients send long bodies at once, in four ways, and measures the
 // memory of the process while another account, the honest one, sends requests.
 func bodies(s *session) {
-	honest := s.newAccount("honest")
+	honest := s.newAccount("honest", unlimited)
 	for n, way := range []struct {
 		what     string
 		accounts int // 0: keys of no account
@@ -154,7 +154,7 @@ func bodies(s *session) {
 	} {
 		keys := []string{book.NewSecret()}
 		for k := range way.accounts {
-			keys = append(keys[:k], s.newAccount(fmt.Sprintf("sender-%d-%d", n, k)).key)
+			keys = append(keys[:k], s.newAccount(fmt.Sprintf("sender-%d-%d", n, k), unlimited).key)
 		}
 		p := s.start()
 		measure := func() *load {
@@ -258,7 +258,8 @@ func neighbours(s *session) {
 	for _, greedy := range []int{1, 5} {
 		var floods []*load
 		for n := range greedy {
-			l := s.newAccount(fmt.Sprintf("greedy-%d-of-%d", n+1, greedy)).load(24, at, func(int, int) request {
+			l := s.newAccount(fmt.Sprintf("greedy-%d-of-%d", n+1, greedy), unlimited).load(24, at, func(int,
+				int) request {
 				r := request{batch: true}
 				for range 64 {
 					r.emails = append(r.emails, newEmail(silent))
@@ -283,7 +284,7 @@ func neighbours(s *session) {
 			last = s.dns.Names()
 			return last == before
 		})
-		honest := s.newAccount(fmt.Sprintf("honest-%d", greedy))
+		honest := s.newAccount(fmt.Sprintf("honest-%d", greedy), unlimited)
 		l := honest.load(1, at, func(int, int) request { return single(newEmail("")) })
 		stopHonest := start(s.ctx, l)
 		time.Sleep(s.span(10 * time.Second))
@@ -303,7 +304,7 @@ func neighbours(s *session) {
 // contract's errors within the deadline, cached domains are still served, and a
 // failed single is not charged.
 func unresolved(s *session) {
-	a, p := s.newAccount("plain"), s.start()
+	a, p := s.newAccount("plain", unlimited), s.start()
 	l := a.load(0, always(p.address), nil)
 	c := &client{address: p.address, key: a.key, keepAlive: true}
 	defer c.close()

@@ -20,14 +20,11 @@ type account struct {
 
 const unlimited = "unlimited"
 
-// newAccount creates an account without limits, and a key, with the operator's commands.
-func (s *session) newAccount(name string) *account {
-	return s.limitedAccount(name, unlimited, unlimited)
-}
-
-func (s *session) limitedAccount(name, rate, points string) *account {
+// newAccount creates an account with so many points a month, and a key, with the operator's
+// commands.
+func (s *session) newAccount(name, points string) *account {
 	email := name + "@soak.test"
-	key, err := s.operator().NewAccount(s.ctx, email, rate, points)
+	key, err := s.operator().NewAccount(s.ctx, email, unlimited, points)
 	s.check(err)
 	return &account{email: email, key: key}
 }

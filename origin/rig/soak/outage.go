@@ -55,7 +55,7 @@ func interrupted(s *session) {
 	proxy, err := pg.Proxy()
 	s.check(err)
 	defer proxy.Close()
-	plain, repeating := s.newAccount("plain"), s.newAccount("once")
+	plain, repeating := s.newAccount("plain", unlimited), s.newAccount("once", unlimited)
 	at := s.replicas(2, "--database", proxy.URL(s.database))
 	batches := repeating.batches(at)
 	for _, fault := range []struct {
@@ -146,7 +146,7 @@ func readyz(address string) int {
 // up are few, since a client that waits sends nothing else.
 func stalled(s *session) {
 	const clients = 512
-	a, p := s.newAccount("plain"), s.start()
+	a, p := s.newAccount("plain", unlimited), s.start()
 	for _, held := range []time.Duration{300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second} {
 		l := a.load(clients, always(p.address), func(int, int) request { return single("jane@mail.example") })
 		s.interrupt("held for "+held.String(), l, nil, func() {
@@ -194,7 +194,7 @@ func diskFull(s *session) {
 	}
 	defer func() { _ = exec.Command("umount", "-l", dir).Run() }()
 	s.database = "sqlite:" + filepath.Join(dir, "addrspec.db")
-	a, filler := s.newAccount("plain"), filepath.Join(dir, "filler")
+	a, filler := s.newAccount("plain", unlimited), filepath.Join(dir, "filler")
 	for range s.times(4) {
 		// A process that exits in order leaves no write-ahead log, so the next one
 		// must allocate its own.

@@ -16,7 +16,7 @@ func pause(least, most time.Duration) { time.Sleep(least + rand.N(most-least)) }
 // Batches with an Idempotency-Key are sent until they get a response. Each is
 // charged once.
 func killed(s *session) {
-	plain, repeating := s.newAccount("plain"), s.newAccount("once")
+	plain, repeating := s.newAccount("plain", unlimited), s.newAccount("once", unlimited)
 	p := s.start()
 	at := always(p.address)
 	singles, batches := plain.load(16, at, mixed), repeating.batches(at)
@@ -49,7 +49,7 @@ func killed(s *session) {
 // silent resolver. Every request on an established connection gets a response, and
 // the process exits with 0 within its grace.
 func terminated(s *session) {
-	a := s.newAccount("plain")
+	a := s.newAccount("plain", unlimited)
 	l := a.load(16, nil, func(client, n int) request {
 		r := mixed(client, n)
 		if client < 2 && r.batch {
@@ -82,7 +82,7 @@ func terminated(s *session) {
 func sold(s *session, count int) {
 	at := s.replicas(count)
 	balance := int64(s.times(5000))
-	a := s.limitedAccount("balance", unlimited, fmt.Sprint(balance))
+	a := s.newAccount("balance", fmt.Sprint(balance))
 	const clients = 16
 	var poor [clients]bool // whether a batch of the client was refused
 	l := a.load(clients, at, func(client, n int) request {
@@ -113,7 +113,7 @@ func revoked(s *session) {
 	at := s.replicas(2)
 	rounds, replays, margin := s.times(12), 0, time.Hour
 	for n := range rounds {
-		a := s.newAccount(fmt.Sprintf("revoked-%d", n))
+		a := s.newAccount(fmt.Sprintf("revoked-%d", n), unlimited)
 		l := a.load(8, at, func(client, n int) request {
 			if client%4 < 2 {
 				return mixed(client, n)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -122,9 +121,14 @@ func (s *session) run(t trial) (err error) {
 			panic(failure)
 		}
 		err = ended.err
-		for n, p := range s.processes {
+		for _, p := range s.processes {
 			p.Kill()
-			s.searchLog(fmt.Sprintf("process %d", n), p.log, err != nil)
+			log, failed := os.ReadFile(p.log)
+			found := secret.Find(log)
+			s.expect(failed == nil && found == nil, "a log contains %q: %v", found, failed)
+			if err != nil {
+				s.figure("a process's log ends with %.500s", log[max(0, len(log)-500):])
+			}
 		}
 	}()
 	s.dir, err = os.MkdirTemp(s.lab.dir, t.name+"-")
@@ -149,22 +153,6 @@ func (s *session) server() *pgtest.Server {
 
 // secret matches an address or a key.
 var secret = regexp.MustCompile(`[\w.]+@[\w.]+|ask_\w*`)
-
-// searchLog expects no address and no key in a log, and reports its last error if the trial ended early.
-func (s *session) searchLog(process, path string, early bool) {
-	log, err := os.ReadFile(path)
-	found := secret.Find(log)
-	s.expect(err == nil && found == nil, "the log of %s contains %q: %v", process, found, err)
-	last := ""
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, `"level":"ERROR"`) || !strings.HasPrefix(line, "{") {
-			last = strings.TrimSpace(line)
-		}
-	}
-	if early && last != "" {
-		s.figure("the last error of %s: %s", process, last)
-	}
-}
 
 // figure records a measurement.
 func (s *session) figure(format string, args ...any) {
