@@ -175,13 +175,8 @@ func (c *Case) exchange(t *testing.T, hostPort string, l *ledger.Ledger, n int) 
 
 // open creates the case's account and key.
 func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string) {
-	terms := book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited(), Overage: c.Account.Overage}
-	if c.Account.Rate != nil {
-		terms.Rate = c.Account.Rate
-	}
-	if c.Account.Points != nil {
-		terms.Points = c.Account.Points
-	}
+	terms := book.Terms{Rate: cmp.Or(c.Account.Rate, ledgertest.Unlimited()),
+		Points: cmp.Or(c.Account.Points, ledgertest.Unlimited()), Overage: c.Account.Overage}
 	account = fmt.Sprintf("case-%d-%d@contract.test", n, time.Now().UnixNano())
 	key, id := ledgertest.NewAccountOn(t, l, account, terms)
 	ctx := context.Background()

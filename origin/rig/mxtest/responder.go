@@ -13,10 +13,15 @@ import (
 // change, replace or drop.
 type Responder func(w dns.ResponseWriter, reply *dns.Msg)
 
-// Answer sends the true reply, truncated if it is too large for UDP.
+// Answer sends the true reply, truncated if it is larger than the client accepts over UDP (RFC 6891
+// section 6.2.3).
 func Answer(w dns.ResponseWriter, reply *dns.Msg) {
 	if isUDP(w) {
-		reply.Truncate(udpSize(reply))
+		size := dns.MinMsgSize
+		if opt := reply.IsEdns0(); opt != nil {
+			size = max(size, int(opt.UDPSize()))
+		}
+		reply.Truncate(size)
 	}
 	_ = w.WriteMsg(reply)
 }
@@ -86,13 +91,4 @@ func Together(t testing.TB, limit int64) (Responder, *atomic.Int64) {
 func isUDP(w dns.ResponseWriter) bool {
 	_, ok := w.RemoteAddr().(*net.UDPAddr)
 	return ok
-}
-
-// udpSize returns the largest reply that the client accepts over UDP (RFC 6891
-// section 6.2.3).
-func udpSize(reply *dns.Msg) int {
-	if opt := reply.IsEdns0(); opt != nil {
-		return int(max(opt.UDPSize(), dns.MinMsgSize))
-	}
-	return dns.MinMsgSize
 }

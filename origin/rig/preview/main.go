@@ -50,8 +50,9 @@ func main() {
 	serve := exec.Command("go", "run", "./origin", "serve", "--database", database, "--listen", *listen,
 		"--public-url", "http://"+*listen, "--signup", "open", "--log", "text") // the terminal interrupts it, too
 	serve.Stdout, serve.Stderr = os.Stdout, os.Stderr
-	err = serve.Run()
-	log.Print(err)
+	if err := serve.Run(); err != nil {
+		log.Print(err)
+	}
 }
 
 func check(err error) {
