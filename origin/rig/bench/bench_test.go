@@ -161,7 +161,8 @@ func program(t *testing.T, flags ...string) *exec.Cmd {
 func TestBench(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "all.json")
 	cmd := program(t, "-quick", "-runs", "1", "-only", "^all facts of jane|^MX, not cached, one", "-json",
-		file, "-dir", dir)
+		file)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	var progress bytes.Buffer
 	cmd.Stderr = &progress
 	out, err := cmd.Output()
@@ -187,7 +188,8 @@ func TestBench(t *testing.T) {
 // startLong starts a run that does not end by itself, and returns once it is in its
 // second run, with the rest of its standard error and the processes that it started.
 func startLong(t *testing.T, dir string) (cmd *exec.Cmd, rest io.Reader, children []string) {
-	cmd = program(t, "-quick", "-runs", "100000", "-only", "^MX, not cached, one", "-dir", dir)
+	cmd = program(t, "-quick", "-runs", "100000", "-only", "^MX, not cached, one")
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	pipe, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

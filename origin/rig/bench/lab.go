@@ -26,14 +26,14 @@ import (
 type lab struct {
 	ctx     context.Context
 	dir     string // for databases
+	program string // path of the program
 	span    time.Duration
 	release []func()
 	numbers atomic.Int64 // that were given to loads
 
-	program func() string              // path of the program
-	bare    func() *origintest.Process // the peer of HTTP; its first line is its address
-	dns     func() *origintest.Process // the DNS server, likewise
-	sqlite  func() *service
+	bare   func() *origintest.Process // the peer of HTTP; its first line is its address
+	dns    func() *origintest.Process // the DNS server, likewise
+	sqlite func() *service
 	// postgres is a service on a PostgreSQL of its own.
 	postgres func() *service
 	edge     func() edge
@@ -42,24 +42,19 @@ type lab struct {
 
 // newLab returns a lab. The span is the time of one measurement of one side of a row.
 func newLab(ctx context.Context, o options) (*lab, error) {
-	dir, err := os.MkdirTemp(o.dir, "addrspec-bench-")
+	program, err := filepath.Abs(o.binary)
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{ctx: ctx, dir: dir, span: 2 * time.Second}
+	dir, err := os.MkdirTemp("", "addrspec-bench-")
+	if err != nil {
+		return nil, err
+	}
+	l := &lab{ctx: ctx, dir: dir, span: 2 * time.Second, program: program}
 	if o.quick {
 		l.span = time.Second
 	}
 	l.later(func() { os.RemoveAll(dir) })
-	l.program = sync.OnceValue(func() string {
-		program, err := filepath.Abs(o.binary)
-		if o.binary == "" {
-			program = filepath.Join(l.dir, "addrspec")
-			err = origintest.BuildProgram(ctx, program)
-		}
-		l.check(err)
-		return program
-	})
 	role := func(name string) func() *origintest.Process {
 		return sync.OnceValue(func() *origintest.Process {
 			self, err := os.Executable()
@@ -155,7 +150,7 @@ func (l *lab) serveNew(database string) *service {
 
 // account makes an account without limits, and a key for it.
 func (l *lab) account(database string) (key string) {
-	o := origintest.Operator{Program: l.program(), Database: database}
+	o := origintest.Operator{Program: l.program, Database: database}
 	key, err := o.NewAccount(l.ctx, "jane@bench.test", "unlimited", "unlimited")
 	l.check(err)
 	return key
@@ -167,7 +162,7 @@ const edgeSecret = "a secret of the benchmark"
 // serve starts the program on a database.
 func (l *lab) serve(database string) *service {
 	dns := l.dns().FirstLine
-	cmd := exec.Command(l.program(), "serve", "--listen", "127.0.0.1:0", "--database", database, "--dns", dns)
+	cmd := exec.Command(l.program, "serve", "--listen", "127.0.0.1:0", "--database", database, "--dns", dns)
 	cmd.Env = append(os.Environ(), "ADDRSPEC_EDGE_SECRET="+edgeSecret)
 	log, err := os.CreateTemp(l.dir, "log-")
 	l.check(err)

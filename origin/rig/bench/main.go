@@ -28,12 +28,11 @@ import (
 	"time"
 )
 
-// options are the flags.
 type options struct {
-	runs              int
-	quick             bool
-	only              *regexp.Regexp
-	json, binary, dir string
+	runs         int
+	quick        bool
+	only         *regexp.Regexp
+	json, binary string
 }
 
 // roles are the processes beside the service, which this program starts from itself.
@@ -68,9 +67,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.BoolVar(&o.quick, "quick", false, "measure each row for a short time; the figures vary more")
 	only := flags.String("only", "", "measure the rows whose names match this regular expression")
 	flags.StringVar(&o.json, "json", "", "write all figures of all runs to this file")
-	flags.StringVar(&o.binary, "binary", "", "the addrspec program to measure (default: build it)")
-	flags.StringVar(&o.dir, "dir", "",
-		"the directory for databases, which decides whose disk is measured (default: that for temporary files)")
+	flags.StringVar(&o.binary, "binary", "dist/addrspec", "the addrspec program to measure")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

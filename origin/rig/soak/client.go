@@ -143,10 +143,6 @@ func (o *outcome) points(r request) (points int64, err error) {
 	return points, err
 }
 
-// usedUp reports whether the month's points are used up. A 429 with Retry-After
-// means only that requests in flight have claimed the rest.
-func (o *outcome) usedUp() bool { return o.status == 429 && o.header.Get("Retry-After") == "" }
-
 // A request is a single (one address by GET) or a batch (by POST).
 type request struct {
 	emails []string
@@ -157,7 +153,6 @@ type request struct {
 // cost returns the points of the request if all of it is charged.
 func (r *request) cost() int64 { return int64(len(r.emails)) }
 
-// text returns the request as it is sent.
 func (r *request) text(key string, keepAlive bool) string {
 	request := origintest.Request{Method: http.MethodGet, Header: []string{"X-API-Key: " + key}, KeepAlive: keepAlive}
 	if r.once != "" {
@@ -172,13 +167,11 @@ func (r *request) text(key string, keepAlive bool) string {
 	return request.Text("soak")
 }
 
-// body returns the body of a batch.
 func (r *request) body() string {
 	body, _ := json.Marshal(map[string][]string{"emails": r.emails}) // strings always encode
 	return string(body)
 }
 
-// single returns a single about email.
 func single(email string) request { return request{emails: []string{email}} }
 
 // usual returns a single about one of the usual domains.

@@ -26,7 +26,6 @@ import (
 	"time"
 )
 
-// options are the flags.
 type options struct {
 	seconds      int
 	only, binary string

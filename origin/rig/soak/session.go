@@ -154,12 +154,10 @@ func (s *session) server() *pgtest.Server {
 // secret matches an address or a key.
 var secret = regexp.MustCompile(`[\w.]+@[\w.]+|ask_\w*`)
 
-// figure records a measurement.
 func (s *session) figure(format string, args ...any) {
 	s.figures = append(s.figures, fmt.Sprintf(format, args...))
 }
 
-// expect records a failure unless ok.
 func (s *session) expect(ok bool, format string, args ...any) {
 	if !ok {
 		s.failures = append(s.failures, fmt.Sprintf(format, args...))

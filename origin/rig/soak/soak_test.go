@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -92,4 +93,49 @@ func TestClientOfClosedConnection(t *testing.T) {
 	server.Close()
 	require.Eventually(t, func() bool { o := c.send(single("jane@example.org")); return o.err != nil && !o.sent },
 		2*time.Minute, time.Millisecond)
+}
+
+// What a load counts is what the account was charged: a replay costs nothing more, a request that
+// was cut off may have cost its points, and one with an Idempotency-Key until it is settled.
+func TestLoadCounts(t *testing.T) {
+	replayed, cut := "", false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cut {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Request-Id", "1")
+		w.Header().Set("Idempotency-Replayed", replayed)
+		_, _ = io.WriteString(w, `{"total":2,"usage_points":2,"results":[1,2]}`)
+	}))
+	defer server.Close()
+	a := &account{}
+	l := a.load(1, always(server.Listener.Addr().String()), nil)
+	c := &client{address: l.at(0)}
+	defer c.close()
+	plain, once := batchOf(2, 1), batchOf(2, 2)
+	once.once = "key"
+	for _, step := range []struct {
+		request     request
+		replayed    string
+		cut         bool
+		least, most int64
+		odd         int
+	}{
+		{plain, "", false, 2, 2, 0},
+		{plain, "", true, 2, 4, 0},
+		{once, "", true, 2, 6, 0},
+		{once, "", false, 4, 6, 0},
+		{once, "true", false, 4, 6, 0},
+		{once, "", false, 4, 6, 1},
+	} {
+		replayed, cut = step.replayed, step.cut
+		if step.request.once != "" && !l.stored["key"] {
+			l.unsettled[0] = step.request
+		}
+		l.send(c, 0, step.request)
+		least, most := a.charged()
+		require.Equal(t, []int64{step.least, step.most}, []int64{least, most}, "%+v", step)
+		require.Len(t, l.odd, step.odd)
+	}
 }

@@ -21,10 +21,11 @@ import (
 	"strings"
 )
 
-//go:generate go run . ../../../..
+//go:generate go run .
 
 // The input and the outputs, relative to the top of the repository.
 const (
+	top            = "../../../.."
 	source         = "origin/rig/contract/problems/problems.json"
 	goFile         = "origin/api/wire/codes.go"
 	mxFile         = "origin/mx/sentences.go"
@@ -32,14 +33,10 @@ const (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: problems TOP\n\nTOP is the directory of go.mod.")
-		os.Exit(2)
-	}
-	files, err := render(os.Args[1])
+	files, err := render()
 	for name, content := range files {
 		if err == nil {
-			err = os.WriteFile(filepath.Join(os.Args[1], name), content, 0o644)
+			err = os.WriteFile(filepath.Join(top, name), content, 0o644)
 		}
 	}
 	if err != nil {
@@ -68,7 +65,7 @@ type sentence struct {
 	Package    string // of the origin, in which Go has it; api/wire if empty
 }
 
-func readTable(top string) (t table, err error) {
+func readTable() (t table, err error) {
 	raw, err := os.ReadFile(filepath.Join(top, source))
 	if err != nil {
 		return t, err
@@ -87,8 +84,8 @@ const (
 )
 
 // render returns the content of each generated file.
-func render(top string) (files map[string][]byte, err error) {
-	t, err := readTable(top)
+func render() (files map[string][]byte, err error) {
+	t, err := readTable()
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const top = "../../../.."
-
 // The committed files are the generator's output.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
-	files, err := render(top)
+	files, err := render()
 	require.NoError(t, err)
 	require.Len(t, files, 3)
 	for name, want := range files {
@@ -25,7 +23,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	table, err := readTable(top)
+	table, err := readTable()
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, p := range table.Problems {
@@ -52,7 +50,7 @@ func shapeOf(p problem) string {
 
 // A sentence that only one of the two uses belongs in its own code.
 func TestBothUseEverySentence(t *testing.T) {
-	table, err := readTable(top)
+	table, err := readTable()
 	require.NoError(t, err)
 	origin := sources(t, "origin/api/*.go", "") + sources(t, "origin/api/wire/*.go", goFile) + sources(t, "origin/mx/*.go", mxFile)
 	worker := sources(t, "edge/*/*.ts", typeScriptFile)
