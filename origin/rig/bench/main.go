@@ -7,10 +7,7 @@
 // table has the medians. Where a row cannot be measured here, because a program is missing, it
 // says so.
 //
-// The service, the peer, the DNS server and what sends the load are processes of their own.
-//
-// It exits with 0 however slow the service is. README.md beside this file says how to
-// read the table.
+// It exits with 0 however slow the service is. README.md says how to read the table.
 package main
 
 import (

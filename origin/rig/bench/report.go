@@ -92,18 +92,12 @@ func (r *result) spread(figure func(pair) (ours, peer float64)) (s spread) {
 	return s
 }
 
-// median returns the middle of list, or the mean of the two in the middle; 0 for
-// none.
+// median returns the middle of list, 0 for none.
 func median(list []float64) float64 {
 	if len(list) == 0 {
 		return 0
 	}
-	list = slices.Sorted(slices.Values(list))
-	middle := len(list) / 2
-	if len(list)%2 == 1 {
-		return list[middle]
-	}
-	return (list[middle-1] + list[middle]) / 2
+	return slices.Sorted(slices.Values(list))[len(list)/2]
 }
 
 // print prints the table, and below it the processor time, which other work on the machine

@@ -7,9 +7,8 @@
 // exits with 1 if a trial failed. A trial that needs what this machine lacks
 // (PostgreSQL, root) is reported as skipped.
 //
-// It observes the program only from outside: processes, sockets, DNS queries, the
-// operator's commands, and SQLite's integrity check of the file. All sockets are
-// on loopback.
+// It observes the program only from outside: processes, sockets on loopback, DNS queries,
+// the operator's commands, and SQLite's integrity check of the file.
 package main
 
 import (

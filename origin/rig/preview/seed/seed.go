@@ -94,8 +94,7 @@ func (s *seeder) owner() Person {
 		"/dashboard/settings/recovery-codes", "/dashboard/settings/log", "/dashboard/settings/delete", "/confirm", "/sign-out"}}
 }
 
-// key creates a key with usage on the days before today, so many times the usual. The account's
-// points of this month are those of all its keys.
+// key creates a key with so many times the usual usage on the days before today.
 func (s *seeder) key(account, times int64, name string, terms book.KeyTerms) (secret string, id int64) {
 	secret, k, err := s.ledger.CreateKey(s, account, name, terms)
 	s.check(err)
