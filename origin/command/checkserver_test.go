@@ -2,12 +2,11 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,8 +22,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// checkThrough runs `addrspec check --server` on input.
-func (s *instance) checkThrough(_ testing.TB, key, in string, args ...string) (out, err string, code int) {
+func (s *instance) checkThrough(key, in string, args ...string) (out, err string, code int) {
 	args = append([]string{"check", "--server", "http://" + s.hostPort}, args...)
 	if key != "" {
 		args = append(args, "--key", key)
@@ -39,16 +37,17 @@ func TestCheckThroughAServiceIsCharged(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	list := strings.Repeat("a@mail.example\nb@mail.example\n", 32) + listOf(500)
-	for range 2 {
-		out, problem, code := s.checkThrough(t, key, list, "--run-id", "0123456789abcdef")
+	for _, c := range []struct {
+		flags string
+		used  int64
+	}{{"--run-id 0123456789abcdef", 502}, {"--run-id 0123456789abcdef", 502}, {"", 2 * 502}} {
+		out, problem, code := s.checkThrough(key, list, strings.Fields(c.flags)...)
 		require.Zero(t, code, problem)
 		require.Equal(t, 564, strings.Count(out, "\n"))
-		require.EqualValues(t, 2+500, s.used(t))
+		require.EqualValues(t, c.used, s.used(t), "another run has another id")
+		require.NotContains(t, problem, "at most", "the number of addresses is not known")
 	}
-	_, problem, _ := s.checkThrough(t, key, list)
-	require.EqualValues(t, 2*(2+500), s.used(t), "another run has another id")
-	require.NotContains(t, problem, "at most", "the number of addresses is not known")
-	_, problem, _ = s.checkThrough(t, key, "", "a@mail.example")
+	_, problem, _ := s.checkThrough(key, "", "a@mail.example")
 	require.Contains(t, problem, "1 point at most; the account has no limit.\n")
 }
 
@@ -60,7 +59,6 @@ func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
 	s := start(t, "--dns", server.Addr, "--dns-timeout", "1m", "--batch-timeout", "1m")
 	_, account := s.limitedKey(t, book.Unlimited)
 	key := s.policyKey(t, account, "sign-up", `{"block": {"domains": ["spam.example"]}}`)
-	file := fileOf(t, "list.txt", listOf(64)+"a@silent.example\n")
 	ctx, interrupt := context.WithCancel(t.Context())
 	server.Respond("silent.example", func(dns.ResponseWriter, *dns.Msg) {
 		for !out.Contains("user63@") && ctx.Err() == nil {
@@ -69,7 +67,7 @@ func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
 		interrupt()
 	})
 	var problem strings.Builder
-	args := []string{"check", "--server", "http://" + s.hostPort, "--key", key, file}
+	args := []string{"check", "--server", "http://" + s.hostPort, "--key", key, fileOf(t, "list.txt", listOf(64)+"a@silent.example\n")}
 	require.Equal(t, exitInterrupted, run(ctx, args, streams{nil, out, &problem}))
 	hint := regexp.MustCompile(`interrupted: 64 records written; go on with (--resume 64 --run-id [A-Z0-9]{26} --policy sign-up), ` +
 		`and append to the output so far with >>\n`).FindStringSubmatch(problem.String())
@@ -81,88 +79,68 @@ func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
 	require.EqualValues(t, 65, s.used(t))
 }
 
-// The service is killed and started again in the middle, several times: each
-// address is checked and charged once.
+// The service is killed and started again in the middle: each address is checked and charged once.
 func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
 	t.Parallel()
-	address, err := origintest.FreeAddress()
-	require.NoError(t, err)
-	flags := []string{"--listen", address, "--dns", contract.Serve(t)}
+	flags := []string{"--listen", must(origintest.FreeAddress())(t), "--dns", contract.Serve(t)}
 	p := launch(t, nil, flags...)
-	key, rows := p.newKey(t), shorter(4000, 2000)
-	lines, feed := io.Pipe()
-	var out, problem string
-	var code int
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		out, problem, code = runOn(context.Background(), lines, "check", "--server", "http://"+address, "--key", key, "-")
-		lines.Close()
-	}()
-	for n := range rows {
-		if n%1000 == 700 {
-			p.Kill()
-			p = launchOn(t, p.database, nil, flags...)
-		}
-		fmt.Fprintf(feed, "user%d@mail.example\n", n)
-	}
+	key, lines := p.newKey(t), strings.SplitAfter(listOf(1200), "\n")
+	in, feed := io.Pipe()
+	var out, problem strings.Builder
+	args, exit := []string{"check", "--server", "http://" + flags[1], "--key", key, "-"}, make(chan int, 1)
+	go func() { exit <- run(context.Background(), args, streams{in, &out, &problem}); in.Close() }()
+	_, _ = io.WriteString(feed, strings.Join(lines[:700], ""))
+	p.Kill()
+	p = launchOn(t, p.database, nil, flags...)
+	_, _ = io.WriteString(feed, strings.Join(lines[700:], ""))
 	feed.Close()
-	<-ended
-	require.Zero(t, code, problem)
-	n := 0
-	for line := range strings.Lines(out) {
-		require.True(t, strings.HasPrefix(line, fmt.Sprintf(`{"email":"user%d@mail.example","valid":true,`, n)), line)
-		n++
+	require.Zero(t, <-exit, problem.String())
+	records := strings.Split(out.String(), "\n")
+	require.Len(t, records, len(lines))
+	for n, record := range records[:1200] {
+		require.True(t, strings.HasPrefix(record, `{"email":"`+lines[n][:len(lines[n])-1]+`","valid":true,`), record)
 	}
-	require.Equal(t, rows, n)
-	require.EqualValues(t, rows, p.used(t))
+	require.EqualValues(t, 1200, p.used(t))
 }
 
 // A wrong command line ends with 2, a service that refuses or a policy that cannot decide with 1.
-// No message has the key, and neither costs anything.
+// No message has the key, and neither costs anything. Package client tests other URLs.
 func TestCheckThroughAServiceRefusals(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
-	dir, unknown, valid := t.TempDir(), book.NewSecret(), s.newKey(t)
-	file := filepath.Join(dir, "key")
-	require.NoError(t, os.WriteFile(file, []byte(valid+"\n"), 0o600))
-	broken := filepath.Join(dir, "broken")
-	require.NoError(t, os.WriteFile(broken, []byte(unknown[:30]), 0o600))
+	unknown, valid := book.NewSecret(), s.newKey(t)
+	file, broken := fileOf(t, "key", valid+"\n"), fileOf(t, "broken", unknown[:30])
 	policy := fileOf(t, "policy.json", `{"block": {"reasons": ["disposible"]}}`)
-	for name, c := range map[string]struct {
-		key     string
-		args    []string
-		code    int
-		message string
+	for _, c := range []struct {
+		key, flags string
+		code       int
+		message    string
 	}{
-		"no key":              {"", nil, 2, "set ADDRSPEC_KEY, or give --key-file"},
-		"unknown key":         {unknown, nil, 1, "INVALID_API_KEY: This API key is not valid"},
-		"mistyped key":        {unknown[:20], nil, 2, "is not an API key"},
-		"mistyped key file":   {"", []string{"--key-file", broken}, 2, "--key-file is not an API key"},
-		"no key file":         {"", []string{"--key-file", dir + "/none"}, 1, "no such file"},
-		"two keys":            {"", []string{"--key", unknown, "--key-file", file}, 2, "both --key and --key-file"},
-		"key file":            {"", []string{"--key-file", file}, 0, ""},
-		"key file goes first": {unknown, []string{"--key-file", file}, 0, ""},
-		"offline":             {unknown, []string{"--offline"}, 2, "exclude each other"},
-		"short run id":        {unknown, []string{"--run-id", "1"}, 2, "--run-id must have"},
-		"not a URL":           {unknown, []string{"--server", "addrspec.example"}, 2, "must begin with https://"},
-		"not the service":     {unknown, []string{"--server", "http://" + s.hostPort + "/docs"}, 1, "status 404"},
-		"a web page":          {unknown, []string{"--server", "http://" + s.hostPort + "/openapi.json?"}, 2, "has a user name, a query"},
-		"unknown policy":      {valid, []string{"--policy", "no-such"}, 1, "400 INVALID_REQUEST: The account has no policy"},
-		"no policy's name":    {valid, []string{"--policy", "No.Such"}, 1, "--policy: open No.Such: no such file"},
-		"wrong policy":        {valid, []string{"--policy", policy}, 1, policy + `:1:24: block.reasons[0]: "disposible"`},
-		"no policy":           {valid, []string{"--fail-on", "block"}, 2, "give --policy; the key has none by default"},
+		{"", "", 2, "set ADDRSPEC_KEY, or give --key-file"},
+		{unknown, "", 1, "INVALID_API_KEY: This API key is not valid"},
+		{unknown[:20], "", 2, "is not an API key"},
+		{"", "--key-file " + broken, 2, "--key-file is not an API key"},
+		{"", "--key-file " + file + ".none", 1, "no such file"},
+		{"", "--key " + unknown + " --key-file " + file, 2, "both --key and --key-file"},
+		{"", "--key-file " + file, 0, ""},
+		{unknown, "--key-file " + file, 0, ""}, // the file goes first
+		{unknown, "--offline", 2, "exclude each other"},
+		{unknown, "--run-id 1", 2, "--run-id must have"},
+		{unknown, "--server http://" + s.hostPort + "/docs", 1, "status 404"},
+		{unknown, "--server http://" + s.hostPort + "/openapi.json?", 2, "has a user name, a query"},
+		{valid, "--policy no-such", 1, "400 INVALID_REQUEST: The account has no policy"},
+		{valid, "--policy No.Such", 1, "--policy: open No.Such: no such file"},
+		{valid, "--policy " + policy, 1, policy + `:1:24: block.reasons[0]: "disposible"`},
+		{valid, "--fail-on block", 2, "give --policy; the key has none by default"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("ADDRSPEC_KEY", c.key)
-			output := filepath.Join(t.TempDir(), "out.csv")
-			_, problem, code := s.checkThrough(t, "", "jane@mail.example", append(c.args, "-o", output)...)
-			require.Equal(t, c.code, code, problem)
-			if code != 0 {
-				require.NoFileExists(t, output)
-			}
-			require.Contains(t, problem, c.message)
-			require.NotContains(t, problem, unknown[:16])
-		})
+		t.Setenv("ADDRSPEC_KEY", c.key)
+		output := filepath.Join(t.TempDir(), "out.csv")
+		_, problem, code := s.checkThrough("", "jane@mail.example", append(strings.Fields(c.flags), "-o", output)...)
+		require.Equal(t, c.code, code, problem)
+		if code != 0 {
+			require.NoFileExists(t, output)
+		}
+		require.Contains(t, problem, c.message)
+		require.NotContains(t, problem, unknown[:16])
 	}
 	require.EqualValues(t, 2, s.used(t), "of the two runs that were not refused")
 }
@@ -176,8 +154,8 @@ func TestCheckThroughAProxy(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	defer proxy.Close()
-	cmd := exec.Command(os.Args[0], "check", "--server", "http://addrspec.example")
-	cmd.Env = append(os.Environ(), programVariable+"=1", "HTTP_PROXY="+proxy.URL, "ADDRSPEC_KEY="+book.NewSecret())
+	cmd := program("check", "--server", "http://addrspec.example")
+	cmd.Env = append(cmd.Env, "HTTP_PROXY="+proxy.URL, "ADDRSPEC_KEY="+book.NewSecret())
 	cmd.Stdin = strings.NewReader("jane@mail.example\n")
 	text, err := cmd.CombinedOutput()
 	require.Error(t, err)
@@ -185,4 +163,83 @@ func TestCheckThroughAProxy(t *testing.T) {
 	require.Contains(t, string(text), "the service refused the request with status 403")
 	require.Equal(t, "GET http://addrspec.example/v1/usage", <-seen)
 	require.Empty(t, seen)
+}
+
+// The same file gives the same columns and rows in this process and through a service.
+// Package browser compares the page Lists.
+func TestCheckHasOneLayout(t *testing.T) {
+	t.Parallel()
+	dns := contract.Serve(t)
+	s := start(t, "--dns", dns)
+	key := s.newKey(t)
+	for _, list := range origintest.Lists(t, "../check/input/testdata/crossing.json") {
+		file := fileOf(t, list.File, string(list.Content))
+		local, problem, code := runCheck(t, nil, file, "--to", "csv", "--offline=false", "--dns", dns)
+		require.Contains(t, []int{0, 1}, code, problem)
+		through, problem, again := s.checkThrough(key, "", file, "--to", "csv")
+		require.Equal(t, code, again, problem)
+		require.Equal(t, local, through, list.Name)
+	}
+}
+
+// A policy of the account by its name, a key's default policy, and the same document in a file
+// give the same bytes in each format, also where the file decides about the results of a
+// service, and the same counts.
+func TestCheckHasTheVerdictsOfTheService(t *testing.T) {
+	t.Parallel()
+	const document = `{"block": {"domains": ["no-mx.example", "xn--bcher-kva.example"], "reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["no_mx", "role:hr", "gibberish>=0.8", "quoted"]}}`
+	dns := contract.Serve(t)
+	s := start(t, "--dns", dns)
+	none, account := s.limitedKey(t, book.Unlimited)
+	signUp := s.policyKey(t, account, "sign-up", document)
+	other := s.policyKey(t, account, "other", `{"block": {"domains": ["mail.example"]}}`)
+	policy := "--policy " + fileOf(t, "policy.json", document)
+	list := fileOf(t, "list.csv", "email\njane@mail.example\nhr@mail.example\na..b@mail.example\njane@mailinator.com\njane@missing.example\njane@servfail.example\njane@[192.0.2.1]\n"+
+		"jörg@bücher.example\nxkqjzvwqp@mail.example\n\"\"\"a b\"\"@mail.example\"\njane@address.example\n\n")
+	for _, format := range []string{"--to csv", "--to table", "--to ndjson --details --keep"} {
+		flags := format + " --summary json --fail-on block " + list
+		const counts = `"allow":1,.*"block":4,.*"review":5,`
+		local, summary, code := runCheck(t, nil, strings.Fields(flags+" --offline=false --dns "+dns+" "+policy)...)
+		require.Equal(t, exitVerdict, code, summary)
+		require.Regexp(t, counts, summary)
+		for _, c := range []struct{ key, policy string }{{signUp, ""}, {other, "--policy sign-up"}, {none, policy}, {other, policy}} {
+			through, problem, code := s.checkThrough(c.key, "", strings.Fields(flags+" "+c.policy)...)
+			require.Equal(t, exitVerdict, code, problem)
+			require.Equal(t, local, through, c.policy)
+			require.Regexp(t, counts, problem, c.policy)
+		}
+	}
+}
+
+// A run has the policy to its end with which it began, or none, though the key gets another one
+// after the run has asked for it.
+func TestKeyChangesItsPolicyDuringARun(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t))
+	_, account := s.limitedKey(t, book.Unlimited)
+	s.policyKey(t, account, "sign-up", `{"block": {"domains": ["mail.example"]}}`)
+	for before, after := range map[string]string{"": "sign-up", "sign-up": ""} {
+		key, created, err := s.ledger.CreateKey(t.Context(), account, "key", book.KeyTerms{Policy: before})
+		require.NoError(t, err)
+		proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.hostPort})
+		proxy.ModifyResponse = func(r *http.Response) error {
+			if r.Request.Method == http.MethodPost {
+				return nil
+			}
+			err := s.ledger.ChangeKey(t.Context(), account, created.ID, book.KeyChange{Terms: &book.KeyTerms{Policy: after}})
+			for decides := before != ""; err == nil && decides != (after != ""); { // the service has its own view of the key
+				var body string
+				_, body, err = s.get(key, "/v1/email/jane@mail.example")
+				decides = strings.Contains(body, "verdict")
+			}
+			return err
+		}
+		through := httptest.NewServer(proxy)
+		defer through.Close()
+		out, problem, code := runOn(t.Context(), strings.NewReader("jane@mail.example\n"),
+			"check", "--server", through.URL, "--key", key, "--to", "ndjson")
+		require.Zero(t, code, problem)
+		require.Equal(t, before != "", strings.Contains(out, `"verdict":{"action":"block"`), out)
+		require.Equal(t, before != "", strings.Contains(out, "verdict"), out)
+	}
 }

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,22 +24,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/lists/feed/feedtest"
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/ledgertest"
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-func textOf(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	return string(text)
-}
-
-// replaced returns a file of deploy with the values that a test needs instead of
-// its own, each of which it must have.
 func replaced(t *testing.T, file string, pairs ...string) string {
 	t.Helper()
 	text := textOf(t, file)
@@ -46,27 +38,23 @@ func replaced(t *testing.T, file string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// What is shipped does not believe a resolver that lies.
-func TestShippedConfigurationsAreStrict(t *testing.T) {
+// What is shipped does not believe a resolver that lies. What stops a service waits longer than it
+// drains, finishes and closes.
+func TestShippedConfigurations(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, textOf(t, "../deploy/addrspec.service"), "\nEnvironment=ADDRSPEC_DNS_STRICT=true\n")
 	require.Contains(t, textOf(t, "../deploy/compose.yaml"), "\n    ADDRSPEC_DNS_STRICT: \"true\"\n")
 	require.Contains(t, textOf(t, "../deploy/Dockerfile"), "    ADDRSPEC_DNS_STRICT=true\n")
-}
-
-// What stops a service waits longer than it drains, finishes and closes.
-func TestShippedTimesOfAStop(t *testing.T) {
-	t.Parallel()
-	const graceAndClose = 15*time.Second + 5*time.Second // the defaults of --grace and package service
-	for file, times := range map[string]*regexp.Regexp{
-		"addrspec.service": regexp.MustCompile(`(?s)ADDRSPEC_DRAIN=(\d+)s.*TimeoutStopSec=(\d+)\n`),
-		"compose.yaml":     regexp.MustCompile(`(?s)ADDRSPEC_DRAIN: (\d+)s.*stop_grace_period: (\d+)s`),
+	const graceAndClose = 15 + 5 // seconds, the defaults of --grace and package service
+	for file, times := range map[string]string{
+		"addrspec.service": `(?s)ADDRSPEC_DRAIN=(\d+)s.*TimeoutStopSec=(\d+)\n`,
+		"compose.yaml":     `(?s)ADDRSPEC_DRAIN: (\d+)s.*stop_grace_period: (\d+)s`,
 	} {
-		found := times.FindStringSubmatch(textOf(t, "../deploy/"+file))
+		found := regexp.MustCompile(times).FindStringSubmatch(textOf(t, "../deploy/"+file))
 		require.NotNil(t, found, file)
 		drain, _ := strconv.Atoi(found[1])
 		stop, _ := strconv.Atoi(found[2])
-		require.Greater(t, time.Duration(stop)*time.Second, time.Duration(drain)*time.Second+graceAndClose, file)
+		require.Greater(t, stop, drain+graceAndClose, file)
 	}
 }
 
@@ -74,12 +62,8 @@ func TestShippedTimesOfAStop(t *testing.T) {
 // says.
 func TestUnitIsValid(t *testing.T) {
 	t.Parallel()
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("skipped: systemd-analyze is not installed; Debian's package systemd has it")
-	}
-	self, err := os.Executable() // verify requires that the program exists
-	require.NoError(t, err)
+	analyze := moduletest.Tool(t, "systemd-analyze")
+	self := must(os.Executable())(t) // verify requires that the program exists
 	file := fileOf(t, "addrspec.service", replaced(t, "../deploy/addrspec.service", "/usr/local/bin/addrspec", self))
 	out, err := exec.Command(analyze, "verify", "--man=no", file).CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -93,17 +77,13 @@ func TestUnitIsValid(t *testing.T) {
 // matcher is Docker's own.
 func TestContainerBuildContext(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("../../.dockerignore")
-	require.NoError(t, err)
+	file := must(os.Open("../../.dockerignore"))(t)
 	defer file.Close()
-	patterns, err := ignorefile.ReadAll(file)
-	require.NoError(t, err)
-	matcher, err := patternmatcher.New(patterns)
-	require.NoError(t, err)
+	patterns := must(ignorefile.ReadAll(file))(t)
+	matcher := must(patternmatcher.New(patterns))(t)
 	requireIgnored := func(want bool, paths []string) {
 		for _, path := range paths {
-			is, err := matcher.MatchesOrParentMatches(filepath.FromSlash(path))
-			require.NoError(t, err)
+			is := must(matcher.MatchesOrParentMatches(filepath.FromSlash(path)))(t)
 			require.Equal(t, want, is, path)
 		}
 	}
@@ -127,12 +107,28 @@ var (
 )
 
 // Every test that the handbook names exists, so that its "how it was run" stays
-// true, and every file that it links to.
+// true, and every file that it links to. Left out is dist, whose changes would make Go run this
+// package's tests again.
 func TestHandbookNamesExistingTests(t *testing.T) {
 	t.Parallel()
-	existing := " " + strings.Join(testFunctions(t), " ") + " "
-	pages, err := filepath.Glob("../deploy/*.md")
-	require.NoError(t, err)
+	existing := " "
+	for _, room := range []string{"core", "wasm", "origin", "edge", "lists"} {
+		require.NoError(t, filepath.WalkDir("../../"+room, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.Name() == "node_modules":
+				return fs.SkipDir
+			case strings.HasSuffix(path, "_test.go"):
+				for _, found := range testFunction.FindAllStringSubmatch(textOf(t, path), -1) {
+					existing += found[1] + " "
+				}
+			}
+			return nil
+		}))
+	}
+	require.Greater(t, strings.Count(existing, " "), 300)
+	pages := must(filepath.Glob("../deploy/*.md"))(t)
 	named, checked := 0, 0
 	for _, page := range pages {
 		text := textOf(t, page)
@@ -151,30 +147,6 @@ func TestHandbookNamesExistingTests(t *testing.T) {
 	}
 	require.Greater(t, named, 10)
 	require.Greater(t, checked, 30)
-}
-
-// testFunctions returns the names of all tests of the repository. It leaves out dist, whose
-// changes would make Go run this package's tests again.
-func testFunctions(t *testing.T) (names []string) {
-	t.Helper()
-	for _, room := range []string{"core", "wasm", "origin", "edge", "lists"} {
-		require.NoError(t, filepath.WalkDir("../../"+room, func(path string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.Name() == "node_modules":
-				return fs.SkipDir
-			case !strings.HasSuffix(path, "_test.go"):
-				return nil
-			}
-			for _, found := range testFunction.FindAllStringSubmatch(textOf(t, path), -1) {
-				names = append(names, found[1])
-			}
-			return nil
-		}))
-	}
-	require.Greater(t, len(names), 300)
-	return names
 }
 
 // Whatever explains mx says that a domain without MX records may take mail (RFC 5321
@@ -200,13 +172,12 @@ func TestExplanationsOfMXNameTheAddressRecord(t *testing.T) {
 // running program exports. A typing mistake in a query is found.
 func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	t.Parallel()
-	p := launch(t, nil, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
+	p := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
 	p.send(t, http.MethodGet, "/v1/email/x", "", "", nil)
 	p.send(t, http.MethodPost, "/v1/emails", "", "", nil)
 	_, text := p.send(t, http.MethodGet, "/metrics", "", "", nil)
 	parser := expfmt.NewTextParser(prometheus.LegacyValidation)
-	metrics, err := parser.TextToMetricFamilies(strings.NewReader(text))
-	require.NoError(t, err)
+	metrics := must(parser.TextToMetricFamilies(strings.NewReader(text)))(t)
 	for file, queries := range map[string][]string{"alerts.yaml": alertQueries(t), "dashboard.json": dashboardQueries(t)} {
 		require.Greater(t, len(queries), 10, file)
 		for _, query := range queries {
@@ -223,17 +194,14 @@ func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	}
 }
 
-var alertSeverity = regexp.MustCompile(`(?m)^        labels: {severity: (?:critical|warning)}\n        annotations:$`)
-
-var alertExpression = regexp.MustCompile(`(?m)^ +expr: (.+)$`)
-
 func alertQueries(t *testing.T) (list []string) {
 	text := textOf(t, "../deploy/alerts.yaml")
-	for _, found := range alertExpression.FindAllStringSubmatch(text, -1) {
+	for _, found := range regexp.MustCompile(`(?m)^ +expr: (.+)$`).FindAllStringSubmatch(text, -1) {
 		list = append(list, found[1])
 	}
+	severity := regexp.MustCompile(`(?m)^        labels: {severity: (?:critical|warning)}\n        annotations:$`)
 	require.Len(t, list, strings.Count(text, "- alert:"))
-	require.Len(t, alertSeverity.FindAllString(text, -1), len(list))
+	require.Len(t, severity.FindAllString(text, -1), len(list))
 	return list
 }
 
@@ -266,28 +234,24 @@ var (
 func unknownIn(query string, families map[string]*dto.MetricFamily) (unknown []string) {
 	known := map[string]bool{"instance": true, "job": true, "le": true}
 	for _, found := range selector.FindAllStringSubmatch(query, -1) {
-		family := families[found[1]]
-		if family == nil {
-			family = families[strings.TrimSuffix(found[1], "_bucket")]
-		}
+		family := cmp.Or(families[found[1]], families[strings.TrimSuffix(found[1], "_bucket")])
 		if family == nil {
 			unknown = append(unknown, found[1])
 			continue
 		}
-		values := map[string]string{} // of each label, with a space around each
+		own := map[string]bool{"job": true} // labels, and labels with their values
 		for _, m := range family.GetMetric() {
 			for _, label := range m.GetLabel() {
-				known[label.GetName()] = true
-				values[label.GetName()] += " " + label.GetValue() + " "
+				own[label.GetName()], own[label.GetName()+"="+label.GetValue()] = true, true
 			}
 		}
+		maps.Copy(known, own)
 		for _, label := range matcher.FindAllStringSubmatch(found[2], -1) {
 			switch name := label[1]; {
-			case name == "job":
-			case values[name] == "":
+			case !own[name]:
 				unknown = append(unknown, found[1]+"{"+name+"}")
 			// a status may not have happened yet
-			case name == "route" && label[2] == "=" && !strings.Contains(values[name], " "+label[3]+" "):
+			case name == "route" && label[2] == "=" && !own["route="+label[3]]:
 				unknown = append(unknown, found[1]+"{"+label[0]+"}")
 			}
 		}
@@ -306,18 +270,14 @@ func unknownIn(query string, families map[string]*dto.MetricFamily) (unknown []s
 func TestMonitoringFilesAreWellFormed(t *testing.T) {
 	leftToCI(t)
 	t.Parallel()
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("skipped: promtool is not installed; Debian's package prometheus has it")
-	}
+	promtool := moduletest.Tool(t, "promtool")
 	cmd := exec.Command(promtool, "check", "config", "prometheus.yml")
 	cmd.Dir = "../deploy"
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 	rules := `groups: [{name: board, rules: [`
 	for _, query := range dashboardQueries(t) {
-		text, err := json.Marshal(query)
-		require.NoError(t, err)
+		text := must(json.Marshal(query))(t)
 		rules += `{record: "board:query", expr: ` + string(text) + `},`
 	}
 	out, _ = exec.Command(promtool, "check", "rules", fileOf(t, "board.yaml", rules+"]}]\n")).CombinedOutput()
@@ -329,57 +289,12 @@ func TestMonitoringFilesAreWellFormed(t *testing.T) {
 // of a service with such lists reaches it.
 func TestAlertOnOldLists(t *testing.T) {
 	t.Parallel()
-	threshold := regexp.MustCompile(`addrspec_lists_age_seconds > (\d+) \* 86400\n`)
-	found := threshold.FindStringSubmatch(textOf(t, "../deploy/alerts.yaml"))
-	require.NotNil(t, found)
-	limit, err := strconv.ParseFloat(found[1], 64)
-	require.NoError(t, err)
-	require.Equal(t, service.AgingLists.Hours()/24, limit)
-	for age, fires := range map[int]bool{13: false, 14: true} {
+	days := int(service.AgingLists.Hours() / 24)
+	require.Contains(t, textOf(t, "../deploy/alerts.yaml"), fmt.Sprintf("addrspec_lists_age_seconds > %d * 86400\n", days))
+	for age, fires := range map[int]bool{days - 1: false, days: true} {
 		day := time.Now().UTC().AddDate(0, 0, -age).Format("2006.01.02")
 		lists := fileOf(t, "lists.blob", string(feedtest.Dated(ownLists(t), day)))
 		s := start(t, "--dns", contract.Serve(t), "--lists", lists)
-		require.Equal(t, fires, s.metric(t, "addrspec_lists_age_seconds") > limit*86400, age)
-	}
-}
-
-// The commands of the handbook move an account to a second cluster, with its points, and
-// leave the others where they are.
-func TestSecondClusterOfTheHandbook(t *testing.T) {
-	t.Parallel()
-	section := regexp.MustCompile("(?s)\n## A second cluster\n.*?\n```sh\n(.*?)```\n")
-	commands := section.FindStringSubmatch(textOf(t, "../deploy/sizing.md"))
-	require.NotNil(t, commands)
-	directory := t.TempDir()
-	a, b := "sqlite:"+filepath.Join(directory, "a.db"), pgtest.NeedDatabase(t)
-	service := ledgertest.Open(t, a)
-	mover, stayer := ledgertest.NewAccount(t, service, "mover@example.com"), ledgertest.NewAccount(t, service, "stayer@example.com")
-	for _, key := range []string{mover, stayer} {
-		r, _, err := service.Begin(t.Context(), key, "")
-		require.NoError(t, err)
-		_, err = r.Claim(7, nil)
-		require.NoError(t, err)
-		_, err = r.Charge(ledger.Charge{Points: 7})
-		require.NoError(t, err)
-		r.End()
-	}
-	require.NoError(t, os.Symlink(os.Args[0], filepath.Join(directory, "addrspec")))
-	cmd := exec.Command("bash", "-euo", "pipefail", "-c", commands[1])
-	cmd.Dir = directory
-	cmd.Env = append(os.Environ(), programVariable+"=1", "PATH="+directory+":"+os.Getenv("PATH"),
-		"A="+a, "B="+b, "OWNER=mover@example.com", "STAYS=stayer@example.com")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
-	require.NoFileExists(t, filepath.Join(directory, "move.ndjson.gz"))
-
-	first, second := ledgertest.Open(t, a), ledgertest.Open(t, b) // which know no key yet
-	for at, keys := range map[*ledger.Ledger][2]string{first: {stayer, mover}, second: {mover, stayer}} {
-		r, d, err := at.Begin(t.Context(), keys[0], "")
-		require.NoError(t, err)
-		require.EqualValues(t, 7, d.Usage.Current)
-		r.End()
-		_, d, err = at.Begin(t.Context(), keys[1], "")
-		require.NoError(t, err)
-		require.Equal(t, ledger.UnknownKey, d.Kind)
+		require.Equal(t, fires, s.metric(t, "addrspec_lists_age_seconds") > float64(days)*86400, age)
 	}
 }

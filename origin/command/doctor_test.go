@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -15,9 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// doctorArgs returns the arguments of a doctor for a deployment without a fault.
+func emptyLedger(t *testing.T) (database string) {
+	database = origintest.NewDatabase(t)
+	require.NoError(t, ledgertest.Open(t, database).Close())
+	return database
+}
+
 func doctorArgs(t *testing.T, more ...string) []string {
 	t.Helper()
 	fresh := fileOf(t, "lists.blob", string(todaysLists(t))) // the project's own grow old
@@ -113,16 +119,10 @@ func TestUnknownVariables(t *testing.T) {
 func TestDoctorForPrograms(t *testing.T) {
 	t.Parallel()
 	out, _, _ := operator(t, doctorArgs(t, "--to", "json")...)
-	var findings []struct{ Part, Status, Detail string }
-	require.NoError(t, json.Unmarshal([]byte(out), &findings))
-	require.Equal(t, "environment", findings[0].Part)
-	require.Equal(t, "ok", findings[0].Status)
-	for flag, value := range map[string]string{
-		"--public-url": "https://u:hidden@addrspec.example", "--edge-secret": "hidden", "--edge-url": "ftp://x",
-		"--limit": "1h", "--dns-timeout": "0s",
-	} {
-		_, problem, code := operator(t, doctorArgs(t, flag, value)...)
-		require.Equal(t, 2, code)
+	require.Regexp(t, `^\[\s+\{\s+"part": "environment",\s+"status": "ok",\s+"detail": "`, out)
+	for flag, value := range map[string]string{"--public-url": "https://u:hidden@addrspec.example",
+		"--edge-secret": "hidden", "--edge-url": "ftp://x", "--limit": "1h", "--dns-timeout": "0s"} {
+		problem := refused(t, "doctor", flag, value)
 		require.Contains(t, problem, flag)
 		require.NotContains(t, problem, "hidden")
 	}
@@ -138,8 +138,7 @@ func TestDoctorPageNamesEveryPart(t *testing.T) {
 	}
 	c := new(doctorCmd)
 	c.DNSTimeout, c.Limit = time.Second, time.Second
-	checks, err := c.checks()
-	require.NoError(t, err)
+	checks := must(c.checks())(t)
 	for _, c := range checks {
 		checked = append(checked, c.Name)
 	}

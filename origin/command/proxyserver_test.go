@@ -3,6 +3,7 @@ package command
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,15 +11,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// A proxyServer is a real nginx or Caddy with the configuration in deploy.
 type proxyServer struct {
 	*testing.T
 	program  string
@@ -107,9 +110,7 @@ func newProxyServer(t *testing.T, name, file string) *proxyServer {
 	}
 	p := &proxyServer{T: t, program: file, logs: t.TempDir()}
 	for _, at := range []*string{&p.tls, &p.plain, &p.insecure} {
-		address, err := origintest.FreeAddress()
-		require.NoError(t, err)
-		*at = address
+		*at = must(origintest.FreeAddress())(t)
 	}
 	server := httptest.NewUnstartedServer(nil)
 	server.EnableHTTP2 = true
@@ -117,23 +118,21 @@ func newProxyServer(t *testing.T, name, file string) *proxyServer {
 	server.Close()
 	p.client = server.Client()
 	pair := server.TLS.Certificates[0]
-	secret, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	require.NoError(t, err)
+	secret := must(x509.MarshalPKCS8PrivateKey(pair.PrivateKey))(t)
 	p.write("certificate.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
 	p.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
 	return p
 }
 
-// awaitListener waits until a program listens. An error says where its output is.
 func awaitListener(t testing.TB, address, output string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await(t, func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
 		}
 		return err == nil
-	}, hung, 20*time.Millisecond, "see %s", output)
+	}, "see %s", output)
 }
 
 func (p *proxyServer) write(name, text string) {
@@ -141,11 +140,9 @@ func (p *proxyServer) write(name, text string) {
 	require.NoError(p, os.WriteFile(filepath.Join(p.logs, name), []byte(text), 0o600))
 }
 
-// run runs the proxy until the test ends, with its output in a file of its logs.
 func (p *proxyServer) run(args ...string) {
 	p.Helper()
-	output, err := os.Create(filepath.Join(p.logs, "output.log"))
-	require.NoError(p, err)
+	output := must(os.Create(filepath.Join(p.logs, "output.log")))(p)
 	cmd := exec.Command(p.program, args...)
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+p.logs, "XDG_CONFIG_HOME="+p.logs)
 	cmd.Stdout, cmd.Stderr = output, output
@@ -158,4 +155,61 @@ func (p *proxyServer) run(args ...string) {
 	for _, at := range []string{p.tls, p.plain, p.insecure} {
 		awaitListener(p, at, output.Name())
 	}
+}
+
+// Two replicas are replaced one after the other, behind each proxy as deploy configures it, while clients
+// go on. Each of 10,000 requests is served, and charged once.
+func TestUpgradeWithoutInterruption(t *testing.T) {
+	eachProxy(t, func(t *testing.T, kind proxyKind) {
+		database := pgtest.NeedDatabase(t)
+		resolver := contract.Serve(t)
+		var at [2]string
+		var replicas [2]*process
+		launchAgain := func(n int) {
+			replicas[n] = launchOn(t, database, nil, "--listen", at[n], "--dns", resolver, "--drain", "5s")
+			replicas[n].awaitStatus(t, http.StatusOK, "/readyz", "", "")
+		}
+		for n := range at {
+			at[n] = must(origintest.FreeAddress())(t)
+			launchAgain(n)
+		}
+		key := replicas[0].newKey(t)
+		p := kind.start(t, at[:]...)
+		front := &instance{hostPort: p.plain}
+
+		var replaced atomic.Bool
+		var sent, points, slow atomic.Int64
+		var clients errgroup.Group
+		for n := range 8 {
+			method, path, body, cost := "GET", "/v1/email/jane@mail.example", "", int64(1)
+			if n == 0 {
+				method, path, body, cost = "POST", "/v1/emails", `{"emails":["a@mail.example","b@mail.example"]}`, 2
+			}
+			clients.Go(func() error {
+				for sent.Add(1) <= 10_000 || !replaced.Load() {
+					response, text, err := front.ask(method, path, key, body, nil)
+					switch {
+					case err != nil:
+						return err
+					case response.StatusCode == http.StatusOK && !strings.Contains(text, `"partial":true`):
+						points.Add(cost)
+					case response.StatusCode == http.StatusServiceUnavailable && (strings.Contains(text, "undecided") || strings.Contains(text, "The ledger")):
+						slow.Add(cost) // a machine on which a commit takes seconds: it may or may not be charged
+					default:
+						return fmt.Errorf("request %d: %s %s", sent.Load(), response.Status, text)
+					}
+				}
+				return nil
+			})
+		}
+		for n := range replicas {
+			require.NoError(t, replicas[n].Terminate(hung))
+			launchAgain(n)
+		}
+		replaced.Store(true)
+		require.NoError(t, clients.Wait())
+		require.NoError(t, replicas[0].Terminate(hung))
+		require.NoError(t, replicas[1].Terminate(hung))
+		require.InDelta(t, points.Load(), replicas[0].used(t), float64(slow.Load()))
+	})
 }

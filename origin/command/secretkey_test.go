@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,50 +25,28 @@ const (
 	otherKey = "0123456789abcdef0123456789abcdef-other"
 )
 
-// ledgerWithSecrets makes a database with an account that has an authenticator app and a
-// webhook, and returns their secrets.
 func ledgerWithSecrets(t *testing.T, database string) (app, hook string) {
 	app = withApp(t, database, "owner@example.com")
-	out, problem, exit := operator(t, "account", "webhook", "--account", "owner@example.com", "--set", "https://hooks.example.com/x", "--database", database)
-	require.Zero(t, exit, problem)
-	return app, regexp.MustCompile(`whsec_\S+`).FindString(out)
+	return app, lastWord((&shell{t, database}).must("account webhook --account owner@example.com --set https://hooks.example.com/x"))
 }
 
-// withApp makes an account with an authenticator app, and returns its secret.
 func withApp(t *testing.T, database, email string) (secret string) {
 	l := ledgertest.Open(t, database)
 	defer l.Close()
-	a, err := l.CreateAccount(t.Context(), email, book.Terms{})
-	require.NoError(t, err)
+	a := must(l.CreateAccount(t.Context(), email, book.Terms{}))(t)
 	users := identity.New(l)
 	require.NoError(t, users.SetPassword(t.Context(), identity.User{Account: a.ID, Email: a.Email}, "correct horse battery"))
-	u, err := users.User(t.Context(), a.ID)
+	secret, _, err := identity.NewTOTP(a.Email, "")
 	require.NoError(t, err)
-	secret, _, err = identity.NewTOTP(u.Email, "")
-	require.NoError(t, err)
-	code, err := totp.GenerateCode(secret, time.Now())
-	require.NoError(t, err)
-	_, err = users.SetTOTP(t.Context(), u, secret, code)
-	require.NoError(t, err)
+	code := must(totp.GenerateCode(secret, time.Now()))(t)
+	must(users.SetTOTP(t.Context(), must(users.User(t.Context(), a.ID))(t), secret, code))(t)
 	return secret
 }
 
-// secretsOf counts the secrets of a database by the ID of their key.
-func secretsOf(t *testing.T, database string) map[string]int64 {
-	l := ledgertest.Open(t, database)
-	defer l.Close()
-	counts, err := store.CountSecrets(t.Context(), l.Store())
-	require.NoError(t, err)
-	return counts
-}
+func sealer(t *testing.T, key string) *store.Sealer { return must(store.NewSealer(key))(t) }
 
-func idOf(t *testing.T, key string) string {
-	s, err := store.NewSealer(key)
-	require.NoError(t, err)
-	return s.IDs()[0]
-}
+func idOf(t *testing.T, key string) string { return sealer(t, key).IDs()[0] }
 
-// servedOn runs serve on a database until it has sealed what there is.
 func servedOn(t *testing.T, database string, flags ...string) {
 	t.Helper()
 	s := start(t, append([]string{"--dns", contract.Serve(t), "--database", database}, flags...)...)
@@ -80,7 +57,6 @@ func servedOn(t *testing.T, database string, flags ...string) {
 	}
 }
 
-// refusedOn runs serve on a database, which it refuses, and returns its error.
 func refusedOn(t *testing.T, database string, flags ...string) string {
 	t.Helper()
 	out, problem, code := operator(t, origintest.ServeArgs(t, database, append(flags, "--dns", contract.Serve(t))...)...)
@@ -95,10 +71,17 @@ func TestSecretKeyOfTheService(t *testing.T) {
 	t.Parallel()
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
 		ledgerWithSecrets(t, database)
+		requireSealed := func(key string, secrets int64) {
+			t.Helper()
+			l := ledgertest.Open(t, database)
+			defer l.Close()
+			counts := must(store.CountSecrets(t.Context(), l.Store()))(t)
+			require.Equal(t, map[string]int64{key: secrets}, counts)
+		}
 		servedOn(t, database)
-		require.Equal(t, map[string]int64{"": 2}, secretsOf(t, database), "without a key all works as before")
+		requireSealed("", 2) // without a key all works as before
 		servedOn(t, database, "--secret-key", oneKey)
-		require.Equal(t, map[string]int64{idOf(t, oneKey): 2}, secretsOf(t, database))
+		requireSealed(idOf(t, oneKey), 2)
 
 		for _, flags := range [][]string{nil, {"--secret-key", otherKey}} {
 			problem := refusedOn(t, database, flags...)
@@ -110,9 +93,9 @@ func TestSecretKeyOfTheService(t *testing.T) {
 			on.refused(webhook+does, "which is not given")
 		}
 		on.must(webhook + "--rotate --secret-key " + oneKey)
-		require.Equal(t, map[string]int64{idOf(t, oneKey): 3}, secretsOf(t, database), "the previous one is kept")
+		requireSealed(idOf(t, oneKey), 3) // the previous one is kept
 		servedOn(t, database, "--secret-key", otherKey+","+oneKey)
-		require.Equal(t, map[string]int64{idOf(t, otherKey): 3}, secretsOf(t, database))
+		requireSealed(idOf(t, otherKey), 3)
 		servedOn(t, database, "--secret-key-file", fileOf(t, "key", otherKey+"\n"))
 		require.Contains(t, refusedOn(t, database, "--secret-key", oneKey), idOf(t, otherKey))
 		on.must(webhook + "--remove") // the way out where the key is lost
@@ -174,11 +157,10 @@ func TestCopiesOfSealedSecrets(t *testing.T) {
 	for n := range 3 { // so few leave a page enough free space that nothing is moved there
 		secrets = append(secrets, withApp(t, database, fmt.Sprintf("%d@example.com", n)))
 	}
-	has := func(path string, want bool) {
+	has := func(path string, want bool) { // not even in the free space of a page
 		text := textOf(t, path)
-		for n, secret := range secrets {
-			require.Equal(t, want, strings.Contains(text, secret),
-				"%s: secret %d, which must not even be in the free space of a page", path, n)
+		for _, secret := range secrets {
+			require.Equal(t, want, strings.Contains(text, secret), path)
 		}
 	}
 	before, backup, export := directory+"/before.db", directory+"/backup.db", directory+"/export.ndjson"
@@ -202,14 +184,8 @@ func TestCopiesOfSealedSecrets(t *testing.T) {
 	imported := pgtest.NeedDatabase(t)
 	(&shell{t, imported}).must("import " + export)
 	l := ledgertest.Open(t, imported)
-	s, err := store.NewSealer(oneKey)
-	require.NoError(t, err)
-	users := identity.New(l).WithSealer(s)
-	a, err := l.AccountByEmail(t.Context(), "owner@example.com")
-	require.NoError(t, err)
-	u, err := users.User(t.Context(), a.ID)
-	require.NoError(t, err)
-	next, err := totp.GenerateCode(secret, time.Now().Add(30*time.Second))
-	require.NoError(t, err)
-	require.NoError(t, users.CheckCode(t.Context(), u, next))
+	users := identity.New(l).WithSealer(sealer(t, oneKey))
+	a := must(l.AccountByEmail(t.Context(), "owner@example.com"))(t)
+	next := must(totp.GenerateCode(secret, time.Now().Add(30*time.Second)))(t)
+	require.NoError(t, users.CheckCode(t.Context(), must(users.User(t.Context(), a.ID))(t), next))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -24,10 +25,9 @@ var neverResponded = map[string]string{
 // A surveyed service is one whose responses must be as openapi.json describes them.
 type surveyed struct {
 	*instance
-	survey *contract.Survey
+	survey *description.Survey
 }
 
-// send sends one request on its own connection and returns the status.
 func (s surveyed) send(t *testing.T, r origintest.Request) int {
 	t.Helper()
 	return s.sendText(t, r.Method, r.Target, r.Text(s.hostPort))
@@ -42,22 +42,16 @@ func (s surveyed) sendText(t *testing.T, method, target, text string) int {
 
 func (s surveyed) check(t *testing.T, method, target string, response *http.Response, body string) {
 	t.Helper()
-	require.NoError(t, s.survey.Check(contract.Reply{
+	require.NoError(t, s.survey.Check(description.Response{
 		Method: method, Target: target, Status: response.StatusCode, Header: response.Header, Body: []byte(body)}))
 }
 
-// pages gets what has no key.
-func (s surveyed) pages(t *testing.T) {
-	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/security.txt"} {
-		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			require.Equal(t, http.StatusOK, s.send(t, origintest.Request{Method: method, Target: path}), path)
-		}
-	}
-}
-
-// malformed sends every operation as HTTP that is not well-formed.
 func (s surveyed) malformed(t *testing.T) {
 	for _, r := range s.survey.Requests() {
+		below := http.StatusNotFound
+		if strings.HasPrefix(r.Target, "/v1/email/") { // an address may contain slashes
+			below = http.StatusMethodNotAllowed
+		}
 		line := r.Method + " " + r.Target + " HTTP/1.1\r\nHost: x\r\n"
 		for text, status := range map[string]int{
 			line + "X: \x01\r\n\r\n":                                          400,
@@ -66,36 +60,24 @@ func (s surveyed) malformed(t *testing.T) {
 			line + "Transfer-Encoding: odd\r\n\r\n":                           501,
 			r.Method + " " + r.Target + " HTTP/9.9\r\nHost: x\r\n\r\n":        505,
 			"TRACE " + r.Target + " HTTP/1.1\r\nHost: x\r\n\r\n":              405,
-			"TRACE " + r.Target + "/no/such/path HTTP/1.1\r\nHost: x\r\n\r\n": s.below(r.Target),
+			"TRACE " + r.Target + "/no/such/path HTTP/1.1\r\nHost: x\r\n\r\n": below,
 		} {
-			method, _, _ := strings.Cut(text, " ")
-			require.Equal(t, status, s.sendText(t, method, strings.Fields(text)[1], text), "%.80q", text)
+			words := strings.Fields(text)
+			require.Equal(t, status, s.sendText(t, words[0], words[1], text), "%.80q", text)
 		}
 	}
 }
 
-// below returns the status of another method below a path: the address may
-// contain slashes.
-func (s surveyed) below(path string) int {
-	if strings.HasPrefix(path, "/v1/email/") {
-		return http.StatusMethodNotAllowed
-	}
-	return http.StatusNotFound
-}
-
-// usage reads the usage of an account beyond its points and its rate, also with a key that has
-// a policy by default.
 func (s surveyed) usage(t *testing.T) {
 	key, account := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(2))
 	require.Equal(t, http.StatusOK, s.send(t, batchRequest(key, "jane@mail.example", "john@mail.example")))
 	read := origintest.Request{Method: http.MethodGet, Target: "/v1/usage", Header: []string{"X-API-Key: " + key}}
 	require.Equal(t, http.StatusOK, s.send(t, read))
-	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests }, hung, time.Millisecond)
+	await(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests })
 	read.Header = []string{"X-API-Key: " + s.policyKey(t, account, "strict", "{}")}
-	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusOK }, hung, time.Millisecond)
+	await(t, func() bool { return s.send(t, read) == http.StatusOK })
 }
 
-// overage returns terms with one point, which may be exceeded.
 func overage(rate book.Limit) book.Terms {
 	allowed := true
 	return book.Terms{Rate: &rate, Points: ledgertest.Limit(1), Overage: &allowed}
@@ -141,9 +123,13 @@ func batchRequest(key string, emails ...string) origintest.Request {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s",
-		"--security-txt", origintest.SecurityTxt(t)), contract.NewSurvey(t, "")}
-	t.Run("cases", func(t *testing.T) { contract.Run(t, contract.Cases(t), s.hostPort, s.ledger, s.survey) })
-	t.Run("pages", s.pages)
+		"--security-txt", origintest.SecurityTxt(t)), description.New(t)}
+	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger, s.survey) })
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/security.txt"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			require.Equal(t, http.StatusOK, s.send(t, origintest.Request{Method: method, Target: path}), path)
+		}
+	}
 	t.Run("malformed", s.malformed)
 	t.Run("usage", s.usage)
 	slow := []string{"--dns", contract.Serve(t), "--dns-timeout", "1s"} // and nothing in its cache
@@ -155,11 +141,11 @@ func TestContract(t *testing.T) {
 	require.NotContains(t, log, "ask_", "the log contains a key")
 }
 
-// TestEdgeDescription compares responses to workers with openapi-edge.json.
+// Responses to workers are as openapi-edge.json describes them.
 func TestEdgeDescription(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
-		contract.NewSurvey(t, "../api/openapi-edge.json")}
+		description.NewFile(t, "../api/openapi-edge.json")}
 	key := s.newKey(t)
 	beyond, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
 	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test",
@@ -169,14 +155,13 @@ func TestEdgeDescription(t *testing.T) {
 	require.NoError(t, err)
 	strict := s.policyKey(t, account, "strict", "{}")
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
-	const brief = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
 	for _, c := range []struct {
 		key, body string
 		status    int
 		header    string
 	}{
 		{key, ask, 200, ""},
-		{page, brief, 204, "Origin: https://shop.example"},
+		{page, strings.Replace(ask, `1,`, `1,"brief":true,`, 1), 204, "Origin: https://shop.example"},
 		{beyond, `{"operation":"batch","points":2,"domains":[{"name":"silent.example","addresses":2}]}`, 200, ""},
 		{key, `{"operation":"single","points":2}`, 400, ""},
 		{key, `{"operation":"batch","points":65}`, 400, ""},
@@ -192,17 +177,13 @@ func TestEdgeDescription(t *testing.T) {
 		{strict, "its body is not read", 204, ""},
 		{strict, `{"operation":"single","points":0}`, 204, ""},
 	} {
-		require.Equal(t, c.status, s.send(t, edgeRequest(c.key, c.body, c.header)), c.body)
+		r := origintest.Request{Method: http.MethodPost, Target: "/v1/edge/admit", Body: c.body,
+			Header: withHeader(c.header, "X-API-Key: "+c.key, "Content-Type: application/json",
+				"X-Edge-Secret: "+origintest.EdgeSecret)}
+		require.Equal(t, c.status, s.send(t, r), c.body)
 	}
 	t.Run("malformed", s.malformed)
 	s.survey.RequireComplete(t, neverResponded)
-}
-
-// edgeRequest returns a worker's request. header replaces one of the usual ones.
-func edgeRequest(key, body, header string) origintest.Request {
-	return origintest.Request{Method: http.MethodPost, Target: "/v1/edge/admit", Body: body,
-		Header: withHeader(header, "X-API-Key: "+key, "Content-Type: application/json",
-			"X-Edge-Secret: "+origintest.EdgeSecret)}
 }
 
 // withHeader returns header lines, of which header replaces that of its name if there is one,
@@ -215,12 +196,20 @@ func withHeader(header string, usual ...string) []string {
 	return append(slices.DeleteFunc(usual, func(line string) bool { return strings.HasPrefix(line, name+":") }), header)
 }
 
-// TestHookDescription compares responses to sign-up systems with openapi-hooks.json.
+// Responses to sign-up systems are as openapi-hooks.json describes them.
 func TestHookDescription(t *testing.T) {
 	t.Parallel()
 	file := hooksFile(t, anyObject{"rate": 1}, anyObject{"name": "auth", "format": "supabase"})
-	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), contract.NewSurvey(t, "../api/openapi-hooks.json")}
+	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), description.NewFile(t, "../api/openapi-hooks.json")}
 	s.newKey(t)
+	send := func(hook, id, body, header string) int {
+		var lines []string
+		for name, values := range signed(t, hookSecret, id, time.Now(), body) {
+			lines = append(lines, name+": "+values[0])
+		}
+		return s.send(t, origintest.Request{Method: http.MethodPost, Target: "/v1/hooks/" + hook, Body: body,
+			Header: withHeader(header, lines...)})
+	}
 	const email = `{"email":"jane@mail.example"}`
 	uuid := "8b34dcdd-9df1-4c10-850a-b3277c653040"
 	for _, c := range []struct {
@@ -239,11 +228,10 @@ func TestHookDescription(t *testing.T) {
 		{"signup", "msg_1", email, 200, ""},
 		{"signup", "msg_2", `{"email":"jane..doe@mail.example"}`, 200, ""},
 	} {
-		require.Equal(t, c.status, s.send(t, hookRequest(t, c.hook, c.id, c.body, c.header)), c)
+		require.Equal(t, c.status, send(c.hook, c.id, c.body, c.header), c)
 	}
-	signUp := func(n int) int { return s.send(t, hookRequest(t, "signup", fmt.Sprint("msg_", n), email, "")) }
 	// one a second, which a slow machine does not exceed at once
-	for n := 3; signUp(n) != http.StatusTooManyRequests; n++ {
+	for n := 3; send("signup", fmt.Sprint("msg_", n), email, "") != http.StatusTooManyRequests; n++ {
 		require.Less(t, n, 1000)
 	}
 	t.Run("malformed", s.malformed)
@@ -251,14 +239,4 @@ func TestHookDescription(t *testing.T) {
 		surveyed{start(t, "--hooks", file, "--max-connections", "1"), s.survey}.crowded(t)
 	})
 	s.survey.RequireComplete(t, neverResponded)
-}
-
-// hookRequest returns a signed call. header replaces one of the usual ones.
-func hookRequest(t *testing.T, hook, id, body, header string) origintest.Request {
-	t.Helper()
-	var lines []string
-	for name, values := range signed(t, hookSecret, id, time.Now(), body) {
-		lines = append(lines, name+": "+values[0])
-	}
-	return origintest.Request{Method: http.MethodPost, Target: "/v1/hooks/" + hook, Body: body, Header: withHeader(header, lines...)}
 }

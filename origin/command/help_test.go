@@ -1,9 +1,11 @@
 package command
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +13,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 func model(t *testing.T) *kong.Kong {
@@ -21,18 +24,8 @@ func model(t *testing.T) *kong.Kong {
 	return parser
 }
 
-// eachCommand calls visit for every command that has no commands.
-func eachCommand(n *kong.Node, visit func(*kong.Node)) {
-	if len(n.Children) == 0 {
-		visit(n)
-	}
-	for _, child := range n.Children {
-		eachCommand(child, visit)
-	}
-}
+func commands(t *testing.T) []*kong.Node { return model(t).Model.Leaves(false) }
 
-// arguments returns the words of an example after the program's name, up to a pipe
-// or a redirection.
 func arguments(t *testing.T, e commandExample) []string {
 	words := strings.Fields(e.line)
 	require.Equal(t, "addrspec", words[0], e.line)
@@ -43,7 +36,6 @@ func arguments(t *testing.T, e commandExample) []string {
 	return words[1:]
 }
 
-// exampleDirectory makes a directory with the files of the examples the current one.
 func exampleDirectory(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -66,28 +58,26 @@ func exampleDirectory(t *testing.T) {
 func TestEveryCommandHasExamples(t *testing.T) {
 	exampleDirectory(t)
 	known := []string{""}
-	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+	for _, n := range commands(t) {
 		path := n.Path()
 		known = append(known, path)
-		require.NotEmpty(t, commandExamples[path], "%s has no example in examples.go", path)
+		require.NotEmpty(t, commandExamples[path], "%s has no example in help.go", path)
 		out, err, code := operator(t, append(strings.Fields(path), "--help")...)
 		require.Zero(t, code, err)
 		require.NotContains(t, out, "%%", path)
 		for _, e := range commandExamples[path] {
 			require.Contains(t, out, "\n  "+e.line+"\n", path)
-			if path != "help" { // it prints
+			require.True(t, strings.HasPrefix(e.line, "addrspec "+path), e.line)
+		}
+	}
+	for path, examples := range commandExamples {
+		require.Contains(t, known, path, "examples of no command")
+		for _, e := range examples {
+			if !strings.HasPrefix(e.line, "addrspec help") { // it prints
 				_, err := model(t).Parse(arguments(t, e))
 				require.NoError(t, err, e.line)
 			}
-			require.True(t, strings.HasPrefix(e.line, "addrspec "+path), e.line)
 		}
-	})
-	for path := range commandExamples {
-		require.Contains(t, known, path, "examples of no command")
-	}
-	for _, e := range commandExamples[""][:2] {
-		_, err := model(t).Parse(arguments(t, e))
-		require.NoError(t, err, e.line)
 	}
 }
 
@@ -103,10 +93,9 @@ func TestExamplesOfOperatorsRun(t *testing.T) {
 			if strings.Contains(e.line, "lists.blob") {
 				continue // there is none
 			}
-			var out, err strings.Builder
-			code := run(t.Context(), arguments(t, e), streams{strings.NewReader("jane@example.org\n"), &out, &err})
-			require.Zero(t, code, "%s: %s", e.line, &err)
-			require.NotEmpty(t, out.String(), e.line)
+			out, problem, code := runOn(t.Context(), strings.NewReader("jane@example.org\n"), arguments(t, e)...)
+			require.Zero(t, code, "%s: %s", e.line, problem)
+			require.NotEmpty(t, out, e.line)
 		}
 	}
 }
@@ -131,14 +120,12 @@ func TestWithoutACommand(t *testing.T) {
 
 func TestHelpOfACommand(t *testing.T) {
 	t.Parallel()
-	asked, _, code := operator(t, "help", "key", "create")
-	require.Zero(t, code)
-	flag, _, _ := operator(t, "key", "create", "--help")
-	require.Equal(t, flag, asked)
-	all, _, code := operator(t, "help")
-	require.Zero(t, code)
-	flag, _, _ = operator(t, "--help")
-	require.Equal(t, flag, all)
+	for _, command := range []string{"key create", ""} {
+		asked, _, code := operator(t, append([]string{"help"}, strings.Fields(command)...)...)
+		require.Zero(t, code)
+		flag, _, _ := operator(t, append(strings.Fields(command), "--help")...)
+		require.Equal(t, flag, asked)
+	}
 	_, err, code := operator(t, "help", "key", "crate")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, `did you mean "create"`)
@@ -147,14 +134,14 @@ func TestHelpOfACommand(t *testing.T) {
 // All flags of serve but --help and --version are in a group.
 func TestServeGroupsItsFlags(t *testing.T) {
 	t.Parallel()
-	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+	for _, n := range commands(t) {
 		for _, f := range n.Flags {
 			if n.Name == "serve" && f.Name != "help" {
 				require.NotNil(t, f.Group, "--%s", f.Name)
 				require.Contains(t, flagGroups, f.Group.Title, "--%s", f.Name)
 			}
 		}
-	})
+	}
 }
 
 func TestHelpFollowsTheTerminal(t *testing.T) {
@@ -173,6 +160,14 @@ func TestHelpFollowsTheTerminal(t *testing.T) {
 		require.GreaterOrEqual(t, longest, c.least, c.columns)
 		require.LessOrEqual(t, longest, c.widest, c.columns)
 	}
+}
+
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	on, release := &shell{TB: t}, service.Version()
+	require.Contains(t, on.must("--version"), release)
+	require.Regexp(t, "^"+regexp.QuoteMeta(release)+`\nengine \S+\nlists \S+\nmodel \S+\nunicode \d+\.0\.0\n$`,
+		on.must("version --cache-dir "+moduletest.CacheDir()))
 }
 
 // The hint names the command whose help explains it.
@@ -195,33 +190,22 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
-// rendered returns the man page as a terminal shows it. groff must have no warning.
-func rendered(t *testing.T) string {
-	t.Helper()
-	if _, err := exec.LookPath("groff"); err != nil {
-		t.Skip("groff is not installed: apt-get install groff")
-	}
+// The man page has every command, flag and example, and what a man page should have. groff shows it
+// without a warning.
+func TestManPage(t *testing.T) {
+	t.Parallel()
 	page, problem, code := operator(t, "man")
 	require.Zero(t, code, problem)
 	var warnings strings.Builder
-	cmd := exec.Command("groff", "-man", "-Tutf8", "-ww", "-P-cbou")
+	cmd := exec.Command(moduletest.Tool(t, "groff"), "-man", "-Tutf8", "-ww", "-P-cbou")
 	cmd.Stdin, cmd.Stderr = strings.NewReader(page), &warnings
-	text, err := cmd.Output()
-	require.NoError(t, err)
+	text := must(cmd.Output())(t)
 	require.Empty(t, warnings.String())
-	return string(text)
-}
-
-// The man page has every command, flag and example, and what a man page should have.
-func TestManPage(t *testing.T) {
-	t.Parallel()
-	text := rendered(t)
-	joined := strings.NewReplacer("\u2010\n", "-", "\u2212", "-").Replace(text)
-	words := strings.Join(strings.Fields(joined), " ")
+	words := strings.Join(strings.Fields(strings.NewReplacer("\u2010\n", "-", "\u2212", "-").Replace(string(text))), " ")
 	for _, section := range strings.Split("NAME,SYNOPSIS,DESCRIPTION,COMMANDS,EXIT STATUS,ENVIRONMENT,FILES,EXAMPLES", ",") {
-		require.Contains(t, text, "\n"+section+"\n")
+		require.Contains(t, string(text), "\n"+section+"\n")
 	}
-	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+	for _, n := range commands(t) {
 		require.Contains(t, words, "addrspec "+n.Path())
 		for _, f := range n.Flags {
 			if f.Tag.Negatable == "" && !f.Hidden {
@@ -231,7 +215,7 @@ func TestManPage(t *testing.T) {
 		for _, e := range commandExamples[n.Path()] {
 			require.Contains(t, words, e.line)
 		}
-	})
+	}
 }
 
 // Only the commands whose purpose it is make a database. Every other command leaves no file
@@ -239,32 +223,111 @@ func TestManPage(t *testing.T) {
 func TestOnlyServeAndAccountCreateMakeADatabase(t *testing.T) {
 	exampleDirectory(t)
 	tried := 0
-	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+	for _, n := range commands(t) {
 		path := n.Path()
 		has := slices.ContainsFunc(n.Flags, func(f *kong.Flag) bool { return f.Name == "database" })
 		if !has || slices.Contains([]string{"serve", "account create", "restore", "import"}, path) {
-			return
+			continue
 		}
 		tried++
 		directory := t.TempDir()
 		database := filepath.Join(directory, "sub", "a.db")
-		args := append(arguments(t, commandExamples[path][0]), "--database", "sqlite:"+database)
-		out, problem, code := operator(t, args...)
+		out, problem, code := operator(t, append(arguments(t, commandExamples[path][0]), "--database", "sqlite:"+database)...)
 		require.Equal(t, 1, code, "%s: %s%s", path, out, problem)
 		require.Regexp(t, "there is no (ledger|such file)", out+problem)
 		require.Contains(t, out+problem, database)
-		left, err := os.ReadDir(directory)
-		require.NoError(t, err)
+		left := must(os.ReadDir(directory))(t)
 		require.Empty(t, left)
-	})
+	}
 	require.Greater(t, tried, 15)
 }
 
-func emptyLedger(t *testing.T) string {
+func shellDirectory(t *testing.T) (directory string) {
 	t.Helper()
-	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
-	l, err := ledger.Open(t.Context(), url)
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return url
+	directory = t.TempDir()
+	require.NoError(t, os.Symlink(os.Args[0], filepath.Join(directory, "addrspec")))
+	for _, name := range []string{"plans file.json", "platform.txt", "$(touch danger)"} {
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), nil, 0o600))
+	}
+	return directory
+}
+
+// inShell runs a script in a shell, or skips the test where it is missing.
+func inShell(t *testing.T, directory string, command ...string) string {
+	t.Helper()
+	cmd := exec.Command(moduletest.Tool(t, command[0]), command[1:]...)
+	cmd.Dir = directory
+	cmd.Env = append(os.Environ(), programVariable+"=1", "PATH="+directory+":"+os.Getenv("PATH"), "HOME="+directory)
+	cmd.Stderr = logIfFailed(t)
+	out := must(cmd.Output())(t)
+	return string(out)
+}
+
+// completions have one of each kind: a command, a command below another, a flag, a value, a file,
+// and what nobody can complete, as a line that ends where a person types Tab, and the words that must
+// then be proposed. Package complete tests the rest.
+var completions = map[string]string{
+	"addrspec acc":            "account",
+	"addrspec key r":          "revoke\nrotate",
+	"addrspec serve --dns-t":  "--dns-timeout",
+	"addrspec usage --to ":    "csv\nndjson\ntable",
+	"addrspec plan load plat": "platform.txt",
+	"addrspec nonsense here ": "",
+}
+
+func TestCompletionInBash(t *testing.T) {
+	t.Parallel()
+	directory, lines := shellDirectory(t), map[string]string{"addrspec usage --to=c": "csv", "addrspec version $(touch": "",
+		"addrspec plan load $(to": "$(touch danger)"}
+	maps.Copy(lines, completions)
+	for line, want := range lines {
+		// bash sets these variables; "=" is a word of its own in COMP_WORDS.
+		out := inShell(t, directory, "bash", "-c", `source <(addrspec completion bash); compopt() { :; }
+			COMP_WORDS=(); for word in $1; do case $word in --*=*) COMP_WORDS+=("${word%%=*}" = "${word#*=}");; *) COMP_WORDS+=("$word");; esac; done
+			[[ $1 == *" " ]] && COMP_WORDS+=("")
+			COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )); _addrspec addrspec
+			(( ${#COMPREPLY[@]} )) && printf '%s\n' "${COMPREPLY[@]}" | sort || true`, "bash", line)
+		require.Equal(t, want, strings.TrimSpace(out), line)
+	}
+	require.NoFileExists(t, filepath.Join(directory, "danger"), "a file's name was run as a command")
+}
+
+func TestCompletionInFish(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
+	directory := shellDirectory(t)
+	for line, want := range completions {
+		out := inShell(t, directory, "fish", "--no-config", "-c", `addrspec completion fish | source; complete -C $argv[1] | sort`, line)
+		require.Equal(t, want, strings.TrimSpace(regexp.MustCompile("\t.*").ReplaceAllString(out, "")), line)
+	}
+}
+
+// zsh completes only at a terminal: its module zpty gives it one. The script works
+// both from a start-up file and as the function _addrspec of a directory in $fpath.
+func TestCompletionInZsh(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
+	directory := shellDirectory(t)
+	for line, want := range completions {
+		for _, setUp := range []string{`compinit -u -d $HOME/.zcompdump; source <(addrspec completion zsh)`,
+			`mkdir -p f; addrspec completion zsh > f/_addrspec; fpath=($PWD/f $fpath); compinit -u -d $HOME/.zcompdump2`} {
+			out := inShell(t, directory, "zsh", "-f", "-c", `
+				zmodload zsh/zpty
+				zpty shell "COLUMNS=300 zsh -f -i"
+				zpty -w shell "PS1=; stty -echo; autoload -U compinit; $2"
+				zpty -w shell 'compadd() { builtin compadd -A found "$@"; builtin compadd "$@"; for word in $found; do print -r -- "FOUND<$word>"; done }'
+				zpty -w shell 'finish() { print "FINISHED"; zle kill-whole-line }; zle -N finish; bindkey "^X" finish; print RE""ADY'
+				while zpty -r shell line '*READY*'; do break; done
+				zpty -w -n shell "$1"$'\t'$'\x18'
+				zpty -r shell line '*FINISHED*'
+				print -r -- "$line"
+				zpty -d shell`, "zsh", line, setUp)
+			var words []string
+			for _, found := range regexp.MustCompile(`FOUND<([^>]*)>`).FindAllStringSubmatch(out, -1) {
+				words = append(words, found[1])
+			}
+			slices.Sort(words)
+			require.Equal(t, want, strings.Join(slices.Compact(words), "\n"), "%s: %q", line, out)
+		}
+	}
 }
