@@ -17,7 +17,6 @@ import (
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// accountCmd has the commands for accounts.
 type accountCmd struct {
 	Create  accountCreateCmd  `cmd:"" help:"Create an account on a plan, optionally with limits of its own."`
 	List    accountListCmd    `cmd:"" help:"List accounts with their terms and the points used this month."`
@@ -47,7 +46,6 @@ type accountCreateCmd struct {
 	Account string `required:"" aliases:"email" env:"ADDRSPEC_ACCOUNT,ADDRSPEC_EMAIL" placeholder:"E" help:"The owner's email, which names the account in every command (also accepted as --email)."`
 }
 
-// Run creates the account and prints its terms.
 func (c *accountCreateCmd) Run(ctx context.Context, std streams) error {
 	return c.WithNewLedger(ctx, func(l *ledger.Ledger) error {
 		a, err := l.CreateAccount(ctx, c.Account, book.Terms(c.terms))
@@ -65,7 +63,6 @@ type accountListCmd struct {
 	Search string `placeholder:"TEXT" help:"List only accounts with this text in their email."`
 }
 
-// Run lists all accounts.
 func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.WithLedger(ctx, func(l *ledger.Ledger) error {
 		var rows [][]any
@@ -95,14 +92,12 @@ type accountChangeCmd struct {
 	Operator *bool `negatable:"" help:"Give or take the right to manage all accounts in the dashboard. By itself it leaves the terms as they are."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (accountChangeCmd) Help() string {
 	return `Terms that are not given remain. With --plan they are the new plan's, except those
 given beside it: --plan with the present plan removes the account's own limits.
 --points without --overage is a hard limit.`
 }
 
-// Run changes the account.
 func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	if c.terms == (terms{}) && c.Operator == nil {
 		return service.UsageError{Err: errors.New("nothing to change: give --plan, --points, --rate, --overage, " +
@@ -143,7 +138,6 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// limitWords returns a limit with the noun for it.
 func limitWords(l book.Limit, one string) string {
 	if l == book.Unlimited {
 		return "unlimited " + one + "s"
@@ -151,7 +145,6 @@ func limitWords(l book.Limit, one string) string {
 	return words.Count(l, one)
 }
 
-// describeTerms returns the terms in force as text.
 func describeTerms(a book.Account) string {
 	text := fmt.Sprintf("plan %s, %s/s, %s a month", a.Plan, limitWords(a.Rate, "request"), limitWords(a.Points, "point"))
 	switch {
@@ -163,13 +156,11 @@ func describeTerms(a book.Account) string {
 	return text + ", a hard limit"
 }
 
-// accountFlag names the account of a command.
 type accountFlag struct {
 	service.DatabaseFlag
 	Account string `required:"" placeholder:"E" help:"The account's email."`
 }
 
-// withAccount calls do with the open ledger and the account.
 func (o *accountFlag) withAccount(ctx context.Context, do func(*ledger.Ledger, book.Account) error) error {
 	return o.WithLedger(ctx, func(l *ledger.Ledger) error {
 		a, err := accountOf(ctx, l, o.Account)
@@ -192,7 +183,6 @@ func (o *accountFlag) apply(ctx context.Context, std streams,
 	})
 }
 
-// accountOf returns the account with this email.
 func accountOf(ctx context.Context, l *ledger.Ledger, email string) (book.Account, error) {
 	a, err := l.AccountByEmail(ctx, email)
 	if errors.Is(err, book.ErrNoAccount) {
@@ -203,7 +193,6 @@ func accountOf(ctx context.Context, l *ledger.Ledger, email string) (book.Accoun
 
 type accountSuspendCmd struct{ accountFlag }
 
-// Run suspends the account.
 func (c *accountSuspendCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		return fmt.Sprintf("account %d suspended: requests that begin now get 401", a.ID), l.SuspendAccount(ctx, a.ID)
@@ -212,7 +201,6 @@ func (c *accountSuspendCmd) Run(ctx context.Context, std streams) error {
 
 type accountResumeCmd struct{ accountFlag }
 
-// Run ends the suspension.
 func (c *accountResumeCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		return fmt.Sprintf("account %d resumed: its keys are valid again", a.ID), l.ResumeAccount(ctx, a.ID)
@@ -224,7 +212,6 @@ type accountDeleteCmd struct {
 	Yes bool `help:"Do not ask for the email again."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (accountDeleteCmd) Help() string {
 	return `Deletes the account with its keys, policies, usage history, audit log, stored responses,
 the person who signs in and the webhook. It cannot be undone. The service may keep
@@ -232,7 +219,6 @@ running: requests that begin afterwards get 401. If the command is interrupted,
 the account remains suspended, without valid keys; run it again.`
 }
 
-// Run deletes the account after the email was typed again.
 func (c *accountDeleteCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		if !c.Yes {
@@ -296,7 +282,6 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 
 type accountSignOutCmd struct{ accountFlag }
 
-// Run ends all sessions of the owner.
 func (c *accountSignOutCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		return fmt.Sprintf("account %d signed out everywhere", a.ID), identity.New(l).EndSessions(ctx, a.ID, 0)
@@ -308,7 +293,6 @@ type accountLogCmd struct {
 	tableFlag
 }
 
-// Run lists the audit log, newest first.
 func (c *accountLogCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		const all = 1 << 20 // because the ledger keeps 100 lines of each action

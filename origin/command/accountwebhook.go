@@ -26,7 +26,6 @@ type accountWebhookCmd struct {
 	Remove bool   `xor:"what" help:"Remove the webhook. Messages that wait are not sent."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (accountWebhookCmd) Help() string {
 	return `When the points that an account has used in a month reach 80 % and 100 % of its
 limit, its webhook gets one message for each, signed as Standard Webhooks describes
@@ -80,7 +79,6 @@ func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// show prints the webhook and its latest messages.
 func (c *accountWebhookCmd) show(ctx context.Context, std streams, s *webhook.Sender, account int64) error {
 	hook, err := s.Get(ctx, account)
 	if err != nil {

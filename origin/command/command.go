@@ -175,10 +175,8 @@ func unknownVariables(app *kong.Application, hooks string) string {
 	return strings.Join(unknown, " ")
 }
 
-// checkCmd checks addresses without an account.
 type checkCmd struct{ check.Command }
 
-// Run checks the addresses.
 func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	return c.Command.Run(ctx, check.Streams{In: std.in, Out: std.out, Err: std.err})
 }
@@ -209,16 +207,6 @@ type versionCmd struct {
 	To string `enum:"text,json" default:"text" help:"Output format: text or json (one object)."`
 }
 
-// shownVersions are what --to json prints.
-type shownVersions struct {
-	Release string `json:"release"`
-	Go      string `json:"go"`
-	Engine  string `json:"engine"`
-	Lists   string `json:"lists"`
-	Model   string `json:"model"`
-	Unicode string `json:"unicode,omitempty"` // left out with --module, which does not name it
-}
-
 // Run prints a line for each version, of the lists of --lists if it is given. The
 // first line is that of --version.
 func (c *versionCmd) Run(ctx context.Context, std streams) error {
@@ -228,7 +216,14 @@ func (c *versionCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
 	info := engine.View().Info()
-	v := shownVersions{Release: service.Release, Go: runtime.Version(), Engine: info.Engine, Lists: info.Lists, Model: info.Model}
+	v := struct {
+		Release string `json:"release"`
+		Go      string `json:"go"`
+		Engine  string `json:"engine"`
+		Lists   string `json:"lists"`
+		Model   string `json:"model"`
+		Unicode string `json:"unicode,omitempty"` // left out with --module, which does not name it
+	}{Release: service.Release, Go: runtime.Version(), Engine: info.Engine, Lists: info.Lists, Model: info.Model}
 	if c.Module == "" {
 		v.Unicode = idna.UnicodeVersion
 	}

@@ -22,19 +22,16 @@ import (
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// backupCmd copies an SQLite ledger.
 type backupCmd struct {
 	service.DatabaseFlag
 	forceFlag
 	File string `arg:"" help:"The file to write. It must not exist, unless --force is given."`
 }
 
-// forceFlag lets a command replace the file that it writes.
 type forceFlag struct {
 	Force bool `env:"-" help:"Replace the file if it exists."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (backupCmd) Help() string {
 	return `Copies one moment of the ledger's SQLite database while the service runs, checks the
 copy and then puts it at FILE. It has mode 0600, because it contains emails, hashes of
@@ -44,7 +41,6 @@ if serve has a --secret-key; keep that key apart, because it is not in the copy.
 For PostgreSQL use pg_dump. origin/deploy/backup.md has both by cron and systemd.`
 }
 
-// Run makes the backup and prints what it contains.
 func (c *backupCmd) Run(ctx context.Context, std streams) error {
 	path, err := c.SQLitePath("back up", "pg_dump --format=custom --file=FILE '%s'")
 	if err != nil {
@@ -71,7 +67,6 @@ func describeSummary(s archive.Summary) string {
 		words.Count(s.Keys, "key"), last, sealed)
 }
 
-// restoreCmd puts a backup in the ledger's place.
 type restoreCmd struct {
 	service.DatabaseFlag
 	service.SecretKeyFlags
@@ -92,7 +87,6 @@ const restoreLoss = `What was done after the backup is lost:
 Sessions and one-time links are removed unless --keep-sessions is given: people sign in
 again, and unused links are made again.`
 
-// Help returns the text that --help prints after the flags' summary.
 func (restoreCmd) Help() string {
 	return `Checks the backup and puts a copy of it at the path of --database. Stop the service
 first: restore refuses to replace a database that a process has open. If secrets are
@@ -107,7 +101,6 @@ sealed, it prints the ID of the key that serve needs.
 For PostgreSQL use pg_restore.`
 }
 
-// Run restores the backup and prints what it contains and what is lost.
 func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 	path, err := c.SQLitePath("restore", "pg_restore --clean --if-exists --no-owner --dbname='%s' FILE")
 	if err != nil {
@@ -139,14 +132,12 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-// exportCmd writes a ledger as text that either database can read.
 type exportCmd struct {
 	service.DatabaseFlag
 	forceFlag
 	File string `arg:"" help:"The file to write, compressed if its name ends in .gz; - for standard output."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (exportCmd) Help() string {
 	return `Writes one moment of the whole ledger, while the service runs, as JSON lines that
 'addrspec import' reads into SQLite or PostgreSQL. The last line has a checksum.
@@ -157,7 +148,6 @@ authenticator apps and webhooks. Keys, passwords, recovery codes, sessions and o
 links are hashes, and responses stored for Idempotency-Keys are encrypted under them.`
 }
 
-// Run exports the ledger and prints what was written.
 func (c *exportCmd) Run(ctx context.Context, std streams) error {
 	out, finish := std.out, func() error { return nil }
 	switch {
@@ -200,14 +190,12 @@ func describeCounts(counts archive.Counts) string {
 		words.Count(counts["usage"], "day"))
 }
 
-// importCmd reads an export into an empty ledger.
 type importCmd struct {
 	service.DatabaseFlag
 	service.ModuleFlags
 	File string `arg:"" help:"The export, compressed or not; - for standard input."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (importCmd) Help() string {
 	return `Reads what 'addrspec export' wrote into a new database, or into a ledger that has no
 account, whose plans are replaced. An import that fails or is killed can be repeated,
@@ -220,7 +208,6 @@ Stop the service before the export, and let only one of the two ledgers serve: e
 counts points by itself.`
 }
 
-// Run imports the ledger and prints what was read.
 func (c *importCmd) Run(ctx context.Context, std streams) error {
 	in := std.in
 	if c.File != "-" {

@@ -54,7 +54,6 @@ type doctorCmd struct {
 	engine  func() (*host.Engine, error) // starts the module once; it ends with the process
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (doctorCmd) Help() string {
 	return `Each line is a part of the deployment: ok, ADVICE (to be done soon) or WRONG, with
 what to do. The exit code is 0, or 1 if something is wrong. Nothing is changed. Run
@@ -153,7 +152,6 @@ func optionalURL(flag, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// environment looks for misspelt variables.
 func (c *doctorCmd) environment(context.Context) (string, error) {
 	if c.unknown != "" {
 		return "", doctor.Advise("no flag has %s, so serve ignores them: correct their names; those that Kubernetes sets for "+
@@ -162,7 +160,6 @@ func (c *doctorCmd) environment(context.Context) (string, error) {
 	return "every ADDRSPEC_ variable is that of a flag", nil
 }
 
-// database opens the ledger as it is and looks at its state.
 func (c *doctorCmd) database(ctx context.Context) (detail string, err error) {
 	err = c.WithLedger(ctx, func(l *ledger.Ledger) error {
 		start := time.Now()
@@ -186,7 +183,6 @@ func (c *doctorCmd) database(ctx context.Context) (detail string, err error) {
 	return detail, err
 }
 
-// secrets looks at whether the secrets in the database are sealed, and with which key.
 func (c *doctorCmd) secrets(ctx context.Context) (string, error) {
 	sealer, err := c.Sealer()
 	if err != nil {
@@ -221,7 +217,6 @@ func (c *doctorCmd) secrets(ctx context.Context) (string, error) {
 	}
 }
 
-// module checks an address with the module.
 func (c *doctorCmd) module(ctx context.Context) (string, error) {
 	engine, err := c.engine()
 	if err != nil {
@@ -234,7 +229,6 @@ func (c *doctorCmd) module(ctx context.Context) (string, error) {
 	return fmt.Sprintf("engine %s, model %s", engine.View().Info().Engine, engine.View().Info().Model), err
 }
 
-// versions returns the versions of module and lists.
 func (c *doctorCmd) versions() (host.Info, error) {
 	engine, err := c.engine()
 	if err != nil {
@@ -271,7 +265,6 @@ func (c *doctorCmd) lists(context.Context) (string, error) {
 	return detail + ", signed, valid for " + words.Days(release.Expires.Sub(now)), nil
 }
 
-// hooks validates the file of --hooks, if there is one, and looks for the accounts that pay.
 func (c *doctorCmd) hooks(ctx context.Context) (string, error) {
 	if c.Hooks == "" {
 		return "", nil
@@ -288,7 +281,6 @@ func (c *doctorCmd) hooks(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d valid, and their accounts exist", len(set.Hooks())), err
 }
 
-// feed checks the feed of --lists-url, if there is one.
 func (c *doctorCmd) feed(ctx context.Context) (string, error) {
 	if c.ListsURL == "" {
 		return "", nil

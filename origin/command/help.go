@@ -76,23 +76,19 @@ func printHelp(options kong.HelpOptions, c *kong.Context) error {
 	return err
 }
 
-// helpCmd prints the help of a command.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command, such as key create."`
 }
 
-// Run prints what COMMAND --help prints.
 func (c *helpCmd) Run(k *kong.Context) error {
 	_, err := k.Parse(append(c.Command, "--help"))
 	return service.UsageError{Err: err} // --help without an error does not return
 }
 
-// completionCmd prints the script of a shell.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run prints the script.
 func (c *completionCmd) Run(std streams) error {
 	script, err := complete.Scripts.ReadFile("addrspec." + c.Shell)
 	if err != nil {

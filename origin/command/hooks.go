@@ -14,7 +14,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// hooksCmd has the commands for sign-up hooks.
 type hooksCmd struct {
 	Check hooksCheckCmd `cmd:"" help:"Validate a file of sign-up hooks, and try an address against their policies."`
 }
@@ -32,7 +31,6 @@ type hooksCheckCmd struct {
 	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 }
 
-// Help is shown by --help.
 func (*hooksCheckCmd) Help() string {
 	return `The secrets and policies are read, too, so run it with the service's environment. Whether
 the accounts exist is known with --database only. With an address, the line of each hook is the body that it returns. The exit code is 0 also if
@@ -40,7 +38,6 @@ the response is deny.
 origin/deploy/hooks.md explains the file.`
 }
 
-// Run prints a line for each hook.
 func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
 	engine, err := c.Engine(ctx)
 	if err != nil {
@@ -75,7 +72,6 @@ func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
 	return nil
 }
 
-// try prints what each hook responds about the address.
 func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, view *host.View, hooks []*signuphook.Hook) error {
 	if err := service.CheckTime("--dns-timeout", c.DNSTimeout); err != nil {
 		return service.UsageError{Err: err}

@@ -14,7 +14,6 @@ import (
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// keyCmd has the commands for API keys.
 type keyCmd struct {
 	Create keyCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown only this once."`
 	List   keyListCmd   `cmd:"" help:"List an account's keys, newest first, without their secrets."`
@@ -56,7 +55,6 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// expiryOf returns the time of --expires: zero for "" and never.
 func expiryOf(ctx context.Context, l *ledger.Ledger, text string) (time.Time, error) {
 	now, err := l.Now(ctx)
 	if err != nil {
@@ -65,7 +63,6 @@ func expiryOf(ctx context.Context, l *ledger.Ledger, text string) (time.Time, er
 	return book.ParseExpiry(text, now)
 }
 
-// describeKeyTerms returns the terms of a key as text, "" if it has none.
 func describeKeyTerms(k book.Key) (text string) {
 	if k.Test {
 		text += ", for tests"
@@ -95,7 +92,6 @@ type keyListCmd struct {
 	Search string `placeholder:"TEXT" help:"List only keys with this text in their name."`
 }
 
-// Run lists the keys.
 func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		now, err := l.Now(ctx)
@@ -153,7 +149,6 @@ type keyLimit struct {
 	limit *book.Limit
 }
 
-// UnmarshalText parses the flag's value.
 func (k *keyLimit) UnmarshalText(value []byte) error {
 	k.given = true
 	if string(value) == "none" {
@@ -219,7 +214,6 @@ type keyRotateCmd struct {
 	Grace time.Duration `default:"24h" help:"How long the old secret remains valid: 0s to 168h (${default})."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (keyRotateCmd) Help() string {
 	return `The key stays the same one: its name, expiry, budget, rate, origins, policy, usage and
 responses stored for Idempotency-Keys remain. Store the new secret where requests
@@ -245,7 +239,6 @@ type keyRevokeCmd struct {
 	ID int64 `arg:"" help:"The key's number in 'key list'."`
 }
 
-// Run revokes the key.
 func (c *keyRevokeCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		return fmt.Sprintf("key %d revoked", c.ID), l.RevokeKey(ctx, a.ID, c.ID)

@@ -21,7 +21,6 @@ import (
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// listsCmd has the commands for lists.
 type listsCmd struct {
 	Show   listsShowCmd   `cmd:"" help:"Show the version, age, counts and signature of lists."`
 	Why    listsWhyCmd    `cmd:"" help:"Say why domains have their class: the entry that decides, and the lists that carry it."`
@@ -35,25 +34,21 @@ type listsKeyFlag struct {
 	ListsKey service.ListsKey `placeholder:"KEY|FILE" help:"The public key that signs the lists: the line of minisign that begins with RW, or a .pub file."`
 }
 
-// listsShowCmd describes lists.
 type listsShowCmd struct {
 	listsKeyFlag
 	Lists string `placeholder:"FILE" help:"The blob to describe (default: the built-in lists)."`
 	To    string `enum:"table,json" default:"table" help:"Output format: table or json."`
 }
 
-// shownLists is what is printed.
-type shownLists struct {
-	feed.Summary
-	AgeDays   int    `json:"age_days"`
-	Signature string `json:"signature"`
-}
-
 // Run prints the description. Lists that fail to verify are described all the
 // same, and the reason is printed as the state of their signature.
 func (c *listsShowCmd) Run(_ context.Context, std streams) error {
 	now := time.Now()
-	shown := shownLists{Summary: feed.DescribeBuiltIn(), Signature: "none: built into the program"}
+	shown := struct {
+		feed.Summary
+		AgeDays   int    `json:"age_days"`
+		Signature string `json:"signature"`
+	}{Summary: feed.DescribeBuiltIn(), Signature: "none: built into the program"}
 	if c.Lists != "" {
 		blob, err := store.ReadBlob(c.Lists)
 		if err != nil {
@@ -100,7 +95,6 @@ func (c *listsShowCmd) Run(_ context.Context, std streams) error {
 	return (&tableFlag{To: "table"}).print(std.out, []string{"source", "version", "licence", "day", "domains"}, rows)
 }
 
-// signature returns what the file's signature says, and its state.
 func (c *listsShowCmd) signature(version string, now time.Time) (*feed.Statement, string) {
 	if !c.ListsKey.IsZero() {
 		release, err := store.File{Path: c.Lists, Key: c.ListsKey.PublicKey}.Read()
@@ -126,7 +120,6 @@ func (c *listsShowCmd) signature(version string, now time.Time) (*feed.Statement
 	return &statement, "not verified: give --lists-key"
 }
 
-// listsUpdateCmd fetches newer lists.
 type listsUpdateCmd struct {
 	listsKeyFlag
 	From   string `required:"" env:"ADDRSPEC_LISTS_URL" placeholder:"URL|FILE" help:"The feed: the URL of its directory, or a directory or a blob on this machine, with the signature beside it."`
@@ -208,13 +201,11 @@ func (c *listsUpdateCmd) inUse(file store.File) (feed.InUse, error) {
 	return builtIn, nil // a damaged file is replaced
 }
 
-// listsVerifyCmd verifies lists.
 type listsVerifyCmd struct {
 	listsKeyFlag
 	File string `arg:"" help:"The blob, or the feed's lists.changes.json; its signature is beside it, with .minisig at the end of the name."`
 }
 
-// Run prints a line if the lists are in order.
 func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 	if c.ListsKey.IsZero() {
 		return service.ErrNoKey
@@ -244,7 +235,6 @@ func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 	return err
 }
 
-// listsKeygenCmd makes a key pair, as minisign -G does.
 type listsKeygenCmd struct {
 	File       string `arg:"" help:"Where to write the secret key, such as lists.key. The public key goes beside it, as lists.pub."`
 	NoPassword bool   `help:"Do not encrypt the secret key, for jobs that sign without a person. Protect the file well."`
@@ -267,7 +257,14 @@ func (c *listsKeygenCmd) Run(_ context.Context, std streams) error {
 	}
 	password := ""
 	if !c.NoPassword {
-		password, err = askTwice(std)
+		password, err = prompt.Password(std.in, std.err, "Password for the secret key: ")
+		if err == nil && prompt.IsTerminal(std.in) {
+			var again string
+			again, err = prompt.Password(std.in, std.err, "Again: ")
+			if err == nil && (password != again || password == "") {
+				err = errors.New("the passwords differ, or are empty")
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("%w (--no-password makes a key without one)", err)
 		}
@@ -286,20 +283,6 @@ func (c *listsKeygenCmd) Run(_ context.Context, std streams) error {
 	return err
 }
 
-// askTwice asks for a password, on a terminal twice.
-func askTwice(std streams) (string, error) {
-	password, err := prompt.Password(std.in, std.err, "Password for the secret key: ")
-	if err != nil || !prompt.IsTerminal(std.in) {
-		return password, err
-	}
-	again, err := prompt.Password(std.in, std.err, "Again: ")
-	if err == nil && (password != again || password == "") {
-		err = errors.New("the passwords differ, or are empty")
-	}
-	return password, err
-}
-
-// writeNew writes a file that does not exist yet.
 func writeNew(path string, text []byte, mode fs.FileMode) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

@@ -25,7 +25,6 @@ type listsWhyCmd struct {
 	To      string   `enum:"table,json" default:"table" help:"Output format: table, for people, or json (an array with an object for each domain)."`
 }
 
-// Help is shown by --help.
 func (*listsWhyCmd) Help() string {
 	return `Prints the class, the entry that decides, whether it covers subdomains, the lists that
 carry it, and the first day on which one of them is known to have carried it. The exit
@@ -52,7 +51,6 @@ type shownSource struct {
 	FirstDay *string `json:"first_day"`
 }
 
-// Run prints a paragraph for each domain.
 func (c *listsWhyCmd) Run(ctx context.Context, std streams) error {
 	engine, err := c.Engine(ctx)
 	if err != nil {
@@ -150,7 +148,6 @@ func why(ctx context.Context, view *host.View, domain string, published map[stri
 	return s, nil
 }
 
-// optional returns nil for an empty text.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -180,7 +177,17 @@ func (s *shownReason) print(w io.Writer) {
 		}
 		name := "sources"
 		for _, source := range s.Sources {
-			row(name, source.describe())
+			text := strings.TrimSpace(source.Name + " " + source.Version)
+			if source.Licence != "" {
+				text += ", " + source.Licence
+			}
+			if source.Day != "" {
+				text += ", this version fetched " + source.Day
+			}
+			if source.FirstDay != nil {
+				text += ", carried it on " + *source.FirstDay
+			}
+			row(name, text)
 			name = ""
 		}
 	case s.TypoSuggestion != nil:
@@ -190,19 +197,4 @@ func (s *shownReason) print(w io.Writer) {
 		row("class", "none: neither it nor a parent that covers it has an entry; its mail exchanges are not looked at")
 	}
 	row("lists", s.Lists)
-}
-
-// describe returns what is known about the source.
-func (s *shownSource) describe() string {
-	text := strings.TrimSpace(s.Name + " " + s.Version)
-	if s.Licence != "" {
-		text += ", " + s.Licence
-	}
-	if s.Day != "" {
-		text += ", this version fetched " + s.Day
-	}
-	if s.FirstDay != nil {
-		text += ", carried it on " + *s.FirstDay
-	}
-	return text
 }

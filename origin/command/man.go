@@ -45,7 +45,6 @@ func (*manCmd) Run(k *kong.Context, std streams) error {
 // A roff is a text in roff.
 type roff struct{ bytes.Buffer }
 
-// command writes one command with its arguments, flags and examples.
 func (w *roff) command(n *kong.Node) {
 	w.macro("SS", n.FullPath())
 	w.macro("B", "addrspec "+n.Summary())
@@ -77,7 +76,6 @@ func (w *roff) command(n *kong.Node) {
 	w.examples(n)
 }
 
-// examples writes the examples of a command as lines to copy.
 func (w *roff) examples(n *kong.Node) {
 	for _, e := range commandExamples[n.Path()] {
 		w.macro("PP")
@@ -89,7 +87,6 @@ func (w *roff) examples(n *kong.Node) {
 	}
 }
 
-// macro writes a macro with its arguments, quoted.
 func (w *roff) macro(name string, args ...string) {
 	w.WriteString("." + name)
 	for _, arg := range args {
@@ -98,7 +95,6 @@ func (w *roff) macro(name string, args ...string) {
 	w.WriteByte('\n')
 }
 
-// item writes a term and its text, indented.
 func (w *roff) item(term, text string) {
 	w.macro("TP")
 	w.macro("B", term)

@@ -17,7 +17,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// mcpCmd serves checks to assistants by the Model Context Protocol.
 type mcpCmd struct {
 	service.ModuleFlags
 	check.ServerFlags
@@ -28,7 +27,6 @@ type mcpCmd struct {
 	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 }
 
-// Help is shown by --help.
 func (*mcpCmd) Help() string {
 	return `An assistant starts this command and talks to it over standard input and output.
 It gets the tools check_email, check_emails (up to 64 addresses) and explain. With a
@@ -38,7 +36,6 @@ In the configuration of most clients:
   {"mcpServers": {"addrspec": {"command": "addrspec", "args": ["mcp"]}}}`
 }
 
-// Run serves until standard input ends or the process gets a signal.
 func (c *mcpCmd) Run(ctx context.Context, std streams) error {
 	begin := c.local
 	if c.Server != "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/addrspec/addrspec/origin/service"
 )
 
-// planCmd has the commands for plans.
 type planCmd struct {
 	List planListCmd `cmd:"" help:"List the plans."`
 	Load planLoadCmd `cmd:"" help:"Load the plans of a JSON file: add new ones, change those with a known name."`
@@ -22,7 +21,6 @@ type planListCmd struct {
 	tableFlag
 }
 
-// Run lists the plans.
 func (c *planListCmd) Run(ctx context.Context, std streams) error {
 	return c.WithLedger(ctx, func(l *ledger.Ledger) error {
 		plans, err := l.Plans(ctx)
@@ -53,7 +51,6 @@ func (c *planLoadCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// usageCmd prints the usage history.
 type usageCmd struct {
 	service.DatabaseFlag
 	tableFlag
@@ -63,10 +60,8 @@ type usageCmd struct {
 	Last    dayFlag `placeholder:"DAY" help:"Last day, UTC (default: today)."`
 }
 
-// A dayFlag is a day of the calendar.
 type dayFlag struct{ book.Day }
 
-// UnmarshalText parses the flag's value.
 func (d *dayFlag) UnmarshalText(text []byte) (err error) {
 	d.Day, err = book.ParseDay(string(text))
 	return err

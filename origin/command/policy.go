@@ -15,7 +15,6 @@ import (
 	"github.com/addrspec/addrspec/origin/service"
 )
 
-// policyCmd has the commands for policies.
 type policyCmd struct {
 	Set    policySetCmd    `cmd:"" help:"Check a policy and store it, in place of what the name had. It applies from the next request."`
 	List   policyListCmd   `cmd:"" help:"List an account's policies."`
@@ -30,7 +29,6 @@ type policySetCmd struct {
 	File string `arg:"" help:"The JSON document, or - for standard input."`
 }
 
-// Help returns the text that --help prints after the flags' summary.
 func (policySetCmd) Help() string {
 	return `The document has the members allow, block and review. Each may have domains, of which
 *.x covers what is below x, and block and review may have reasons. The most specific
@@ -49,7 +47,6 @@ Requests use it with ?policy=NAME, "policy": "NAME" in a batch, or a key with it
 (key change --policy NAME).`
 }
 
-// Run checks and stores the policy.
 func (c *policySetCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		if err := book.CheckPolicyName(c.Name); err != nil {
@@ -94,7 +91,6 @@ type policyListCmd struct {
 	tableFlag
 }
 
-// Run lists the policies.
 func (c *policyListCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		policies, err := l.Policies(ctx, a.ID)
@@ -109,13 +105,11 @@ func (c *policyListCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// policyName is the account and the name of an existing policy.
 type policyName struct {
 	accountFlag
 	Name string `arg:"" help:"The policy's name in 'policy list'."`
 }
 
-// named adds to an error how to find the names that exist.
 func (c *policyName) named(err error) error {
 	if errors.Is(err, book.ErrNoPolicy) {
 		return fmt.Errorf("%w; see addrspec policy list", err)
@@ -128,7 +122,6 @@ type policyShowCmd struct {
 	To string `enum:"text,json" default:"text" help:"Output format: text, which is the document as it was given, or json (one object with name, version, changed and document)."`
 }
 
-// Run prints the policy.
 func (c *policyShowCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a book.Account) error {
 		p, err := l.Policy(ctx, a.ID, c.Name)
@@ -153,7 +146,6 @@ func (c *policyShowCmd) Run(ctx context.Context, std streams) error {
 
 type policyDeleteCmd struct{ policyName }
 
-// Run deletes the policy.
 func (c *policyDeleteCmd) Run(ctx context.Context, std streams) error {
 	return c.apply(ctx, std, func(l *ledger.Ledger, a book.Account) (string, error) {
 		return fmt.Sprintf("policy %s deleted", c.Name), c.named(l.DeletePolicy(ctx, a.ID, c.Name))

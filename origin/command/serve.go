@@ -15,7 +15,6 @@ import (
 	"github.com/addrspec/addrspec/origin/service/logging"
 )
 
-// serveCmd runs the service.
 type serveCmd struct {
 	service.Config
 
@@ -23,7 +22,6 @@ type serveCmd struct {
 	Demo bool         `group:"Database:" help:"Create a demo account at the first start and print a curl line with its key."`
 }
 
-// Run serves until ctx ends, and then stops gracefully.
 func (c *serveCmd) Run(ctx context.Context, std streams, k *kong.Context) error {
 	service.IgnoreBrokenPipe()
 	hangUp, stop := service.HangUps()

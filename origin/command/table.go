@@ -28,7 +28,7 @@ func (a *tableFlag) print(out io.Writer, header []string, rows [][]any, totals .
 		w := csv.NewWriter(out)
 		_ = w.Write(header) // Error has its error
 		for _, row := range rows {
-			_ = w.Write(cells(row, escapeFormula))
+			_ = w.Write(cells(row, func(text string) string { return output.Printable(output.Formula(text)) }))
 		}
 		w.Flush()
 		return w.Error()
@@ -62,10 +62,6 @@ func (a *tableFlag) print(out io.Writer, header []string, rows [][]any, totals .
 	return w.Flush()
 }
 
-// escapeFormula makes text harmless in a spreadsheet and on a terminal.
-func escapeFormula(text string) string { return output.Printable(output.Formula(text)) }
-
-// cells returns a row's values as text, with the strings escaped.
 func cells(row []any, escape func(string) string) []string {
 	list := make([]string, len(row))
 	for i, value := range row {
@@ -90,7 +86,6 @@ func orNil[T comparable](value T) any {
 	return value
 }
 
-// day returns the cell of a date: nil for the zero time.
 func day(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -69,7 +69,6 @@ func Run(ctx context.Context, limit time.Duration, checks []Check) (findings []F
 	return findings
 }
 
-// run runs one check within the limit.
 func (c *Check) run(ctx context.Context, limit time.Duration) Finding {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

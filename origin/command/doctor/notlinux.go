@@ -2,8 +2,6 @@
 
 package doctor
 
-// LocalDisk cannot know on this system.
+// LocalDisk cannot know on this system, and neither can synchronised.
 func LocalDisk(string) error { return nil }
-
-// synchronised cannot know on this system.
-func synchronised() error { return nil }
+func synchronised() error    { return nil }
