@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -168,6 +169,17 @@ func TestCheckResumes(t *testing.T) {
 	_, again, code := runCheck(t, strings.NewReader(list), append(strings.Fields(hint[1]), "--from", "csv", "-o", output)...)
 	require.Zero(t, code, again)
 	require.Equal(t, want, textOf(t, output))
+}
+
+// An interrupted run does not wait for a lookup.
+func TestCheckEndsAtOnceWhileItLooksUp(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	server := mxtest.New(t, "")
+	server.Respond("slow.example.", func(dns.ResponseWriter, *dns.Msg) { interrupt() })
+	_, problem, code := runOn(ctx, nil, checkArgs(t, "--dns", server.Addr, "--dns-timeout", "5m", "a@slow.example")...)
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, problem, "interrupted: no record was written")
 }
 
 // On a terminal: a hint instead of silence, a table, and an end at once on Ctrl-C.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -77,30 +76,6 @@ func TestCheckThroughAServiceIsInterrupted(t *testing.T) {
 	require.Zero(t, code, again)
 	require.Equal(t, 1, strings.Count(rest, "\n"))
 	require.EqualValues(t, 65, s.used(t))
-}
-
-// The service is killed and started again in the middle: each address is checked and charged once.
-func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
-	t.Parallel()
-	flags := []string{"--listen", must(origintest.FreeAddress())(t), "--dns", contract.Serve(t)}
-	p := launch(t, nil, flags...)
-	key, lines := p.newKey(t), strings.SplitAfter(listOf(1200), "\n")
-	in, feed := io.Pipe()
-	var out, problem strings.Builder
-	args, exit := []string{"check", "--server", "http://" + flags[1], "--key", key, "-"}, make(chan int, 1)
-	go func() { exit <- run(context.Background(), args, streams{in, &out, &problem}); in.Close() }()
-	_, _ = io.WriteString(feed, strings.Join(lines[:700], ""))
-	p.Kill()
-	p = launchOn(t, p.database, nil, flags...)
-	_, _ = io.WriteString(feed, strings.Join(lines[700:], ""))
-	feed.Close()
-	require.Zero(t, <-exit, problem.String())
-	records := strings.Split(out.String(), "\n")
-	require.Len(t, records, len(lines))
-	for n, record := range records[:1200] {
-		require.True(t, strings.HasPrefix(record, `{"email":"`+lines[n][:len(lines[n])-1]+`","valid":true,`), record)
-	}
-	require.EqualValues(t, 1200, p.used(t))
 }
 
 // A wrong command line ends with 2, a service that refuses or a policy that cannot decide with 1.

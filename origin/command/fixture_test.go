@@ -53,9 +53,12 @@ func TestMain(m *testing.M) {
 // hung is how long a test waits for an event. It is far longer than any machine needs.
 const hung = 2 * time.Minute
 
+// await waits in the test's goroutine until something is true.
 func await(t testing.TB, is func() bool, says ...any) {
 	t.Helper()
-	require.Eventually(t, is, hung, 5*time.Millisecond, says...)
+	for end := time.Now().Add(hung); !is(); time.Sleep(5 * time.Millisecond) {
+		require.True(t, time.Now().Before(end), says...)
+	}
 }
 
 func must[T any](v T, err error) func(testing.TB) T {

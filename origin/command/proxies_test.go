@@ -247,10 +247,23 @@ func TestProxiesSendOnce(t *testing.T) {
 // proxy, or goes upstream with one length (RFC 9112 section 6.3): the service itself reads a
 // body with two of them by its chunks.
 func TestProxiesSendOneLength(t *testing.T) {
+	// Each has a body in which one of two readers could find a further request.
+	const hidden = "GET /hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+	byChunks := "0\r\n\r\n" + hidden
+	byLength := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(hidden), hidden)
+	length := fmt.Sprintf("Content-Length: %d\r\n", len(byChunks))
+	framings := map[string]string{"two lengths": length + "Content-Length: 5\r\n\r\n" + byChunks}
+	for _, coding := range []string{"Transfer-Encoding: chunked", "Transfer-Encoding:\tchunked ", "transfer-encoding:chunked", "Transfer-Encoding: Chunked",
+		"Transfer-Encoding : chunked", "Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, identity", "Transfer-Encoding: identity, chunked",
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "X: y\r\n Transfer-Encoding: chunked", "Transfer-Encoding: \x0bchunked", "Transfer_Encoding: chunked"} {
+		framings["a length, "+coding] = length + coding + "\r\n\r\n" + byChunks
+		framings[coding+", a length"] = coding + "\r\n" + length + "\r\n" + byChunks
+		framings["a short length, "+coding] = "Content-Length: 4\r\n" + coding + "\r\n\r\n" + byLength
+	}
 	eachProxy(t, func(t *testing.T, kind proxyKind) {
 		u := newUpstream(t, func(string) string { return emptyResponse })
 		p := kind.start(t, u.Addr().String())
-		for name, framing := range ambiguousFramings {
+		for name, framing := range framings {
 			for _, version := range []string{"1.1", "1.0\r\nConnection: keep-alive"} {
 				conn := origintest.Dial(t, p.plain, hung)
 				response, body := conn.Send("POST /v1/emails HTTP/" + version + "\r\nHost: addrspec.example\r\n" + framing).Response()
@@ -269,24 +282,6 @@ func TestProxiesSendOneLength(t *testing.T) {
 		}
 	})
 }
-
-// ambiguousFramings end a header and have a body, in which one of two readers could find a
-// further request.
-var ambiguousFramings = func() map[string]string {
-	const hidden = "GET /hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
-	byChunks := "0\r\n\r\n" + hidden
-	byLength := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(hidden), hidden)
-	length := fmt.Sprintf("Content-Length: %d\r\n", len(byChunks))
-	framings := map[string]string{"two lengths": length + "Content-Length: 5\r\n\r\n" + byChunks}
-	for _, coding := range []string{"Transfer-Encoding: chunked", "Transfer-Encoding:\tchunked ", "transfer-encoding:chunked", "Transfer-Encoding: Chunked",
-		"Transfer-Encoding : chunked", "Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, identity", "Transfer-Encoding: identity, chunked",
-		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "X: y\r\n Transfer-Encoding: chunked", "Transfer-Encoding: \x0bchunked", "Transfer_Encoding: chunked"} {
-		framings["a length, "+coding] = length + coding + "\r\n\r\n" + byChunks
-		framings[coding+", a length"] = coding + "\r\n" + length + "\r\n" + byChunks
-		framings["a short length, "+coding] = "Content-Length: 4\r\n" + coding + "\r\n\r\n" + byLength
-	}
-	return framings
-}()
 
 // hostile is the address that hostile requests have; neither part may be in a log, nor the start
 // of a key.
