@@ -12,7 +12,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
@@ -25,7 +24,7 @@ var neverResponded = map[string]string{
 // A surveyed service is one whose responses must be as openapi.json describes them.
 type surveyed struct {
 	*instance
-	survey *description.Survey
+	survey *contract.Survey
 }
 
 func (s surveyed) send(t *testing.T, r origintest.Request) int {
@@ -42,7 +41,7 @@ func (s surveyed) sendText(t *testing.T, method, target, text string) int {
 
 func (s surveyed) check(t *testing.T, method, target string, response *http.Response, body string) {
 	t.Helper()
-	require.NoError(t, s.survey.Check(description.Response{
+	require.NoError(t, s.survey.Check(contract.Reply{
 		Method: method, Target: target, Status: response.StatusCode, Header: response.Header, Body: []byte(body)}))
 }
 
@@ -123,8 +122,8 @@ func batchRequest(key string, emails ...string) origintest.Request {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s",
-		"--security-txt", origintest.SecurityTxt(t)), description.New(t)}
-	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger, s.survey) })
+		"--security-txt", origintest.SecurityTxt(t)), contract.NewSurvey(t, "")}
+	t.Run("cases", func(t *testing.T) { contract.Run(t, contract.Cases(t), s.hostPort, s.ledger, s.survey) })
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/security.txt"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			require.Equal(t, http.StatusOK, s.send(t, origintest.Request{Method: method, Target: path}), path)
@@ -145,7 +144,7 @@ func TestContract(t *testing.T) {
 func TestEdgeDescription(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
-		description.NewFile(t, "../api/openapi-edge.json")}
+		contract.NewSurvey(t, "../api/openapi-edge.json")}
 	key := s.newKey(t)
 	beyond, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
 	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test",
@@ -200,7 +199,7 @@ func withHeader(header string, usual ...string) []string {
 func TestHookDescription(t *testing.T) {
 	t.Parallel()
 	file := hooksFile(t, anyObject{"rate": 1}, anyObject{"name": "auth", "format": "supabase"})
-	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), description.NewFile(t, "../api/openapi-hooks.json")}
+	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), contract.NewSurvey(t, "../api/openapi-hooks.json")}
 	s.newKey(t)
 	send := func(hook, id, body, header string) int {
 		var lines []string

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/rig/contract"
-	"github.com/addrspec/addrspec/origin/rig/contract/description"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
@@ -43,7 +42,7 @@ func TestProxies(t *testing.T) {
 			cases := contract.Cases(t)
 			passed := slices.DeleteFunc(slices.Clone(cases), func(c contract.Case) bool { return slices.Contains(kind.refuses, c.Name) })
 			require.Less(t, len(cases)-len(passed), 10, "the proxy refuses more itself than it passes on")
-			contract.RunCases(t, passed, p.plain, service.ledger, description.New(t), "Server")
+			contract.Run(t, passed, p.plain, service.ledger, contract.NewSurvey(t, ""), "Server")
 		})
 		t.Run("malformed", p.requireMalformedIsJSON)
 		t.Run("operator's paths", func(t *testing.T) { p.requireOperatorsPathsHidden(t, service.instance) })
