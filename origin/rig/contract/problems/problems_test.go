@@ -56,7 +56,8 @@ func TestBothUseEverySentence(t *testing.T) {
 	worker := sources(t, "edge/*/*.ts", typeScriptFile)
 	for _, s := range table.Sentences {
 		require.True(t, uses(origin, goName(s)), "the origin does not use %s", s.Name)
-		require.True(t, uses(worker, "SENTENCES."+s.Name), "edge does not use %s", s.Name)
+		used := uses(worker, "SENTENCES."+s.Name) || strings.Contains(worker, `"`+s.Name+`"`)
+		require.True(t, used, "edge does not use %s", s.Name)
 	}
 }
 
