@@ -129,9 +129,9 @@ func componentLoadPolicy(slot, at, size uint32) uint32 {
 		results[0], results[2], results[3] = 1, lift(place{}), uint32(len(message))
 		return address(unsafe.Pointer(&results))
 	}
-	document = bytes.Clone(argument(at, size))
+	code := installPolicy(int32(slot), argument(at, size))
 	large = nil
-	if installPolicy(int32(slot)) != 0 {
+	if code != 0 {
 		results[0], results[1] = 1, outcome.offset
 		results[2], results[3] = lift(outcome.sentence), outcome.sentence.length
 	}
@@ -152,7 +152,7 @@ func componentDecide(slot, at, size, found uint32) uint32 {
 		large = nil
 		results[0] = 1 // the error too-long
 		return address(unsafe.Pointer(&results))
-	case slot >= policySlots || policies[slot] == nil:
+	case slot >= policySlots || slots[slot] == nil:
 		results[0], results[1] = 1, 1 // no-policy
 		return address(unsafe.Pointer(&results))
 	}
@@ -160,7 +160,7 @@ func componentDecide(slot, at, size, found uint32) uint32 {
 	facts.Disposable = facts.Disposable || found&foundDisposable != 0
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = policy.Lookup(found &^ foundDisposable)
-	liftVerdict(policies[slot].Evaluate(&in))
+	liftVerdict(slots[slot].Evaluate(&in))
 	return address(unsafe.Pointer(&results))
 }
 

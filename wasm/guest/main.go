@@ -18,7 +18,7 @@ import (
 
 // abiVersion is major<<16 | minor. A new major version breaks hosts; a new minor
 // version only adds to the interface.
-const abiVersion = 2<<16 | 4
+const abiVersion = 2<<16 | 5
 
 const (
 	// inCap is the body limit of the batch operation, so every address in a request

@@ -3,91 +3,175 @@
 package main
 
 import (
+	"math"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/addrspec/addrspec/core/policy"
 )
 
-// Error results of exportPolicy and exportVerdict.
+// Error results of the exports of this file.
 const (
 	errPolicy = -7 // the document is no policy; see the report
-	errSlot   = -8 // there is no such slot, or it has no policy
+	errSlot   = -8 // there is no such slot or handle, or the slot has no policy
 )
 
-// policySlots is how many policies an instance has. A policy takes at most 2.9 MB, since a
-// document has a limit.
-const policySlots = 16
-
-// largeDocument is the size of a document from which on garbage is collected at once.
-const largeDocument = 256 << 10
+const (
+	// policySlots is how many policies an instance has in slots, and how many with handles. A
+	// policy takes at most 2.9 MB, since a document has a limit.
+	policySlots = 16
+	// loadedBytes is the limit on the documents with handles together, above the longest one.
+	loadedBytes = 4 << 20
+	// largeDocument is the size of a document from which on garbage is collected at once.
+	largeDocument = 256 << 10
+	// noSlot is the gatheringSlot of a document that gets a handle.
+	noSlot = -1
+)
 
 var (
-	policies [policySlots]*policy.Policy
+	slots [policySlots]*policy.Policy
+	// loaded has the policies with handles, the last used one last.
+	loaded []loadedPolicy
+	// lastHandle is the last handle that was given to a document. Handles follow the slots.
+	lastHandle int32 = policySlots - 1
 	// document has the pieces of the next policy, for gatheringSlot.
 	document      []byte
 	gatheringSlot int32
 )
 
+type loadedPolicy struct {
+	handle   int32
+	document string
+	*policy.Policy
+}
+
+//go:wasmexport addrspec_load_policy
+func exportLoadPolicy(length int32) int32 { return takePolicy(noSlot, length) }
+
 //go:wasmexport addrspec_policy
-func exportPolicy(slot, length int32) (n int32) {
-	defer catch(&n)
+func exportPolicy(slot, length int32) int32 {
 	if slot < 0 || slot >= policySlots {
 		return errSlot
 	}
+	return takePolicy(slot, length)
+}
+
+// takePolicy appends a piece to the next policy. The last piece is empty and ends the document; a
+// document over the limit ends at once, because Parse refuses it.
+func takePolicy(slot, length int32) (n int32) {
+	defer catch(&n)
 	if length < 0 || length > inCap {
 		return errTooLong
 	}
 	if slot != gatheringSlot {
-		document, gatheringSlot = nil, slot
+		document, gatheringSlot = document[:0], slot
 	}
-	if length > 0 {
-		return gatherPolicy(in[:length])
+	document = append(document, in[:length]...)
+	if length > 0 && len(document) <= policy.MaxDocument {
+		return 0
 	}
-	return installPolicy(slot)
-}
-
-// gatherPolicy appends a piece to the next policy. Over the limit it lets Parse refuse
-// what there is.
-func gatherPolicy(piece []byte) int32 {
-	document = append(document, piece...)
-	if len(document) > policy.MaxDocument {
-		return installPolicy(gatheringSlot)
-	}
-	return 0
-}
-
-// installPolicy makes the gathered document the policy of a slot. If it is none, the slot
-// keeps what it has, and the report has the error.
-func installPolicy(slot int32) int32 {
 	text := document
-	document = nil // not for the next policy, whatever comes of this one
-	p, err := policy.Parse(text)
-	if err != nil {
-		outcome = report{}
-		putString(&outcome.sentence, out[:0], err.Error())
-		if wrong, ok := err.(*policy.Error); ok {
-			outcome.offset = uint32(wrong.Offset)
-		}
+	document = document[:0] // reused, so that loading a document again makes no garbage
+	if slot == noSlot {
+		return load(text)
+	}
+	return installPolicy(slot, text)
+}
+
+// installPolicy makes a document the policy of a slot, which keeps what it has if the document is
+// refused.
+func installPolicy(slot int32, text []byte) int32 {
+	p := parse(text)
+	if p == nil {
 		return errPolicy
 	}
-	policies[slot] = p
-	if len(text) > largeDocument {
-		runtime.GC() // else the garbage of large documents would double the memory
-	}
+	slots[slot] = p
+	collect(text)
 	return 0
+}
+
+// load returns the handle of a document. A new document takes the place of those that were used
+// least recently. Its handle is never another document's: after the last number, the host must
+// replace the instance.
+func load(text []byte) int32 {
+	n := slices.IndexFunc(loaded, func(l loadedPolicy) bool { return l.document == string(text) })
+	if n >= 0 {
+		return use(n).handle
+	}
+	if lastHandle == math.MaxInt32 {
+		return errPanic
+	}
+	p := parse(text)
+	if p == nil {
+		return errPolicy
+	}
+	lastHandle++
+	loaded = append(loaded, loadedPolicy{lastHandle, string(text), p})
+	bytes := 0
+	for _, l := range loaded {
+		bytes += len(l.document)
+	}
+	for len(loaded) > policySlots || bytes > loadedBytes {
+		bytes -= len(loaded[0].document)
+		loaded = slices.Delete(loaded, 0, 1)
+	}
+	collect(text)
+	return lastHandle
+}
+
+// use makes a policy the last used one.
+func use(n int) loadedPolicy {
+	l := loaded[n]
+	copy(loaded[n:], loaded[n+1:])
+	loaded[len(loaded)-1] = l
+	return l
+}
+
+// parse returns the policy of a document, or nil, and the report has the error.
+func parse(text []byte) *policy.Policy {
+	p, err := policy.Parse(text)
+	if err == nil {
+		return p
+	}
+	outcome = report{}
+	putString(&outcome.sentence, out[:0], err.Error())
+	if wrong, ok := err.(*policy.Error); ok {
+		outcome.offset = uint32(wrong.Offset)
+	}
+	return nil
+}
+
+// collect frees the garbage of loading a large document, which would double the memory.
+func collect(text []byte) {
+	if len(text) > largeDocument {
+		runtime.GC()
+	}
+}
+
+// policyOf returns the policy of a slot or a handle, or nil.
+func policyOf(handle int32) *policy.Policy {
+	if 0 <= handle && handle < policySlots {
+		return slots[handle]
+	}
+	n := slices.IndexFunc(loaded, func(l loadedPolicy) bool { return l.handle == handle })
+	if n < 0 {
+		return nil
+	}
+	return use(n).Policy
 }
 
 //go:wasmexport addrspec_verdict
-func exportVerdict(slot, length int32) (n int32) {
+func exportVerdict(handle, length int32) (n int32) {
 	defer catch(&n)
-	if slot < 0 || slot >= policySlots || policies[slot] == nil {
+	p := policyOf(handle)
+	if p == nil {
 		return errSlot
 	}
 	if length < 0 || length > inCap {
 		return errTooLong
 	}
-	return verdicts(policies[slot], in[:length])
+	return verdicts(p, in[:length])
 }
 
 // factsPrefix is the size of what comes before the host text in the input of a verdict: words 0

@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/binary"
 	"encoding/json"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,14 +21,24 @@ const (
 
 // load passes a document to a slot, in pieces of the given size.
 func (g *guest) load(t testing.TB, slot int32, document string, piece int) int32 {
+	return g.pass(t, document, piece, "policy", slot)
+}
+
+// handle returns the handle of a document, or a negative error.
+func (g *guest) handle(t testing.TB, document string) int32 {
+	return g.pass(t, document, 1<<20, "load_policy")
+}
+
+// pass calls an export for each piece of a document, and with an empty one.
+func (g *guest) pass(t testing.TB, document string, piece int, export string, params ...int32) int32 {
 	for len(document) > 0 {
 		n := min(piece, len(document))
-		if code := g.call(t, "policy", slot, g.write([]byte(document[:n]))); code != 0 {
+		if code := g.call(t, export, append(params, g.write([]byte(document[:n])))...); code != 0 {
 			return code
 		}
 		document = document[n:]
 	}
-	return g.call(t, "policy", slot, 0)
+	return g.call(t, export, append(params, 0)...)
 }
 
 // word returns a word of the report.
@@ -88,6 +99,8 @@ func TestPolicyVectors(t *testing.T) {
 			require.EqualValues(t, badPolicy, code)
 			require.Equal(t, c.Error, g.sentence(t))
 			require.EqualValues(t, c.Offset, g.word(12))
+			require.EqualValues(t, badPolicy, g.handle(t, c.Document))
+			require.Equal(t, c.Error, g.sentence(t))
 			continue
 		}
 		require.Zero(t, code)
@@ -99,6 +112,80 @@ func TestPolicyVectors(t *testing.T) {
 		require.Zero(t, g.load(t, 3, document, 1<<20))
 		require.Equal(t, want[document], g.verdicts(t, 3, all))
 	}
+}
+
+// numbered is a policy that disagrees with every other one about a.example, and its verdict.
+func numbered(n int) (document, verdict string) {
+	list := []string{"allow", "block"}[n%2]
+	document = `{"` + list + `":{"domains":[` + strings.Repeat(`"x.example",`, n) + `"a.example"]}}`
+	return document, `{"action":"` + list + `","reason":"domain","rule":"` + list + `.domains[` + strconv.Itoa(n) + `]"}`
+}
+
+// More accounts than handles have a policy each, in random order, as a host serves them: it
+// remembers the handles and loads a policy again after -8. Each verdict is that of the account.
+func TestHandles(t *testing.T) {
+	g := start(t)
+	record := appendRecord(nil, 1|4, 0, 0, "a.example")
+	const accounts, slot = 40, 7
+	inSlot, slotVerdict := numbered(accounts)
+	require.Zero(t, g.load(t, slot, inSlot, 99))
+	random := rand.New(rand.NewPCG(7, 7))
+	handles, documents := map[int]int32{}, map[int32]int{}
+	evicted := 0
+	for range 4_000 {
+		n := random.IntN(accounts)
+		if random.IntN(2) == 0 {
+			n = random.IntN(4) // some are used often
+		}
+		document, want := numbered(n)
+		handle, known := handles[n]
+		if known && g.call(t, "verdict", handle, g.write(record)) == badSlot {
+			known = false
+			evicted++
+		}
+		if !known {
+			handle = g.handle(t, document)
+			require.NotContains(t, documents, handle, "a handle is never used again")
+			handles[n], documents[handle] = handle, n
+		}
+		require.Equal(t, []string{want}, g.verdicts(t, handle, record))
+		require.Equal(t, handle, g.handle(t, document), "it is loaded")
+		if random.IntN(10) == 0 {
+			require.EqualValues(t, badPolicy, g.handle(t, "7"), "nothing changes")
+		}
+		require.Equal(t, []string{slotVerdict}, g.verdicts(t, slot, record), "slots are apart")
+	}
+	require.Greater(t, evicted, 100)
+}
+
+// The sixteen documents that were used last have handles, if they have at most 4 MiB.
+func TestHandlesBound(t *testing.T) {
+	g := start(t)
+	before := g.Memory().Size()
+	for round := range 40 {
+		require.Positive(t, g.handle(t, largest("r"+strconv.Itoa(round))))
+	}
+	t.Logf("memory before and after: %d, %d", before, g.Memory().Size())
+	require.Less(t, g.Memory().Size(), before+40<<20)
+	has := func(handle int32) bool { return g.call(t, "verdict", handle, 0) == 0 }
+	var small []int32
+	for n := range 20 {
+		document, _ := numbered(n)
+		small = append(small, g.handle(t, document))
+		require.True(t, has(small[0]), "it was used last but one")
+	}
+	for n, handle := range small {
+		require.Equal(t, n == 0 || n > 4, has(handle), "%d", n)
+	}
+	wide := func(name string, spaces int) int32 {
+		return g.handle(t, `{"block":{"domains":["`+name+`"`+strings.Repeat(" ", spaces)+`]}}`)
+	}
+	first, second := wide("first", 2_600_000), wide("second", 1_500_000)
+	require.True(t, has(first) && has(second))
+	require.Positive(t, wide("third", 200_000))
+	require.False(t, has(first))
+	require.True(t, has(second))
+	require.False(t, has(small[19]), "it was used before them")
 }
 
 // Word 1 of the report, alone and in bulk, is what package policy says.
@@ -128,12 +215,13 @@ func TestPolicyErrors(t *testing.T) {
 	record := appendRecord(nil, 1, 0, 0, "a.example")
 	for _, slot := range []int32{-1, 16, 1 << 30, -1 << 31} {
 		require.EqualValues(t, badSlot, g.call(t, "policy", slot, 0))
-		require.EqualValues(t, badSlot, g.call(t, "verdict", slot, 0))
+		require.EqualValues(t, badSlot, g.call(t, "verdict", slot, 0), "no slot, and no handle yet")
 	}
 	require.EqualValues(t, badSlot, g.call(t, "verdict", 5, g.write(record)), "a slot without a policy")
 	require.Zero(t, g.load(t, 5, `{"block":{"domains":["a.example"]}}`, 9))
 	for _, length := range []int32{-1, 1<<20 + 1, -1 << 31} {
 		require.EqualValues(t, tooLong, g.call(t, "policy", 5, length))
+		require.EqualValues(t, tooLong, g.call(t, "load_policy", length))
 		require.EqualValues(t, tooLong, g.call(t, "verdict", 5, length))
 	}
 	for n := 1; n < len(record); n++ {
@@ -162,6 +250,8 @@ func TestPolicyStays(t *testing.T) {
 	require.Zero(t, g.call(t, "policy", 0, g.write([]byte(`{"bl`))))
 	require.Zero(t, g.load(t, 1, allow, 99), "the pieces for slot 0 are dropped")
 	require.EqualValues(t, badPolicy, g.load(t, 0, `ock":{}}`, 99))
+	require.Zero(t, g.call(t, "policy", 0, g.write([]byte(`{"bl`))))
+	require.Positive(t, g.handle(t, allow), "and so they are for a handle")
 	require.Equal(t, []string{blocked}, g.verdicts(t, 0, record))
 	require.Equal(t, []string{allowed}, g.verdicts(t, 1, record))
 	require.Zero(t, g.load(t, 0, allow, 1))
@@ -237,6 +327,8 @@ func FuzzPolicies(f *testing.F) {
 				require.Equal(t, err.Error(), g.sentence(t))
 			}
 		}
+		_, err := policy.Parse(document)
+		require.Equal(t, err == nil, g.handle(t, string(document)) >= 16)
 		written := g.write(input)
 		if length < 0 {
 			length = written
