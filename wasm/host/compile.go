@@ -101,7 +101,7 @@ func checkImports(compiled wazero.CompiledModule) error {
 // signature has the numbers of an export's parameters and results. All types are i32.
 type signature struct{ params, results int }
 
-// signatures are the exports of interface version 2.3 that this host calls.
+// signatures are the exports of interface version 2.5 that this host calls.
 var signatures = map[string]signature{
 	"addrspec_abi_version": {0, 1},
 	"addrspec_in_ptr":      {0, 1},
@@ -114,7 +114,7 @@ var signatures = map[string]signature{
 	"addrspec_exchanges":   {2, 1},
 	"addrspec_info":        {0, 1},
 	"addrspec_lists":       {1, 1},
-	"addrspec_policy":      {2, 1},
+	"addrspec_load_policy": {1, 1},
 	"addrspec_verdict":     {2, 1},
 }
 

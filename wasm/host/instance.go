@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ const (
 	codeRefused   = -4
 	codeListsSize = -5
 	codePolicy    = -7
+	codeEvicted   = -8
 )
 
 // instance is an instance of the module. It serves one caller at a time.
@@ -35,7 +37,7 @@ type instance struct {
 	check, many         api.Function
 	exchanges           api.Function
 	policy, verdict     api.Function
-	slots               slots
+	handles             map[[sha256.Size]byte]uint32 // of policies, by their hashes
 	info, lists         api.Function
 	in, inCap           uint32
 	out, outCap, report uint32
@@ -50,7 +52,7 @@ func (p *program) instantiate(ctx context.Context, blob []byte) (*instance, erro
 	if err != nil {
 		return nil, fmt.Errorf("start the module: %w", err)
 	}
-	i := &instance{module: module}
+	i := &instance{module: module, handles: map[[sha256.Size]byte]uint32{}}
 	if err = initialize(ctx, module); err == nil {
 		err = i.bind(ctx)
 	}
@@ -86,7 +88,7 @@ func (i *instance) bind(ctx context.Context) error {
 	}
 	i.check, i.many = i.fn("addrspec_check"), i.fn("addrspec_check_many")
 	i.exchanges = i.fn("addrspec_exchanges")
-	i.policy, i.verdict = i.fn("addrspec_policy"), i.fn("addrspec_verdict")
+	i.policy, i.verdict = i.fn("addrspec_load_policy"), i.fn("addrspec_verdict")
 	i.info, i.lists = i.fn("addrspec_info"), i.fn("addrspec_lists")
 	for name, place := range map[string]*uint32{
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,
@@ -129,6 +131,8 @@ func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (
 		return 0, ErrListsSize
 	case n == codePolicy:
 		return 0, i.policyError()
+	case n == codeEvicted:
+		return 0, errEvicted
 	default:
 		return 0, &trap{fmt.Errorf("the result is %d", n)}
 	}
@@ -174,21 +178,26 @@ var ErrLists = errors.New("the module refused the lists")
 // ErrListsSize is returned for a blob over 4 MiB.
 var ErrListsSize = errors.New("the lists are larger than 4 MiB")
 
-// setLists passes blob to the module in pieces of the input buffer's size and
-// installs it.
+// setLists replaces the lists of the instance.
 func (i *instance) setLists(ctx context.Context, blob []byte) error {
-	for len(blob) > 0 {
-		piece := blob[:min(len(blob), int(i.inCap))]
-		if err := i.write(string(piece)); err != nil {
-			return err
-		}
-		if _, err := i.call(ctx, i.lists, uint64(len(piece))); err != nil {
-			return err
-		}
-		blob = blob[len(piece):]
-	}
-	_, err := i.call(ctx, i.lists, 0)
+	_, err := i.pass(ctx, i.lists, string(blob))
 	return err
+}
+
+// pass passes a blob or a document to f, in pieces of the input buffer's size and an empty one
+// at the end, and returns what f returns then.
+func (i *instance) pass(ctx context.Context, f api.Function, document string) (uint32, error) {
+	for len(document) > 0 {
+		piece := document[:min(len(document), int(i.inCap))]
+		if err := i.write(piece); err != nil {
+			return 0, err
+		}
+		if _, err := i.call(ctx, f, uint64(len(piece))); err != nil {
+			return 0, err
+		}
+		document = document[len(piece):]
+	}
+	return i.call(ctx, f, 0)
 }
 
 // refusal returns the error with which the module refused the lists.

@@ -21,7 +21,10 @@ type Policy struct {
 // *PolicyError.
 func (e *Engine) NewPolicy(ctx context.Context, document string) (*Policy, error) {
 	p := policyOf(document)
-	err := e.View().withPolicy(ctx, p, func(*instance, int) error { return nil })
+	err := e.View().withPolicy(ctx, p, func(i *instance) error {
+		_, err := i.load(ctx, p)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +111,10 @@ func Reported(set Fact, score, role, form uint32, hostname string) *Facts {
 // verdict, in order: a JSON object {"action":…,"reason":…,"rule":…}, the value of the member
 // verdict. The slice is in the memory of the module, valid until each returns.
 //
-// The instance that decides has p in one of its slots, which no other policy can replace
-// before Verdicts returns. It may be another one than that which checked the addresses, and
-// may have other lists.
+// The instance that decides may be another one than that which checked the addresses, and may
+// have other lists.
 func (v *View) Verdicts(ctx context.Context, p *Policy, subjects []Subject, each func(n int, verdict []byte)) error {
-	return v.withPolicy(ctx, p, func(i *instance, slot int) error { return i.decide(ctx, slot, subjects, each) })
+	return v.withPolicy(ctx, p, func(i *instance) error { return i.decide(ctx, p, subjects, each) })
 }
 
 // Verdict appends the verdict of p on one address to dst; see Verdicts.
@@ -127,134 +129,37 @@ func AppendVerdict(dst, verdict []byte) []byte {
 	return append(dst, '}')
 }
 
-// withPolicy calls use with an instance that has p in a slot.
-func (v *View) withPolicy(ctx context.Context, p *Policy, use func(i *instance, slot int) error) (err error) {
+// withPolicy calls use with an instance, if possible one that has p.
+func (v *View) withPolicy(ctx context.Context, p *Policy, use func(i *instance) error) (err error) {
 	i, err := v.pool.acquireFor(ctx, p)
 	if err != nil {
 		return err
 	}
 	err = errUnfinished // until use returns
 	defer func() { v.pool.release(ctx, i, err) }()
-	slot, err := i.load(ctx, p)
+	return use(i)
+}
+
+// maxHandles is how many handles of an instance are kept: as many policies as it has.
+const maxHandles = 16
+
+// errEvicted is returned for the handle of a policy that the module has evicted.
+var errEvicted = errors.New("the module has evicted the policy")
+
+// load returns the handle of p in the instance.
+func (i *instance) load(ctx context.Context, p *Policy) (uint32, error) {
+	if handle, ok := i.handles[p.hash]; ok {
+		return handle, nil
+	}
+	handle, err := i.pass(ctx, i.policy, p.document)
 	if err != nil {
-		return err
-	}
-	err = errUnfinished
-	return use(i, slot)
-}
-
-const (
-	// policySlots is the number of slots of an instance (ABI.md).
-	policySlots = 16
-	// policyBytes is the limit on the length of the documents in the slots of one instance,
-	// above the longest one. Policies take about as much memory as their documents.
-	policyBytes = 4 << 20
-)
-
-// slots are the policies that an instance has. Only the holder of the instance uses them.
-type slots struct {
-	of    [policySlots]slot
-	clock uint64
-}
-
-type slot struct {
-	hash [sha256.Size]byte
-	size int    // of the document; 0 if there is none
-	used uint64 // by the clock of slots
-}
-
-// load returns the slot with p. If there is none, p replaces what was used least recently.
-func (i *instance) load(ctx context.Context, p *Policy) (int, error) {
-	i.slots.clock++
-	n := i.slots.find(p)
-	if n < 0 {
-		var err error
-		if n, err = i.replace(ctx, p); err != nil {
-			return 0, err
-		}
-	}
-	i.slots.of[n].used = i.slots.clock
-	return n, nil
-}
-
-// find returns the slot with p, or -1.
-func (s *slots) find(p *Policy) int {
-	for n := range s.of {
-		if s.of[n].hash == p.hash && s.of[n].size > 0 {
-			return n
-		}
-	}
-	return -1
-}
-
-// leastRecent returns the slot that was used least recently, an empty one first unless it
-// must be full.
-func (s *slots) leastRecent(full bool) int {
-	least := -1
-	for n := range s.of {
-		if (!full || s.of[n].size > 0) && (least < 0 || s.of[n].used < s.of[least].used) {
-			least = n
-		}
-	}
-	return least
-}
-
-// replace loads p into the slot that was used least recently, and empties others until there
-// is room for it. A slot whose policy is not known here any more, as after an error, counts as
-// empty: nothing uses it.
-func (i *instance) replace(ctx context.Context, p *Policy) (int, error) {
-	n := i.slots.leastRecent(false)
-	i.slots.of[n] = slot{}
-	if err := i.passPolicy(ctx, n, p.document); err != nil {
 		return 0, err
 	}
-	i.slots.of[n] = slot{p.hash, len(p.document), i.slots.clock}
-	return n, i.shrink(ctx)
-}
-
-// shrink empties slots that were used least recently until their documents are within
-// policyBytes. The one that was loaded last remains, since no document is longer.
-func (i *instance) shrink(ctx context.Context) error {
-	for i.slots.bytes() > policyBytes {
-		n := i.slots.leastRecent(true)
-		i.slots.of[n] = slot{}
-		if err := i.passPolicy(ctx, n, "{}"); err != nil {
-			return err
-		}
+	if len(i.handles) == maxHandles {
+		clear(i.handles) // loading a policy that the instance still has costs little
 	}
-	return nil
-}
-
-func (s *slots) bytes() (total int) {
-	for n := range s.of {
-		total += s.of[n].size
-	}
-	return total
-}
-
-// taken returns how much of the slots is taken, by number or by bytes, whichever is more.
-func (s *slots) taken() int {
-	count := 0
-	for n := range s.of {
-		count += min(s.of[n].size, 1)
-	}
-	return max(s.bytes(), count*policyBytes/policySlots)
-}
-
-// passPolicy passes a document to the module, in pieces of the input buffer's size.
-func (i *instance) passPolicy(ctx context.Context, slot int, document string) error {
-	for len(document) > 0 {
-		piece := document[:min(len(document), int(i.inCap))]
-		if err := i.write(piece); err != nil {
-			return err
-		}
-		if _, err := i.call(ctx, i.policy, uint64(slot), uint64(len(piece))); err != nil {
-			return err
-		}
-		document = document[len(piece):]
-	}
-	_, err := i.call(ctx, i.policy, uint64(slot), 0)
-	return err
+	i.handles[p.hash] = handle
+	return handle, nil
 }
 
 // subjectPrefix is what comes before the host text of a subject: two words of the report, what
@@ -262,16 +167,22 @@ func (i *instance) passPolicy(ctx context.Context, slot int, document string) er
 const subjectPrefix = 4 * 4
 
 // decide passes subjects to the module, as many at a time as fit a part of its input buffer.
-func (i *instance) decide(ctx context.Context, slot int, subjects []Subject, each func(n int, verdict []byte)) error {
+func (i *instance) decide(ctx context.Context, p *Policy, subjects []Subject, each func(n int, verdict []byte)) error {
 	for n := 0; n < len(subjects); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		handle, err := i.load(ctx, p)
+		if err != nil {
+			return err
+		}
 		size, count, err := i.writeSubjects(subjects[n:])
 		if err == nil {
-			err = i.decideWritten(ctx, slot, size, count, func(verdict []byte) { each(n, verdict); n++ })
+			err = i.decideWritten(ctx, handle, size, count, func(verdict []byte) { each(n, verdict); n++ })
 		}
-		if err != nil {
+		if err == errEvicted {
+			delete(i.handles, p.hash)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -303,8 +214,8 @@ func (i *instance) writeSubjects(subjects []Subject) (size, count int, err error
 
 // decideWritten calls the module for the count subjects in the first size bytes of its input
 // buffer.
-func (i *instance) decideWritten(ctx context.Context, slot, size, count int, each func(verdict []byte)) error {
-	n, err := i.call(ctx, i.verdict, uint64(slot), uint64(size))
+func (i *instance) decideWritten(ctx context.Context, handle uint32, size, count int, each func(verdict []byte)) error {
+	n, err := i.call(ctx, i.verdict, uint64(handle), uint64(size))
 	if err != nil {
 		return err
 	}

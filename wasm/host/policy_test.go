@@ -127,13 +127,13 @@ func numbered(n int) (document, verdict string) {
 	return document, `{"action":"` + list + `","reason":"domain","rule":"` + list + `.domains[` + strconv.Itoa(n) + `]"}`
 }
 
-// Callers with policies that disagree share instances, which fail again and again and have
-// fewer slots than there are policies, while the lists are replaced: each gets the verdict of
-// its own policy.
+// Accounts with policies that disagree share instances, which fail again and again and keep
+// fewer policies than there are accounts, while the lists are replaced: each verdict is that of
+// the account's own policy.
 func TestPoliciesDoNotMix(t *testing.T) {
 	engine := newEngine(t, moduletest.Fragile(t), 2)
 	s := subject(t, engine, "jane@same.example", 0)
-	const count = policySlots + 6
+	const count = maxHandles + 6
 	var policies [count]*Policy
 	var want [count]string
 	for n := range policies {
@@ -171,86 +171,37 @@ func TestPoliciesDoNotMix(t *testing.T) {
 	require.Positive(t, engine.Stats().Trapped)
 }
 
-// An instance keeps the policies that were used last, and loads no policy that it has.
-func TestSlots(t *testing.T) {
+// large returns a document of more than 1 MiB, which differs with n.
+func large(n int) string {
+	name := "." + strings.Repeat("d", 60) + "." + strings.Repeat("e", 60) + ".example"
+	var list strings.Builder
+	for i := range 9_000 {
+		list.WriteString(`,"` + strconv.Itoa(i) + name + `"`)
+	}
+	return `{"block":{"domains":["p` + strconv.Itoa(n) + `.example"` + list.String() + `]}}`
+}
+
+// A policy that the module has evicted is loaded again, and one that it has is not.
+func TestEvicted(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), 1)
 	i := engine.View().pool.idle[0]
-	use := func(n int) {
-		document, want := numbered(n)
-		got, err := engine.View().Verdict(t.Context(), nil, newPolicy(t, engine, document), subject(t, engine, "jane@same.example", 0))
+	use := func(document, email, want string) uint32 {
+		p := newPolicy(t, engine, document)
+		got, err := engine.View().Verdict(t.Context(), nil, p, subject(t, engine, email, 0))
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
+		return i.handles[p.hash]
 	}
-	for n := range policySlots {
-		use(n)
-	}
-	use(0)
-	before := i.slots.of
-	use(0)
-	use(5)
-	for n := range before {
-		require.Equal(t, before[n].hash, i.slots.of[n].hash, "all are there")
-	}
-	use(policySlots)
-	document, _ := numbered(1)
-	require.Negative(t, i.slots.find(policyOf(document)), "the least recent one went")
-	for _, n := range []int{0, 2, policySlots} {
-		document, _ := numbered(n)
-		require.GreaterOrEqual(t, i.slots.find(policyOf(document)), 0, "%d", n)
+	document, want := numbered(7)
+	first := use(document, "jane@same.example", want)
+	require.Equal(t, first, use(document, "jane@same.example", want))
+	for n := range 4 {
+		use(large(n), "jane@p"+strconv.Itoa(n)+".example", `{"action":"block","reason":"domain","rule":"block.domains[0]"}`)
 	}
 	_, err := engine.NewPolicy(t.Context(), "{")
 	require.Error(t, err)
-	require.Equal(t, policySlots-1, full(i), "the slot of what was refused")
-	for n := range policySlots + 1 {
-		use(n)
-	}
-}
-
-func full(i *instance) (count int) {
-	for _, s := range i.slots.of {
-		if s.size > 0 {
-			count++
-		}
-	}
-	return count
-}
-
-// large returns a document of nearly 2 MiB, which differs with n.
-func large(n int) string {
-	var list strings.Builder
-	for i := range 10_000 {
-		list.WriteString(`,"` + strconv.Itoa(i) + "." + strings.Repeat("d", 60) + "." + strings.Repeat("e", 60) + "." + strings.Repeat("f", 60) + `.example"`)
-	}
-	return `{"block":{"domains":["p` + strconv.Itoa(n) + `.example"` + list.String()[:len(list.String())*9/10] + `]}}`
-}
-
-// However large they are, the policies of an instance are at most policyBytes of documents, and
-// the memory stays bounded.
-func TestSlotsBoundBytes(t *testing.T) {
-	engine := newEngine(t, moduletest.Bytes(t), 1)
-	i := engine.View().pool.idle[0]
-	count := 12
-	if testing.Short() {
-		count = 4
-	}
-	document, _ := numbered(7)
-	small := newPolicy(t, engine, document)
-	for n := range count {
-		text := large(n)
-		text = text[:strings.LastIndex(text, `",`)] + `"]}}`
-		require.Greater(t, len(text), 1<<20)
-		p := newPolicy(t, engine, text)
-		require.LessOrEqual(t, i.slots.bytes(), policyBytes)
-		require.GreaterOrEqual(t, i.slots.find(p), 0)
-		require.Positive(t, full(i))
-		got, err := engine.View().Verdict(t.Context(), nil, p, subject(t, engine, "jane@p"+strconv.Itoa(n)+".example", 0))
-		require.NoError(t, err)
-		require.Contains(t, string(got), `"block.domains[0]"`)
-		require.Less(t, i.module.Memory().Size(), uint32(48<<20))
-	}
-	got, err := engine.View().Verdict(t.Context(), nil, small, subject(t, engine, "jane@same.example", 0))
-	require.NoError(t, err)
-	require.Contains(t, string(got), `"block.domains[7]"`)
+	require.Greater(t, use(document, "jane@same.example", want), first+4, "no handle is used again")
+	require.Zero(t, engine.Stats().Trapped)
 }
 
 // FuzzReadVerdicts reads verdicts of any bytes, as a defective module may write.
@@ -286,7 +237,7 @@ func TestInstancesSharePolicies(t *testing.T) {
 	pool := engine.View().pool
 	require.NoError(t, pool.fill(t.Context()))
 	var policies []*Policy
-	for n := range 2 * policySlots {
+	for n := range 2 * maxHandles {
 		document, _ := numbered(n)
 		policies = append(policies, newPolicy(t, engine, document))
 	}
@@ -298,7 +249,8 @@ func TestInstancesSharePolicies(t *testing.T) {
 	}
 	require.Len(t, pool.idle, 2)
 	for n, p := range policies {
-		first, second := pool.idle[0].slots.find(p) >= 0, pool.idle[1].slots.find(p) >= 0
+		_, first := pool.idle[0].handles[p.hash]
+		_, second := pool.idle[1].handles[p.hash]
 		require.True(t, first != second, "policy %d is in one instance: %v, %v", n, first, second)
 	}
 }
@@ -407,7 +359,7 @@ func BenchmarkLoad(b *testing.B) {
 // Policies and verdicts leave the first page zero, as checks do.
 func TestPoliciesLeaveTheFirstPageZero(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), 1)
-	for n := range policySlots + 2 {
+	for n := range maxHandles + 2 {
 		document, _ := numbered(n)
 		_, err := engine.View().Verdict(t.Context(), nil, newPolicy(t, engine, document), subject(t, engine, "info@same.example", 0))
 		require.NoError(t, err)

@@ -94,7 +94,7 @@ func (p *pool) pop(policy *Policy) (i *instance) {
 }
 
 // choose returns the index of an idle instance, or -1: that which was used last, since it is
-// in the processor's cache; for a policy one that has it, else the one with the most room. So
+// in the processor's cache; for a policy one that has it, else the one with the fewest. So
 // the instances share many policies among them, and few are loaded again.
 func (p *pool) choose(policy *Policy) int {
 	last := len(p.idle) - 1
@@ -103,10 +103,11 @@ func (p *pool) choose(policy *Policy) int {
 	}
 	least := last
 	for n := last; n >= 0; n-- {
-		if p.idle[n].slots.find(policy) >= 0 {
+		handles := p.idle[n].handles
+		if _, has := handles[policy.hash]; has {
 			return n
 		}
-		if p.idle[n].slots.taken() < p.idle[least].slots.taken() {
+		if len(handles) < len(p.idle[least].handles) {
 			least = n
 		}
 	}
