@@ -121,14 +121,11 @@ const LENGTH_BYTES = 4;
 /** How many bytes of addresses a call takes in bulk: more would leave a processor's cache. */
 const BULK_BYTES = 16 * 1024;
 
-/** The errors of addrspec_lists and addrspec_policy that leave the instance usable. */
+/** The errors of addrspec_lists and addrspec_load_policy that leave the instance usable. */
 const LISTS_DAMAGED = -4;
 const LISTS_TOO_LARGE = -5;
 const POLICY_WRONG = -7;
 
-/** How many policies an instance has, and bytes of their documents, more than the longest one has. */
-const SLOTS = 16;
-const POLICY_BYTES = 4 * 1024 * 1024;
 /** The bytes of a verdict's subject before its host. */
 const SUBJECT_BYTES = 16;
 
@@ -143,8 +140,8 @@ interface Exports {
   addrspec_check_many(length: number, flags: number): number;
   addrspec_info(): number;
   addrspec_lists(length: number): number;
-  addrspec_policy(slot: number, length: number): number;
-  addrspec_verdict(slot: number, length: number): number;
+  addrspec_load_policy(length: number): number;
+  addrspec_verdict(policy: number, length: number): number;
 }
 
 const encoder = new TextEncoder();
@@ -156,9 +153,9 @@ export class Instance {
   readonly #inCap: number;
   readonly #out: number;
   readonly #report: number;
-  /** The slots of the policies, by their documents. */
-  readonly #slots = new Map<string, number>();
-  #policyBytes = 0;
+  /** The policy that was used last, which the module does not evict, and its handle. */
+  #policy: string | undefined;
+  #handle = 0;
 
   constructor({ exports }: WebAssembly.Instance) {
     this.#exports = exports as unknown as Exports;
@@ -210,49 +207,35 @@ export class Instance {
 
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
   verdict(policy: string, { set, more, host }: Subject, found: number): Uint8Array<ArrayBuffer> {
-    const slot = this.#slotOf(policy);
+    if (policy !== this.#policy) {
+      const document = encoder.encode(policy);
+      this.#handle = this.#pass(document, (size) => this.#exports.addrspec_load_policy(size));
+      this.#policy = policy;
+    }
     const buffer = this.#bytes(this.#in, this.#inCap);
     const length = put(host, buffer.subarray(SUBJECT_BYTES)) ?? 0; // 253 bytes at most
     const view = new DataView(buffer.buffer, buffer.byteOffset);
     for (const [n, word] of [set, more, found, length].entries()) view.setUint32(4 * n, word, true);
-    const n = this.#exports.addrspec_verdict(slot, SUBJECT_BYTES + length);
+    const n = this.#exports.addrspec_verdict(this.#handle, SUBJECT_BYTES + length);
     if (n <= LENGTH_BYTES) throw failure("verdict", n);
     return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
   }
 
-  #slotOf(policy: string): number {
-    const loaded = this.#slots.get(policy);
-    if (loaded !== undefined) return loaded;
-    const fill = (at: number, text: Uint8Array) =>
-      this.#pass(text, (length) => this.#exports.addrspec_policy(at, length));
-    const document = encoder.encode(policy);
-    if (this.#slots.size === SLOTS || this.#policyBytes + document.length > POLICY_BYTES) {
-      for (const used of this.#slots.values()) fill(used, encoder.encode("{}")); // frees their memory
-      this.#slots.clear();
-      this.#policyBytes = 0;
-    }
-    const slot = this.#slots.size;
-    fill(slot, document);
-    this.#slots.set(policy, slot);
-    this.#policyBytes += document.length;
-    return slot;
-  }
-
-  /** Passes bytes in pieces of the input buffer's size, and then an empty one. */
-  #pass(bytes: Uint8Array, take: (length: number) => number): void {
+  /** Passes bytes in pieces of the input buffer's size, then an empty one; returns its result. */
+  #pass(bytes: Uint8Array, take: (length: number) => number): number {
     for (let at = 0; at < bytes.length; at += this.#inCap) {
       this.#requireTaken(take(this.#write(bytes.subarray(at, at + this.#inCap))));
     }
-    this.#requireTaken(take(0));
+    return this.#requireTaken(take(0));
   }
 
-  #requireTaken(code: number): void {
-    if (code >= 0) return;
+  #requireTaken(code: number): number {
+    if (code >= 0) return code;
     if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
     const { word, text } = this.#words();
     if (code === LISTS_DAMAGED) throw new ListsRefused(text(WORD.sentence));
     if (code === POLICY_WRONG) throw new PolicyRefused(text(WORD.sentence), word(WORD.offset));
-    throw failure("lists or _policy", code);
+    throw failure("lists or _load_policy", code);
   }
 
   versions(): Versions {

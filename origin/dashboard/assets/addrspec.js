@@ -70,8 +70,6 @@ var BULK_BYTES = 16 * 1024;
 var LISTS_DAMAGED = -4;
 var LISTS_TOO_LARGE = -5;
 var POLICY_WRONG = -7;
-var SLOTS = 16;
-var POLICY_BYTES = 4 * 1024 * 1024;
 var SUBJECT_BYTES = 16;
 var encoder = new TextEncoder();
 var decoder = new TextDecoder();
@@ -81,9 +79,9 @@ var Instance = class {
   #inCap;
   #out;
   #report;
-  /** The slots of the policies, by their documents. */
-  #slots = /* @__PURE__ */ new Map();
-  #policyBytes = 0;
+  /** The policy that was used last, which the module does not evict, and its handle. */
+  #policy;
+  #handle = 0;
   constructor({ exports }) {
     this.#exports = exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
@@ -130,45 +128,33 @@ var Instance = class {
   }
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
   verdict(policy2, { set, more, host }, found2) {
-    const slot = this.#slotOf(policy2);
+    if (policy2 !== this.#policy) {
+      const document = encoder.encode(policy2);
+      this.#handle = this.#pass(document, (size) => this.#exports.addrspec_load_policy(size));
+      this.#policy = policy2;
+    }
     const buffer = this.#bytes(this.#in, this.#inCap);
     const length = put(host, buffer.subarray(SUBJECT_BYTES)) ?? 0;
     const view = new DataView(buffer.buffer, buffer.byteOffset);
     for (const [n2, word] of [set, more, found2, length].entries()) view.setUint32(4 * n2, word, true);
-    const n = this.#exports.addrspec_verdict(slot, SUBJECT_BYTES + length);
+    const n = this.#exports.addrspec_verdict(this.#handle, SUBJECT_BYTES + length);
     if (n <= LENGTH_BYTES) throw failure("verdict", n);
     return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
   }
-  #slotOf(policy2) {
-    const loaded = this.#slots.get(policy2);
-    if (loaded !== void 0) return loaded;
-    const fill = (at, text) => this.#pass(text, (length) => this.#exports.addrspec_policy(at, length));
-    const document = encoder.encode(policy2);
-    if (this.#slots.size === SLOTS || this.#policyBytes + document.length > POLICY_BYTES) {
-      for (const used of this.#slots.values()) fill(used, encoder.encode("{}"));
-      this.#slots.clear();
-      this.#policyBytes = 0;
-    }
-    const slot = this.#slots.size;
-    fill(slot, document);
-    this.#slots.set(policy2, slot);
-    this.#policyBytes += document.length;
-    return slot;
-  }
-  /** Passes bytes in pieces of the input buffer's size, and then an empty one. */
+  /** Passes bytes in pieces of the input buffer's size, then an empty one; returns its result. */
   #pass(bytes2, take) {
     for (let at = 0; at < bytes2.length; at += this.#inCap) {
       this.#requireTaken(take(this.#write(bytes2.subarray(at, at + this.#inCap))));
     }
-    this.#requireTaken(take(0));
+    return this.#requireTaken(take(0));
   }
   #requireTaken(code) {
-    if (code >= 0) return;
+    if (code >= 0) return code;
     if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
     const { word, text } = this.#words();
     if (code === LISTS_DAMAGED) throw new ListsRefused(text(WORD.sentence));
     if (code === POLICY_WRONG) throw new PolicyRefused(text(WORD.sentence), word(WORD.offset));
-    throw failure("lists or _policy", code);
+    throw failure("lists or _load_policy", code);
   }
   versions() {
     return JSON.parse(
