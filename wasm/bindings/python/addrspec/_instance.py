@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections import OrderedDict
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from wasmtime import Engine, Instance as Wasm, Module, Store, Trap, WasmtimeError
@@ -26,8 +25,6 @@ _subject = struct.Struct("<4I")  # facts, more facts, found, length of the host
 _report = struct.Struct("<24I")
 _lengths = struct.Struct("<2I")  # of a JSON and of the texts of its report
 _DISPOSABLE = 1 << 5
-_SLOTS = 16  # for policies
-_POLICY_BYTES = 4 << 20  # of their documents, more than the longest has
 _UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & _UNSIGNED makes it unsigned
 
 
@@ -72,9 +69,10 @@ class Instance:
         self._info: Any = exports["addrspec_info"]
         self._lists: Any = exports["addrspec_lists"]
         self._many: Any = exports["addrspec_check_many"]
-        self._policy: Any = exports["addrspec_policy"]
+        self._load: Any = exports["addrspec_load_policy"]
         self._verdict: Any = exports["addrspec_verdict"]
-        self._policies: "OrderedDict[bytes, int]" = OrderedDict()  # slots, the last used one last
+        self._policy: Optional[bytes] = None  # the last one, which the module does not evict
+        self._handle = 0
         if lists is not None:
             self.set_lists(lists)
 
@@ -108,52 +106,26 @@ class Instance:
         found is what was looked up for all of them, and disposable whether their exchanges
         belong to throw-away services.
         """
-        slot = self._slot(policy)
+        if policy != self._policy:
+            self._handle = self._pass(self._load, policy)
+            self._policy = policy
         verdicts: List[bytes] = []
         while len(verdicts) < len(addresses):
             records = _records(addresses, len(verdicts))
             if not records:  # no room for its length: it is not valid
-                verdicts += self._decide(slot, _subject.pack(0, 0, 0, 0))
+                verdicts += self._decide(_subject.pack(0, 0, 0, 0))
                 continue
             self._write(records)
             reports = self._read(self._succeed(self._many, len(records), _REPORTS))
-            verdicts += self._decide(slot, b"".join(_subjects(reports, found, disposable)))
+            verdicts += self._decide(b"".join(_subjects(reports, found, disposable)))
         return verdicts
 
-    def _decide(self, slot: int, subjects: bytes) -> List[bytes]:
+    def _decide(self, subjects: bytes) -> List[bytes]:
         self._write(subjects)
-        verdicts = _split(self._read(self._succeed(self._verdict, slot, len(subjects))))
+        verdicts = _split(self._read(self._succeed(self._verdict, self._handle, len(subjects))))
         if not verdicts:
             raise RuntimeError("addrspec_verdict decided about no address")
         return verdicts
-
-    def _slot(self, policy: bytes) -> int:
-        """Returns the slot of a policy, and loads it if the instance does not have it."""
-        if policy not in self._policies:
-            if len(self._policies) == _SLOTS:
-                self._drop()
-            slot = min(set(range(_SLOTS)) - set(self._policies.values()))
-            self._load(slot, policy)
-            self._policies[policy] = slot
-            while sum(map(len, self._policies)) > _POLICY_BYTES:
-                self._drop()
-        self._policies.move_to_end(policy)
-        return self._policies[policy]
-
-    def _drop(self) -> None:
-        """Frees the slot and the memory of the policy that was used least recently."""
-        _, slot = self._policies.popitem(last=False)
-        self._load(slot, b"{}")
-
-    def _load(self, slot: int, policy: bytes) -> None:
-        pieces = [policy[at : at + MAX_ADDRESS] for at in range(0, len(policy), MAX_ADDRESS)]
-        for piece in (*pieces, b""):  # the empty one ends the document
-            self._write(piece)
-            code = self._call(self._policy, slot, len(piece))
-            if code == -7:
-                raise PolicyRefused(self._sentence(), self._words(12, 1)[0])
-            if code < 0:
-                raise RuntimeError(f"addrspec_policy returned {code}")
 
     def info(self) -> bytes:
         """Returns the versions that determine the results, a JSON object."""
@@ -161,20 +133,26 @@ class Instance:
 
     def set_lists(self, blob: bytes) -> None:
         """Replaces the lists, or raises ListsRefused and keeps them."""
-        for at in range(0, len(blob), MAX_ADDRESS):
-            piece = blob[at : at + MAX_ADDRESS]
-            self._write(piece)
-            self._install(len(piece))
-        self._install(0)
+        self._pass(self._lists, blob)
 
-    def _install(self, length: int) -> None:
-        code = self._call(self._lists, length)
-        if code == -4:
+    def _pass(self, function: Any, document: bytes) -> int:
+        """Passes a document in pieces and an empty one, for which it returns what the module does."""
+        for at in range(0, len(document), MAX_ADDRESS):
+            self._pass_piece(function, document[at : at + MAX_ADDRESS])
+        return self._pass_piece(function, b"")
+
+    def _pass_piece(self, function: Any, piece: bytes) -> int:
+        self._write(piece)
+        result = self._call(function, len(piece))
+        if result == -4:
             raise ListsRefused(self._sentence())
-        if code == -5:
+        if result == -5:
             raise ListsRefused("the lists are larger than 4 MiB")
-        if code < 0:
-            raise RuntimeError(f"addrspec_lists returned {code}")
+        if result == -7:
+            raise PolicyRefused(self._sentence(), self._words(12, 1)[0])
+        if result < 0:
+            raise RuntimeError(f"the module returned {result}")
+        return result
 
     def _sentence(self) -> str:
         """Returns the sentence of the report, words 17 and 18."""
