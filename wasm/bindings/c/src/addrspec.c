@@ -12,24 +12,17 @@
 /* What wasm2c calls the module's functions. */
 #define CALL(name) Z_addrspecZ_addrspec_##name
 
-/* The slots of an instance and the bytes of their documents; the longest policy and the largest
-   lists; the flag of word 0 that is disposable. */
-enum { SLOTS = 16, POLICY_BYTES = 4 << 20, LONGEST_POLICY = 2625536, LARGEST_LISTS = 4 << 20, DISPOSABLE = 1 << 5 };
-
-/* A policy in a slot and when it was used. data is NULL if there is none. */
-struct slot {
-    char *data;
-    size_t length;
-    unsigned long used;
-};
+/* The longest policy and the largest lists; the flag of word 0 that is disposable. */
+enum { LONGEST_POLICY = 2625536, LARGEST_LISTS = 4 << 20, DISPOSABLE = 1 << 5 };
 
 struct addrspec_checker {
     Z_addrspec_instance_t module;
     bool started;
     uint32_t in, out, report;
     addrspec_record record;
-    struct slot slots[SLOTS];
-    unsigned long clock;
+    char *policy; /* a copy of the one that was used last, which the module does not evict, or NULL */
+    size_t policy_length;
+    u32 handle; /* of that policy */
     void *lists; /* a copy of those that replaced the module's own, for the next instance */
     size_t lists_size;
     char versions[256], decision[96];
@@ -69,8 +62,8 @@ static void instantiate(void *argument) {
 static void discard(addrspec_checker *c) {
     Z_addrspec_free(&c->module);
     memset(&c->module, 0, sizeof c->module);
-    for (int n = 0; n < SLOTS; n++) free(c->slots[n].data);
-    memset(c->slots, 0, sizeof c->slots);
+    free(c->policy);
+    c->policy = NULL;
     c->started = false;
 }
 
@@ -113,11 +106,10 @@ static const uint8_t *output(addrspec_checker *c) { return c->module.w2c_memory.
 
 /* Passes a document in pieces of the size of the input, and at last an empty one. */
 static addrspec_code pass(addrspec_checker *c, struct call *each, const char *data, size_t length) {
-    u32 *size = each->one != NULL ? &each->a : &each->b;
-    for (bool last = false; !last; data += *size, length -= *size) {
-        *size = length < ADDRSPEC_MAX_ADDRESS ? (u32)length : ADDRSPEC_MAX_ADDRESS;
+    for (bool last = false; !last; data += each->a, length -= each->a) {
+        each->a = length < ADDRSPEC_MAX_ADDRESS ? (u32)length : ADDRSPEC_MAX_ADDRESS;
         last = length == 0;
-        put(c, data, *size);
+        put(c, data, each->a);
         addrspec_code code = call(c, each);
         if (code != ADDRSPEC_OK || each->value != 0) return code;
     }
@@ -198,54 +190,19 @@ addrspec_code addrspec_check_many(addrspec_checker *c, const addrspec_address *a
     return ADDRSPEC_OK;
 }
 
-/* Forgets the policy of a slot. The empty one in its place frees its memory. */
-static addrspec_code forget(addrspec_checker *c, size_t slot) {
-    struct call each = {.two = CALL(policy), .a = (u32)slot};
-    free(c->slots[slot].data);
-    memset(&c->slots[slot], 0, sizeof c->slots[slot]);
-    return pass(c, &each, "{}", 2);
-}
-
-/* Forgets the policies that were used least recently until there is room for a document. */
-static addrspec_code make_room(addrspec_checker *c, size_t length) {
-    for (;;) {
-        size_t total = length, least = SLOTS;
-        for (size_t n = 0; n < SLOTS; n++) {
-            total += c->slots[n].length;
-            if (c->slots[n].data != NULL && (least == SLOTS || c->slots[n].used < c->slots[least].used)) least = n;
-        }
-        if (total <= POLICY_BYTES || least == SLOTS) return ADDRSPEC_OK;
-        if (forget(c, least) != ADDRSPEC_OK) return c->code;
-    }
-}
-
-/* Loads a policy into a slot, which then keeps a copy of its document. */
-static addrspec_code load(addrspec_checker *c, size_t slot, const char *policy, size_t length) {
-    struct call each = {.two = CALL(policy), .a = (u32)slot};
-    struct slot *s = &c->slots[slot];
-    char *data = malloc(length + 1);
-    free(s->data);
-    memset(s, 0, sizeof *s);
-    if (data == NULL) return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for a policy");
-    addrspec_code code = make_room(c, length);
-    if (code == ADDRSPEC_OK) code = pass(c, &each, policy, length);
-    if (code == ADDRSPEC_OK && each.value != 0) code = refused(c, ADDRSPEC_ERROR_POLICY, "");
-    if (code != ADDRSPEC_OK) return free(data), code;
-    memcpy(data, policy, length);
-    *s = (struct slot){data, length, 0};
-    return ADDRSPEC_OK;
-}
-
-/* Finds the slot of a policy, which replaces the one that was used least recently. */
-static addrspec_code find_slot(addrspec_checker *c, const char *policy, size_t length, size_t *slot) {
-    size_t least = 0;
-    for (*slot = 0; *slot < SLOTS; ++*slot) {
-        const struct slot *s = &c->slots[*slot];
-        if (s->data != NULL && s->length == length && memcmp(s->data, policy, length) == 0) break;
-        if (s->used < c->slots[least].used) least = *slot;
-    }
-    if (*slot == SLOTS && load(c, *slot = least, policy, length) != ADDRSPEC_OK) return c->code;
-    c->slots[*slot].used = ++c->clock;
+/* Loads a policy unless it is the one that was used last, and keeps a copy of its document. */
+static addrspec_code load(addrspec_checker *c, const char *policy, size_t length) {
+    struct call each = {.one = CALL(load_policy)};
+    if (c->policy != NULL && c->policy_length == length && memcmp(c->policy, policy, length) == 0) return ADDRSPEC_OK;
+    addrspec_code code = pass(c, &each, policy, length);
+    if (code != ADDRSPEC_OK) return code;
+    if (each.value < 0) return refused(c, ADDRSPEC_ERROR_POLICY, "");
+    free(c->policy);
+    c->policy = malloc(length);
+    if (c->policy == NULL) return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for a policy");
+    memcpy(c->policy, policy, length);
+    c->policy_length = length;
+    c->handle = (u32)each.value;
     return ADDRSPEC_OK;
 }
 
@@ -275,14 +232,13 @@ static const addrspec_verdict *read_verdict(addrspec_checker *c, int32_t size) {
 const addrspec_verdict *addrspec_decide(addrspec_checker *c, const char *policy, size_t length, const addrspec_found *found) {
     static const addrspec_found nothing = {ADDRSPEC_UNKNOWN, ADDRSPEC_UNKNOWN, false};
     struct call verdict = {.two = CALL(verdict)};
-    size_t slot;
     if (!begin(c)) return NULL;
     if (found == NULL) found = &nothing;
     if (policy == NULL || !defined(found->mx) || !defined(found->address_record)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the policy is NULL, or found has a value that is not defined"), NULL;
     if (!c->record.known) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "there is no result to decide about: check an address first"), NULL;
     if (length > LONGEST_POLICY) return fail(c, ADDRSPEC_ERROR_POLICY, "the policy has more than %d bytes", LONGEST_POLICY), NULL;
-    if (find_slot(c, policy, length, &slot) != ADDRSPEC_OK) return NULL;
-    verdict.a = (u32)slot;
+    if (load(c, policy, length) != ADDRSPEC_OK) return NULL;
+    verdict.a = c->handle;
     verdict.b = put_subject(c, found);
     return call_for_output(c, &verdict) == ADDRSPEC_OK ? read_verdict(c, verdict.value) : NULL;
 }

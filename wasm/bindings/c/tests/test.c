@@ -88,7 +88,7 @@ static void decides_by_a_policy(addrspec_checker *checker) {
     EXPECT(is(addrspec_error_message(checker), "block.reasons[0]: \"rolle\" is no reason; did you mean \"role\"?"));
 }
 
-/* More policies than slots, and refused ones between them, never get another's verdict. */
+/* More policies than an instance has, and refused ones between them, never get another's verdict. */
 static void keeps_policies_apart(addrspec_checker *checker) {
     for (int n = 0; n < 80; n++) {
         char policy[64], address[32];
