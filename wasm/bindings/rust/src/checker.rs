@@ -121,7 +121,7 @@ impl Checker {
     /// ```
     pub fn policy(&self, document: &str) -> Result<Policy> {
         let document: Arc<str> = document.into();
-        self.pool().lend(|instance| instance.slot(&document))?;
+        self.pool().lend(|instance| instance.load(&document))?;
         Ok(Policy { document })
     }
 

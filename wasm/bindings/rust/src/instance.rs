@@ -13,10 +13,6 @@ pub(crate) const FULL_SUGGESTION: u32 = 1;
 /// Flag: the result has one more member, `details`.
 pub(crate) const DETAILS: u32 = 2;
 
-/// How many policies an instance has.
-const SLOTS: usize = 16;
-/// How many bytes their documents have together, more than the longest one.
-const POLICY_BYTES: usize = 4 << 20;
 /// The bit of word 0 of the report that is `disposable`.
 const DISPOSABLE: u32 = 1 << 5;
 
@@ -29,19 +25,13 @@ pub(crate) struct Instance {
     many: TypedFunc<(u32, u32), i32>,
     info: TypedFunc<(), i32>,
     lists: TypedFunc<u32, i32>,
-    policy: Option<TypedFunc<(u32, u32), i32>>, // since interface 2.2
+    load: Option<TypedFunc<u32, i32>>, // since interface 2.5
     decide: Option<TypedFunc<(u32, u32), i32>>,
-    policies: Vec<Loaded>, // the last used one last
+    policy: Option<(Arc<str>, u32)>, // the last one, which the module does not evict, and its handle
     input: usize,
     capacity: usize,
     output: usize,
     report: usize,
-}
-
-/// A policy in a slot of the instance.
-struct Loaded {
-    document: Arc<str>,
-    slot: usize,
 }
 
 impl Instance {
@@ -68,12 +58,12 @@ impl Instance {
         let many = linked
             .get_typed_func(&mut store, "addrspec_check_many")
             .map_err(failed)?;
-        let policy = linked.get_typed_func(&mut store, "addrspec_policy").ok();
+        let load = linked.get_typed_func(&mut store, "addrspec_load_policy").ok();
         let decide = linked.get_typed_func(&mut store, "addrspec_verdict").ok();
         Ok(Self {
-            policy,
+            load,
             decide,
-            policies: Vec::new(),
+            policy: None,
             store,
             memory,
             check,
@@ -115,31 +105,41 @@ impl Instance {
 
     /// Replaces the lists by a blob, in pieces; the empty one installs it.
     pub(crate) fn set_lists(&mut self, blob: &[u8]) -> Result<()> {
-        for piece in blob.chunks(self.capacity.max(1)) {
-            self.write(0, piece)?;
-            self.take(piece.len())?;
-        }
-        self.take(0)
+        self.pass(blob, |own, length| {
+            own.lists.call(&mut own.store, length).map_err(failed)
+        })?;
+        Ok(())
     }
 
-    fn take(&mut self, length: usize) -> Result<()> {
-        match self.lists.call(&mut self.store, length as u32).map_err(failed)? {
-            0 => Ok(()),
+    /// Passes a document to a function, in pieces and an empty one, and returns its result.
+    fn pass(&mut self, document: &[u8], take: impl Fn(&mut Self, u32) -> Result<i32>) -> Result<u32> {
+        for piece in document.chunks(self.capacity.max(1)) {
+            self.write(0, piece)?;
+            let result = take(self, piece.len() as u32)?;
+            self.require_taken(result)?;
+        }
+        let result = take(self, 0)?;
+        self.require_taken(result)
+    }
+
+    fn require_taken(&self, result: i32) -> Result<u32> {
+        match result {
             -4 => Err(Error::ListsRefused(self.sentence()?)),
             -5 => Err(Error::ListsRefused("the lists are larger than 4 MiB".into())),
-            code => Err(defect(&format!("addrspec_lists returned {code}"))),
+            -7 => Err(self.refused()?),
+            result => u32::try_from(result).map_err(|_| defect(&format!("it returned {result}"))),
         }
     }
 
     /// Returns the verdict of a policy on an address.
     pub(crate) fn verdict(&mut self, policy: &Arc<str>, address: &[u8], found: Found) -> Result<Verdict> {
-        let slot = self.slot(policy)?;
+        let handle = self.load(policy)?;
         self.check(address, 0)?;
         let subject = self.subject(found)?;
         self.write(0, &subject)?;
         let decide = self.decide.as_ref().ok_or_else(without_policies)?;
         let length = decide
-            .call(&mut self.store, (slot as u32, subject.len() as u32))
+            .call(&mut self.store, (handle, subject.len() as u32))
             .map_err(failed)?;
         let output = self.output("addrspec_verdict", length)?;
         Verdict::parse(output.get(4..).unwrap_or_default())
@@ -160,58 +160,17 @@ impl Instance {
         Ok([&words.map(u32::to_le_bytes).concat(), host].concat())
     }
 
-    /// Returns the slot of a policy, and loads it if the instance does not have it.
-    pub(crate) fn slot(&mut self, document: &Arc<str>) -> Result<usize> {
-        let has = |loaded: &Loaded| loaded.document == *document;
-        let loaded = match self.policies.iter().position(has) {
-            Some(n) => self.policies.remove(n),
-            None => self.load(document)?,
-        };
-        let slot = loaded.slot;
-        self.policies.push(loaded);
-        while self.policies.iter().map(|p| p.document.len()).sum::<usize>() > POLICY_BYTES {
-            self.drop_oldest()?;
+    /// Returns the handle of a policy, and loads it unless it is the last one.
+    pub(crate) fn load(&mut self, document: &Arc<str>) -> Result<u32> {
+        if let Some((_, handle)) = self.policy.as_ref().filter(|(last, _)| last == document) {
+            return Ok(*handle);
         }
-        Ok(slot)
-    }
-
-    fn load(&mut self, document: &Arc<str>) -> Result<Loaded> {
-        if self.policies.len() == SLOTS {
-            self.drop_oldest()?;
-        }
-        let free = |slot: &usize| self.policies.iter().all(|loaded| loaded.slot != *slot);
-        let slot = (0..SLOTS).find(free).unwrap_or_default();
-        self.fill(slot, document)?;
-        Ok(Loaded {
-            document: Arc::clone(document),
-            slot,
-        })
-    }
-
-    /// Frees the slot and the memory of the policy that was used least recently.
-    fn drop_oldest(&mut self) -> Result<()> {
-        let oldest = self.policies.remove(0);
-        self.fill(oldest.slot, "{}")
-    }
-
-    fn fill(&mut self, slot: usize, document: &str) -> Result<()> {
-        for piece in document.as_bytes().chunks(self.capacity.max(1)) {
-            self.write(0, piece)?;
-            self.pass(slot, piece.len())?;
-        }
-        self.pass(slot, 0)
-    }
-
-    fn pass(&mut self, slot: usize, length: usize) -> Result<()> {
-        let policy = self.policy.as_ref().ok_or_else(without_policies)?;
-        match policy
-            .call(&mut self.store, (slot as u32, length as u32))
-            .map_err(failed)?
-        {
-            0 => Ok(()),
-            -7 => Err(self.refused()?),
-            code => Err(defect(&format!("addrspec_policy returned {code}"))),
-        }
+        let handle = self.pass(document.as_bytes(), |own, length| {
+            let load = own.load.as_ref().ok_or_else(without_policies)?;
+            load.call(&mut own.store, length).map_err(failed)
+        })?;
+        self.policy = Some((Arc::clone(document), handle));
+        Ok(handle)
     }
 
     /// The error of a document that is no policy; word 12 is the offset.
@@ -288,49 +247,9 @@ fn constant(linked: &Linked, store: &mut Store<()>, name: &str) -> Result<u32> {
 }
 
 fn without_policies() -> Error {
-    defect("it has no policies; take one of interface 2.2 or later")
+    defect("it has no handles of policies; take one of interface 2.5 or later")
 }
 
 pub(crate) fn defect(what: &str) -> Error {
     Error::Module(what.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn document(n: usize, bytes: usize) -> Arc<str> {
-        let start = format!(r#"{{"block": {{"domains": ["d{n}.example""#);
-        let padding = " ".repeat(bytes - start.len() - 3);
-        format!("{start}{padding}]}}}}").into()
-    }
-
-    fn blocks(instance: &mut Instance, policy: &Arc<str>, n: usize) -> bool {
-        let address = format!("a@d{n}.example");
-        let verdict = instance.verdict(policy, address.as_bytes(), Found::default());
-        verdict.unwrap().action == crate::Action::Block
-    }
-
-    // However large, policies take 4 MiB, decide after others have taken their place, and are
-    // freed then.
-    #[test]
-    fn bounds_the_bytes_of_policies() {
-        let module = crate::engine::own_module().unwrap();
-        let mut instance = Instance::new(&module).unwrap();
-        for round in 0..30 {
-            let n = round % 10;
-            let policy = document(n, if n % 3 == 0 { 2_000_000 } else { 900_000 });
-            assert!(blocks(&mut instance, &policy, n) && !blocks(&mut instance, &policy, n + 1));
-            let bytes = instance.policies.iter().map(|p| p.document.len()).sum::<usize>();
-            assert!(instance.policies.len() >= 2.min(round + 1) && bytes <= POLICY_BYTES);
-        }
-        let free = |slot: &usize| instance.policies.iter().all(|p| p.slot != *slot);
-        let slot = (0..5).find(free).expect("a policy was dropped");
-        let empty: Arc<str> = "{}".into();
-        instance.policies = vec![Loaded {
-            document: empty.clone(),
-            slot,
-        }];
-        assert!((0..10).all(|n| !blocks(&mut instance, &empty, n)));
-    }
 }

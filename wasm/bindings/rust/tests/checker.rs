@@ -282,7 +282,7 @@ fn decides_by_a_policy() {
     ));
 }
 
-// More policies than slots, refused ones between them, and threads: each gets its own.
+// More policies than an instance has, refused ones between them, and threads: each gets its own.
 #[test]
 fn keeps_policies_apart() {
     let checker = Checker::builder()
