@@ -11,12 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
-import java.util.function.IntFunction;
-import java.util.stream.Collectors;
 
 /**
  * One instance of the module, behind the interface that wasm/ABI.md specifies. One thread at a time
@@ -38,12 +33,6 @@ final class Guest {
   private static final int TOO_LARGE = -5;
   private static final int NO_POLICY = -7;
 
-  /** How many policies an instance has. */
-  private static final int SLOTS = 16;
-
-  /** How many bytes their documents have together, more than the longest one. */
-  static final int POLICY_BYTES = 4 << 20;
-
   /** The bit of word 0 of the report that is disposable. */
   private static final int DISPOSABLE = 1 << 5;
 
@@ -64,19 +53,10 @@ final class Guest {
   private final int output;
   private final int outputCapacity;
 
-  /** The policies by their documents, the last used one last. */
-  final Map<String, Loaded> policies = new LinkedHashMap<>(SLOTS, 0.75f, true);
+  /** The policy that was used last, which the module does not evict, and its handle. */
+  private String policy;
 
-  /** Where the instance has a policy, and the size of its document. */
-  static final class Loaded {
-    final int slot;
-    final int bytes;
-
-    Loaded(int slot, int bytes) {
-      this.slot = slot;
-      this.bytes = bytes;
-    }
-  }
+  private int handle;
 
   /** Starts an instance of the module in this library. */
   static Guest start() {
@@ -139,24 +119,25 @@ final class Guest {
 
   /** Replaces the lists, or keeps them if the module refuses the blob. */
   void setLists(byte[] blob) {
-    ExportFunction lists = instance.export("addrspec_lists");
-    pass(blob, length -> lists.apply(length));
+    pass(blob, "addrspec_lists");
   }
 
-  /** Passes bytes in pieces of the input's capacity, and then an empty one, which ends them. */
-  private void pass(byte[] bytes, IntFunction<long[]> take) {
+  /** Passes bytes in pieces of the input's capacity, then an empty one, for which it returns the result. */
+  private int pass(byte[] bytes, String function) {
+    ExportFunction take = instance.export(function);
     for (int at = 0; at < bytes.length; at += capacity) {
       byte[] piece = Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + capacity));
       instance.memory().write(input, piece);
-      requireTaken((int) take.apply(piece.length)[0]);
+      requireTaken(function, (int) take.apply(piece.length)[0]);
     }
-    requireTaken((int) take.apply(0)[0]);
+    return requireTaken(function, (int) take.apply(0)[0]);
   }
 
-  private void requireTaken(int result) {
+  private int requireTaken(String function, int result) {
+    if (result >= 0) {
+      return result;
+    }
     switch (result) {
-      case 0:
-        return;
       case REFUSED:
         throw new ListsRefusedException(sentence());
       case TOO_LARGE:
@@ -165,18 +146,21 @@ final class Guest {
         int offset = instance.memory().readInt(get("addrspec_report_ptr") + OFFSET);
         throw new PolicyRefusedException(sentence(), offset);
       default:
-        throw new ModuleException("addrspec_lists or addrspec_policy returned " + result);
+        throw new ModuleException(function + " returned " + result);
     }
   }
 
   /** Returns the verdict of a policy on an address, a JSON object. */
-  byte[] verdict(String policy, byte[] address, Found found) {
-    int slot = slot(policy);
+  byte[] verdict(String document, byte[] address, Found found) {
+    if (!document.equals(policy)) {
+      handle = pass(document.getBytes(StandardCharsets.UTF_8), "addrspec_load_policy");
+      policy = document;
+    }
     check(address, 0);
     byte[] subject = subject(found);
     instance.memory().write(input, subject);
     ExportFunction decide = instance.export("addrspec_verdict");
-    byte[] verdict = output("addrspec_verdict", (int) decide.apply(slot, subject.length)[0]);
+    byte[] verdict = output("addrspec_verdict", (int) decide.apply(handle, subject.length)[0]);
     return Arrays.copyOfRange(verdict, Math.min(4, verdict.length), verdict.length); // after its length
   }
 
@@ -193,51 +177,6 @@ final class Guest {
         .putInt(host.length)
         .put(host)
         .array();
-  }
-
-  /** Returns the slot of a policy, and loads it if the instance does not have it. */
-  private int slot(String policy) {
-    Loaded loaded = policies.get(policy);
-    if (loaded == null) {
-      loaded = load(policy);
-      policies.put(policy, loaded);
-      while (policyBytes() > POLICY_BYTES) {
-        drop();
-      }
-    }
-    return loaded.slot;
-  }
-
-  private Loaded load(String policy) {
-    if (policies.size() == SLOTS) {
-      drop();
-    }
-    int slot = 0;
-    for (Set<Integer> taken = slots(); taken.contains(slot); ) {
-      slot++;
-    }
-    return new Loaded(slot, fill(slot, policy));
-  }
-
-  private Set<Integer> slots() {
-    return policies.values().stream().map(loaded -> loaded.slot).collect(Collectors.toSet());
-  }
-
-  int policyBytes() {
-    return policies.values().stream().mapToInt(loaded -> loaded.bytes).sum();
-  }
-
-  /** Frees the slot and the memory of the policy that was used least recently. */
-  private void drop() {
-    fill(policies.remove(policies.keySet().iterator().next()).slot, "{}");
-  }
-
-  /** Makes a document the policy of a slot, and returns its size. */
-  private int fill(int slot, String policy) {
-    byte[] document = policy.getBytes(StandardCharsets.UTF_8);
-    ExportFunction install = instance.export("addrspec_policy");
-    pass(document, length -> install.apply(slot, length));
-    return document.length;
   }
 
   private String sentence() {

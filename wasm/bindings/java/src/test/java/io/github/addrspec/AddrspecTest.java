@@ -282,7 +282,7 @@ class AddrspecTest {
     assertThrows(NullPointerException.class, () -> addrspec.verdict("a@b", null));
   }
 
-  /** More policies than slots, and refused ones between them, never get another's verdict. */
+  /** More policies than an instance has, and refused ones between them, never get another's verdict. */
   @Test
   void keepsPoliciesApart() {
     try (Addrspec one = Addrspec.builder().instances(1).build()) {
@@ -294,26 +294,6 @@ class AddrspecTest {
         assertEquals("allow", one.verdict("a@d" + (domain + 1) + ".example", policy).action());
       }
     }
-  }
-
-  /** However large, the policies of an instance have 4 MiB, and it frees those that it drops. */
-  @Test
-  void boundsTheBytesOfPolicies() {
-    Guest guest = Guest.start();
-    for (int n = 0; n < 9; n++) {
-      String large = "{\"block\":{\"domains\":[\"d.example\",\"\u00fc" + n + ".example\"" + " ".repeat(999_960) + "]}}";
-      assertEquals("block", decide(guest, large));
-      assertTrue(guest.policyBytes() > 999_960 && guest.policyBytes() <= Guest.POLICY_BYTES);
-      assertEquals(Math.min(n + 1, 4), guest.policies.size());
-    }
-    guest.policies.clear();
-    guest.policies.put("dropped", new Guest.Loaded(4, 2)); // it was filled and then another was
-    assertEquals("allow", decide(guest, "dropped"));
-  }
-
-  private static String decide(Guest guest, String policy) {
-    byte[] address = "a@d.example".getBytes(StandardCharsets.UTF_8);
-    return new Verdict(guest.verdict(policy, address, Found.NOTHING)).action();
   }
 
   @Test
