@@ -79,7 +79,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public Facts check(byte[] address) {
     Address.requireSize(address, "address");
-    return new Facts(pool.use(guest -> guest.check(address, flags)));
+    return new Facts(pool.use(guest -> guest.check(address, flags)), false);
   }
 
   /**
@@ -107,7 +107,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public Facts explain(byte[] address) {
     Address.requireSize(address, "address");
-    return Facts.withDetails(pool.use(guest -> guest.check(address, flags | Guest.DETAILS)));
+    return new Facts(pool.use(guest -> guest.check(address, flags | Guest.DETAILS)), true);
   }
 
   /**
@@ -250,7 +250,7 @@ public final class Addrspec implements AutoCloseable {
    * @throws ModuleException if the module failed
    */
   public Versions versions() {
-    return new Versions(Json.read(pool.use(Guest::info)));
+    return new Versions(new Json(pool.use(Guest::info)));
   }
 
   /** Releases the instances. Calls that run end as usual; later ones fail. */

@@ -58,6 +58,6 @@ final class Bulk {
   }
 
   private Facts facts(byte[] json) {
-    return (flags & Guest.DETAILS) == 0 ? new Facts(json) : Facts.withDetails(json);
+    return new Facts(json, (flags & Guest.DETAILS) != 0);
   }
 }

@@ -16,14 +16,14 @@ public final class Details {
   private final Optional<Exchange> exchange;
 
   /** Reads the JSON object. */
-  Details(Members members) {
+  Details(Json members) {
     refusal = members.object("refusal", Refusal::new);
     canonical = members.optional("canonical");
     canonicalRule = members.optional("canonical_rule");
     roleEvidence = members.object("role_evidence", RoleEvidence::new);
     providerEvidence = members.object("provider_evidence", ProviderEvidence::new);
     typoEvidence = members.object("typo_evidence", TypoEvidence::new);
-    versions = members.required("versions", Versions::new);
+    versions = new Versions(members);
     form = members.strings("form");
     exchange = members.object("exchange", Exchange::new);
   }

@@ -8,7 +8,7 @@ public final class Edit {
   private final String to;
 
   /** Reads the JSON object. */
-  Edit(Members members) {
+  Edit(Json members) {
     kind = members.string("kind");
     at = members.integer("at");
     from = members.string("from");

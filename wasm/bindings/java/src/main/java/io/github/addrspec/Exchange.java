@@ -11,7 +11,7 @@ public final class Exchange {
   private final Optional<Boolean> addressRecord;
 
   /** Reads the JSON object. */
-  Exchange(Members members) {
+  Exchange(Json members) {
     exchangeClass = members.string("class");
     provider = members.optional("provider");
     entry = members.optional("entry");

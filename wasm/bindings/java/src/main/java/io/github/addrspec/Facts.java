@@ -25,20 +25,10 @@ public final class Facts {
   private final Optional<String> typoSuggestion;
   private final Optional<Details> details;
 
-  /** Reads the JSON of a result. */
-  Facts(byte[] json) {
-    this(json, Json.read(json), Optional.empty());
-  }
-
-  /** Reads the JSON of a result with details. */
-  static Facts withDetails(byte[] json) {
-    Members members = Json.read(json);
-    return new Facts(json, members, members.object("details", Details::new));
-  }
-
-  private Facts(byte[] json, Members members, Optional<Details> details) {
+  /** Reads the JSON of a result, which may end with details. */
+  Facts(byte[] json, boolean withDetails) {
     this.json = json;
-    this.details = details;
+    Json members = new Json(json);
     email = members.string("email");
     valid = members.bool("valid");
     normalized = members.optional("normalized");
@@ -55,6 +45,7 @@ public final class Facts {
     relay = members.bool("relay");
     typo = members.bool("typo");
     typoSuggestion = members.optional("typo_suggestion");
+    details = withDetails ? members.object("details", Details::new) : Optional.empty();
   }
 
   /**

@@ -2,199 +2,163 @@ package io.github.addrspec;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
- * Reads the module's JSON (RFC 8259), which is UTF-8 without white space. It is our own because the
- * module writes only a part of JSON, and a library would be larger than the rest of this one. Errors
- * contain offsets, never the text.
+ * Reads members of the module's JSON in the order in which the module writes them (wasm/ABI.md), and
+ * ignores what is between them. The JSON is UTF-8 without white space. Errors contain offsets and
+ * names of members, never the text.
  */
 final class Json {
-  /** Far above the depth of a result, which is 5. */
-  private static final int MAX_DEPTH = 16;
-
   private static final String ESCAPES = "\"\\/bfnrt";
   private static final String ESCAPED = "\"\\/\b\f\n\r\t";
 
-  private final byte[] json;
+  private final String json;
   private int at;
-  private int depth;
 
-  private Json(byte[] json) {
-    this.json = json;
+  Json(byte[] json) {
+    this.json = new String(json, StandardCharsets.UTF_8);
   }
 
-  /** Returns the members of the only object in a text. */
-  static Members read(byte[] text) {
-    Json json = new Json(text);
-    Members members = json.object();
-    if (json.at != text.length) {
-      throw json.error("the end");
+  String string(String name) {
+    find(name);
+    return string();
+  }
+
+  Optional<String> optional(String name) {
+    return unlessNull(name, this::string);
+  }
+
+  boolean bool(String name) {
+    find(name);
+    return bool();
+  }
+
+  Optional<Boolean> optionalBool(String name) {
+    return unlessNull(name, this::bool);
+  }
+
+  int integer(String name) {
+    return (int) number(name);
+  }
+
+  double number(String name) {
+    find(name);
+    int start = at;
+    while (at < json.length() && "0123456789.".indexOf(json.charAt(at)) >= 0) {
+      at++;
     }
-    return members;
-  }
-
-  /** Reads a value: Members, a List, a String, a Boolean, a Double or null. */
-  private Object value() {
-    switch (peek()) {
-      case '{':
-        return object();
-      case '[':
-        return array();
-      case '"':
-        return string();
-      case 't':
-        return word("true", Boolean.TRUE);
-      case 'f':
-        return word("false", Boolean.FALSE);
-      case 'n':
-        return word("null", null);
-      default:
-        return number();
+    try {
+      return Double.parseDouble(json.substring(start, at));
+    } catch (NumberFormatException e) {
+      throw error("a number");
     }
   }
 
-  private Members object() {
-    open('{');
-    Map<String, Object> members = new HashMap<>(32);
-    if (!accept('}')) {
-      do {
-        String name = string();
-        require(':');
-        members.put(name, value());
-      } while (accept(','));
-      require('}');
-    }
-    depth--;
-    return new Members(members);
+  <T> Optional<T> object(String name, Function<Json, T> type) {
+    return unlessNull(name, () -> type.apply(this));
   }
 
-  private List<Object> array() {
-    open('[');
-    List<Object> list = new ArrayList<>();
-    if (!accept(']')) {
-      do {
-        list.add(value());
-      } while (accept(','));
-      require(']');
-    }
-    depth--;
-    return list;
+  List<String> strings(String name) {
+    return list(name, this::string);
   }
 
-  private void open(char bracket) {
-    if (++depth > MAX_DEPTH) {
-      throw error("less depth");
-    }
-    require(bracket);
+  <T> List<T> objects(String name, Function<Json, T> type) {
+    return list(name, () -> object(type));
   }
 
-  private Object word(String word, Object value) {
-    for (int n = 0; n < word.length(); n++) {
-      require(word.charAt(n));
+  private <T> List<T> list(String name, Supplier<T> element) {
+    find(name);
+    require("[");
+    List<T> list = new ArrayList<>();
+    while (!accept("]")) {
+      list.add(element.get());
+      accept(",");
+    }
+    return List.copyOf(list);
+  }
+
+  /** Reads an object to its end. */
+  private <T> T object(Function<Json, T> type) {
+    T value = type.apply(this);
+    require("}");
+    return value;
+  }
+
+  private <T> Optional<T> unlessNull(String name, Supplier<T> value) {
+    find(name);
+    return accept("null") ? Optional.empty() : Optional.of(value.get());
+  }
+
+  /** Moves behind the next member name. Quotes in texts are escaped, so that no text is taken for it. */
+  private void find(String name) {
+    String quoted = '"' + name + "\":";
+    int found = json.indexOf(quoted, at);
+    if (found < 0) {
+      throw new ModuleException("the module's JSON lacks " + name);
+    }
+    at = found + quoted.length();
+  }
+
+  private boolean bool() {
+    boolean value = accept("true");
+    if (!value) {
+      require("false");
     }
     return value;
   }
 
-  /** Reads a number as the module writes it: digits and possibly a fraction. */
-  private Double number() {
-    int start = at;
-    digits();
-    if (accept('.')) {
-      digits();
-    }
-    return Double.valueOf(text(start));
-  }
-
-  private void digits() {
-    int start = at;
-    while (at < json.length && json[at] >= '0' && json[at] <= '9') {
-      at++;
-    }
-    if (at == start) {
-      throw error("a digit");
-    }
-  }
-
   private String string() {
-    require('"');
-    String plain = plain();
-    return accept('"') ? plain : plain + escaped();
-  }
-
-  /** Reads text up to a quote or an escape. */
-  private String plain() {
-    int start = at;
-    while (peek() != '"' && peek() != '\\') {
-      at++;
-    }
-    return text(start);
-  }
-
-  /** Reads the rest of a string from its first escape. */
-  private String escaped() {
+    require("\"");
     StringBuilder text = new StringBuilder();
-    while (!accept('"')) {
-      require('\\');
-      text.append(escape()).append(plain());
+    for (char c = next(); c != '"'; c = next()) {
+      text.append(c == '\\' ? escaped(next()) : c);
     }
     return text.toString();
   }
 
-  private char escape() {
-    char c = (char) peek();
-    at++;
-    int simple = ESCAPES.indexOf(c);
+  /** Returns the character of an escape that begins with a letter. */
+  private char escaped(char letter) {
+    int simple = ESCAPES.indexOf(letter);
     if (simple >= 0) {
       return ESCAPED.charAt(simple);
     }
-    if (c != 'u') {
-      throw error("an escape");
+    int value = letter == 'u' ? 0 : -1;
+    for (int n = 0; n < 4 && value >= 0; n++) {
+      int digit = Character.digit(next(), 16);
+      value = digit < 0 ? -1 : value << 4 | digit;
     }
-    return hexadecimal();
-  }
-
-  private char hexadecimal() {
-    int value = 0;
-    for (int n = 0; n < 4; n++) {
-      int digit = Character.digit(peek(), 16);
-      if (digit < 0) {
-        throw error("a hexadecimal digit");
-      }
-      value = value << 4 | digit;
-      at++;
+    if (value < 0) {
+      throw error("an escape");
     }
     return (char) value;
   }
 
-  private int peek() {
-    if (at >= json.length) {
+  private char next() {
+    if (at >= json.length()) {
       throw error("more");
     }
-    return json[at];
+    return json.charAt(at++);
   }
 
-  private boolean accept(char c) {
-    boolean found = at < json.length && json[at] == c;
+  private boolean accept(String text) {
+    boolean found = json.startsWith(text, at);
     if (found) {
-      at++;
+      at += text.length();
     }
     return found;
   }
 
-  private void require(char c) {
-    if (!accept(c)) {
-      throw error("'" + c + "'");
+  private void require(String text) {
+    if (!accept(text)) {
+      throw error(text);
     }
   }
 
-  private String text(int from) {
-    return new String(json, from, at - from, StandardCharsets.UTF_8);
-  }
-
   private ModuleException error(String wanted) {
-    return new ModuleException("the module's JSON is wrong at byte " + at + ": it lacks " + wanted);
+    return new ModuleException("the module's JSON is wrong at character " + at + ": it lacks " + wanted);
   }
 }

@@ -10,7 +10,7 @@ public final class ProviderEvidence {
   private final List<String> sources;
 
   /** Reads the JSON object. */
-  ProviderEvidence(Members members) {
+  ProviderEvidence(Json members) {
     entry = members.string("entry");
     providerClass = members.string("class");
     subdomains = members.bool("subdomains");

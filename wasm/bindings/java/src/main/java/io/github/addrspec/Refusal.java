@@ -11,7 +11,7 @@ public final class Refusal {
   private final Optional<String> suggestion;
 
   /** Reads the JSON object. */
-  Refusal(Members members) {
+  Refusal(Json members) {
     codeName = members.string("code");
     offset = members.integer("offset");
     section = members.string("section");

@@ -9,7 +9,7 @@ public final class RoleEvidence {
   private final List<String> qualifiers;
 
   /** Reads the JSON object. */
-  RoleEvidence(Members members) {
+  RoleEvidence(Json members) {
     word = members.string("word");
     match = members.string("match");
     qualifiers = members.strings("qualifiers");

@@ -8,7 +8,7 @@ public final class TypoEvidence {
   private final List<Edit> edits;
 
   /** Reads the JSON object. */
-  TypoEvidence(Members members) {
+  TypoEvidence(Json members) {
     target = members.string("target");
     edits = members.objects("edits", Edit::new);
   }

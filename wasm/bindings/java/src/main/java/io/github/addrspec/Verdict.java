@@ -12,7 +12,7 @@ public final class Verdict {
 
   /** Reads the JSON of the module. */
   Verdict(byte[] text) {
-    Members members = Json.read(text);
+    Json members = new Json(text);
     json = new String(text, StandardCharsets.UTF_8);
     action = members.string("action");
     reason = members.optional("reason");

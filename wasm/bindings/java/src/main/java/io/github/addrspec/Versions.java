@@ -7,7 +7,7 @@ public final class Versions {
   private final String model;
 
   /** Reads the JSON object. */
-  Versions(Members members) {
+  Versions(Json members) {
     engine = members.string("engine");
     lists = members.string("lists");
     model = members.string("model");
