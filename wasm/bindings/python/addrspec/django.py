@@ -96,32 +96,10 @@ _translated = lazy(_text, str)
 validate_email = EmailValidator()
 
 
-class EmailFormField(forms.EmailField):
-    """A form's field. Its value is normalized, and compared so with the initial one."""
+class _Field:
+    """A field whose validator has options."""
 
-    def __init__(
-        self,
-        *,
-        policy: Optional[Policy] = None,
-        allow_typo: bool = True,
-        output: Output = "normalized",
-        messages: Optional[Mapping[str, Any]] = None,
-        **kwargs: Any,
-    ):
-        self.email = EmailValidator(policy=policy, allow_typo=allow_typo, output=output, messages=messages)
-        self.default_validators = [self.email]
-        super().__init__(**kwargs)
-
-    def to_python(self, value: Any) -> Any:
-        return self.email.rule.tidy(super().to_python(value))
-
-
-class EmailField(models.EmailField):  # type: ignore[type-arg]  # only django-stubs make it generic
-    """A model's field. full_clean validates and normalizes, and so do forms, the admin and serializers.
-
-    As with Django's field, save and queries do neither. Migrations have Django's field, for
-    the column is the same: no option makes a migration, and neither does the change of the class.
-    """
+    default_validators: Any
 
     def __init__(
         self,
@@ -135,6 +113,21 @@ class EmailField(models.EmailField):  # type: ignore[type-arg]  # only django-st
         self.email = EmailValidator(policy=policy, allow_typo=allow_typo, output=output, messages=messages)
         self.default_validators = [self.email]
         super().__init__(*args, **kwargs)
+
+
+class EmailFormField(_Field, forms.EmailField):
+    """A form's field. Its value is normalized, and compared so with the initial one."""
+
+    def to_python(self, value: Any) -> Any:
+        return self.email.rule.tidy(super().to_python(value))
+
+
+class EmailField(_Field, models.EmailField):  # type: ignore[type-arg]  # only django-stubs make it generic
+    """A model's field. full_clean validates and normalizes, and so do forms, the admin and serializers.
+
+    As with Django's field, save and queries do neither. Migrations have Django's field, for
+    the column is the same: no option makes a migration, and neither does the change of the class.
+    """
 
     def clean(self, value: Any, model_instance: Any) -> Any:
         return super().clean(self.email.rule.tidy(value), model_instance)
