@@ -139,22 +139,15 @@ func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 		return e.program.instantiate(ctx, blob)
 	}
 	v := &View{pool: newPool(e.size, &e.counters, start)}
-	if err := v.readInfo(ctx); err != nil {
+	err := v.pool.lend(ctx, nil, func(i *instance) (err error) {
+		v.info, err = i.readInfo(ctx)
+		return err
+	})
+	if err != nil {
 		v.pool.retire(ctx)
 		return nil, err
 	}
 	return v, nil
-}
-
-// readInfo starts an instance and reads its info.
-func (v *View) readInfo(ctx context.Context) error {
-	i, err := v.pool.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	v.info, err = i.readInfo(ctx)
-	v.pool.release(ctx, i, err)
-	return err
 }
 
 func (i *instance) readInfo(ctx context.Context) (info Info, err error) {
@@ -189,17 +182,12 @@ func (v *View) Info() Info { return v.info }
 // Check checks one address and appends the result to dst. It blocks until an
 // instance is free or ctx is done. It returns ErrTooLong for an address over 1 MiB.
 func (v *View) Check(ctx context.Context, dst []byte, email string, flags Flags) (facts Facts, err error) {
-	i, err := v.pool.acquire(ctx)
-	if err != nil {
-		return Facts{}, err
-	}
-	err = errUnfinished // until checkAddress returns
-	defer func() { v.pool.release(ctx, i, err) }()
-	return i.checkAddress(ctx, dst, email, flags)
+	err = v.pool.lend(ctx, nil, func(i *instance) (err error) {
+		facts, err = i.checkAddress(ctx, dst, email, flags)
+		return err
+	})
+	return facts, err
 }
-
-// errUnfinished marks an instance in which a panic ended the call.
-var errUnfinished error = &trap{errors.New("the call did not return")}
 
 // Stats are the counters of an Engine since New, over all its views.
 type Stats struct {

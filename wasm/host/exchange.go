@@ -88,13 +88,11 @@ func (v *View) Exchange(ctx context.Context, host string, l Lookup) (x Exchange,
 			return x, nil
 		}
 	}
-	i, err := v.pool.acquire(ctx)
-	if err != nil {
-		return Exchange{}, err
-	}
-	err = errUnfinished // until the call returns
-	defer func() { v.pool.release(ctx, i, err) }()
-	if x, err = i.exchange(ctx, host, l); err == nil && known {
+	err = v.pool.lend(ctx, nil, func(i *instance) (err error) {
+		x, err = i.exchange(ctx, host, l)
+		return err
+	})
+	if err == nil && known {
 		v.exchanges.set(l.Exchanges, x)
 	}
 	return x, err

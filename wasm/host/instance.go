@@ -53,9 +53,7 @@ func (p *program) instantiate(ctx context.Context, blob []byte) (*instance, erro
 		return nil, fmt.Errorf("start the module: %w", err)
 	}
 	i := &instance{module: module, handles: map[[sha256.Size]byte]uint32{}}
-	if err = initialize(ctx, module); err == nil {
-		err = i.bind(ctx)
-	}
+	err = i.bind(ctx)
 	if err == nil && blob != nil {
 		err = i.setLists(ctx, blob)
 	}
@@ -66,18 +64,13 @@ func (p *program) instantiate(ctx context.Context, blob []byte) (*instance, erro
 	return i, nil
 }
 
-// initialize runs Go's initialization, which only the plain module still needs.
-func initialize(ctx context.Context, module api.Module) error {
-	if f := module.ExportedFunction("_initialize"); f != nil {
+// bind starts the module, looks up its exports and reads the addresses and sizes of the buffers.
+func (i *instance) bind(ctx context.Context) error {
+	if f := i.fn("_initialize"); f != nil { // Go's initialization, which only the plain module still needs
 		if _, err := f.Call(ctx); err != nil {
 			return fmt.Errorf("start the module: %w", err)
 		}
 	}
-	return nil
-}
-
-// bind looks up the exports and reads the addresses and sizes of the buffers.
-func (i *instance) bind(ctx context.Context) error {
 	version, err := i.get(ctx, "addrspec_abi_version")
 	if err != nil {
 		return err
@@ -94,7 +87,8 @@ func (i *instance) bind(ctx context.Context) error {
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,
 		"addrspec_out_ptr": &i.out, "addrspec_out_cap": &i.outCap, "addrspec_report_ptr": &i.report,
 	} {
-		if *place, err = i.get(ctx, name); err != nil {
+		*place, err = i.get(ctx, name)
+		if err != nil {
 			return err
 		}
 	}

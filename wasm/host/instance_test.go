@@ -48,7 +48,7 @@ func TestModuleLeavesItsFirstPageZero(t *testing.T) {
 	engine, err := New(ctx, moduletest.Bytes(t), Options{Size: 1, CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)
 	defer engine.Close(ctx)
-	i, err := engine.View().pool.acquire(ctx)
+	i, err := engine.View().pool.acquire(ctx, nil)
 	require.NoError(t, err)
 	defer engine.View().pool.release(ctx, i, nil)
 	emails := vectors.Generate(1, 2000)

@@ -24,14 +24,8 @@ var errNoProgress = errors.New("the module checked none of the addresses")
 // with the index of every one and its result, in order. The slices of Facts are in
 // the memory of the module: Keep what you need after each returns. An address over
 // 1 MiB makes it return ErrTooLong, after the results before that address.
-func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) (err error) {
-	i, err := v.pool.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	err = errUnfinished // until checkMany returns
-	defer func() { v.pool.release(ctx, i, err) }()
-	return i.checkMany(ctx, emails, flags, each)
+func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) error {
+	return v.pool.lend(ctx, nil, func(i *instance) error { return i.checkMany(ctx, emails, flags, each) })
 }
 
 // checkMany checks emails, as many at a time as fill a part of the input buffer.
@@ -48,7 +42,12 @@ func (i *instance) checkMany(ctx context.Context, emails []string, flags Flags, 
 			return err
 		}
 		if count == 0 { // too long for a prefix
-			err = i.checkOne(ctx, emails[n], flags, func(f Facts) { each(n, f); n++ })
+			var f Facts
+			f, err = i.checkAddress(ctx, nil, emails[n], flags)
+			if err == nil {
+				each(n, f)
+				n++
+			}
 		} else {
 			err = i.checkFilled(ctx, size, count, flags, func(f Facts) { each(n, f); n++ })
 		}
@@ -57,15 +56,6 @@ func (i *instance) checkMany(ctx context.Context, emails []string, flags Flags, 
 		}
 	}
 	return nil
-}
-
-// checkOne checks one address by addrspec_check.
-func (i *instance) checkOne(ctx context.Context, email string, flags Flags, each func(Facts)) error {
-	f, err := i.checkAddress(ctx, nil, email, flags)
-	if err == nil {
-		each(f)
-	}
-	return err
 }
 
 // fill writes addresses, each after its length, to the input buffer, and returns how

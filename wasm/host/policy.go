@@ -21,7 +21,7 @@ type Policy struct {
 // *PolicyError.
 func (e *Engine) NewPolicy(ctx context.Context, document string) (*Policy, error) {
 	p := policyOf(document)
-	err := e.View().withPolicy(ctx, p, func(i *instance) error {
+	err := e.View().pool.lend(ctx, p, func(i *instance) error {
 		_, err := i.load(ctx, p)
 		return err
 	})
@@ -114,7 +114,7 @@ func Reported(set Fact, score, role, form uint32, hostname string) *Facts {
 // The instance that decides may be another one than that which checked the addresses, and may
 // have other lists.
 func (v *View) Verdicts(ctx context.Context, p *Policy, subjects []Subject, each func(n int, verdict []byte)) error {
-	return v.withPolicy(ctx, p, func(i *instance) error { return i.decide(ctx, p, subjects, each) })
+	return v.pool.lend(ctx, p, func(i *instance) error { return i.decide(ctx, p, subjects, each) })
 }
 
 // Verdict appends the verdict of p on one address to dst; see Verdicts.
@@ -127,17 +127,6 @@ func (v *View) Verdict(ctx context.Context, dst []byte, p *Policy, s Subject) ([
 func AppendVerdict(dst, verdict []byte) []byte {
 	dst = append(append(dst[:len(dst)-1], `,"verdict":`...), verdict...)
 	return append(dst, '}')
-}
-
-// withPolicy calls use with an instance, if possible one that has p.
-func (v *View) withPolicy(ctx context.Context, p *Policy, use func(i *instance) error) (err error) {
-	i, err := v.pool.acquireFor(ctx, p)
-	if err != nil {
-		return err
-	}
-	err = errUnfinished // until use returns
-	defer func() { v.pool.release(ctx, i, err) }()
-	return use(i)
 }
 
 // maxHandles is how many handles of an instance are kept: as many policies as it has.

@@ -38,31 +38,44 @@ func (p *pool) fill(ctx context.Context) error {
 	return nil
 }
 
-// acquire returns an instance, which the caller must release. It blocks until one
-// is free or ctx is done.
-func (p *pool) acquire(ctx context.Context) (*instance, error) { return p.acquireFor(ctx, nil) }
-
-// acquireFor is acquire for a caller that uses a policy, nil for none.
-func (p *pool) acquireFor(ctx context.Context, policy *Policy) (*instance, error) {
-	if err := p.acquireSlot(ctx); err != nil {
-		return nil, err
+// lend calls use with an instance that nobody else has, as acquire returns it, and keeps it unless
+// use ends with a trap or a panic.
+func (p *pool) lend(ctx context.Context, policy *Policy, use func(*instance) error) (err error) {
+	i, err := p.acquire(ctx, policy)
+	if err != nil {
+		return err
 	}
-	i, err := p.take(ctx, policy)
+	err = errUnfinished // until use returns
+	defer func() { p.release(ctx, i, err) }()
+	return use(i)
+}
+
+// errUnfinished marks an instance in which a panic ended the call.
+var errUnfinished error = &trap{errors.New("the call did not return")}
+
+// acquire returns an instance, which the caller must release, if possible one that has the
+// policy; nil means any. It blocks until one is free or ctx is done.
+func (p *pool) acquire(ctx context.Context, policy *Policy) (*instance, error) {
+	p.counters.calls.Add(1)
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		if err := p.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if i := p.pop(policy); i != nil {
+		return i, nil
+	}
+	i, err := p.start(ctx)
 	if err != nil {
 		<-p.slots
 	}
 	return i, err
 }
 
-// acquireSlot acquires a slot and counts the wait. It reads the clock only if it
-// has to wait.
-func (p *pool) acquireSlot(ctx context.Context) error {
-	p.counters.calls.Add(1)
-	select {
-	case p.slots <- struct{}{}:
-		return nil
-	default:
-	}
+// wait acquires a slot and counts how long that takes.
+func (p *pool) wait(ctx context.Context) error {
 	p.counters.waits.Add(1)
 	start := time.Now()
 	defer func() { p.counters.waited.Add(int64(time.Since(start))) }()
@@ -72,14 +85,6 @@ func (p *pool) acquireSlot(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// take returns an idle instance or starts one.
-func (p *pool) take(ctx context.Context, policy *Policy) (*instance, error) {
-	if i := p.pop(policy); i != nil {
-		return i, nil
-	}
-	return p.start(ctx)
 }
 
 // pop returns an idle instance or nil.

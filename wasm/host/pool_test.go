@@ -15,7 +15,7 @@ func TestCheckCanceled(t *testing.T) {
 	require.NoError(t, err)
 	defer engine.Close(context.Background())
 	pool := engine.View().pool
-	acquired, err := pool.acquire(context.Background())
+	acquired, err := pool.acquire(context.Background(), nil)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -33,7 +33,7 @@ func TestSetListsKeepsAcquiredInstance(t *testing.T) {
 	require.NoError(t, err)
 	defer engine.Close(context.Background())
 	pool := engine.View().pool
-	acquired, err := pool.acquire(context.Background())
+	acquired, err := pool.acquire(context.Background(), nil)
 	require.NoError(t, err)
 	require.NoError(t, engine.SetLists(context.Background(), nil))
 	_, err = acquired.checkAddress(context.Background(), nil, "jane@example.org", 0)
@@ -50,9 +50,9 @@ func TestInstancesStartWhenNeeded(t *testing.T) {
 	defer engine.Close(ctx)
 	pool := engine.View().pool
 	require.Len(t, pool.idle, 1)
-	first, err := pool.acquire(ctx)
+	first, err := pool.acquire(ctx, nil)
 	require.NoError(t, err)
-	second, err := pool.acquire(ctx)
+	second, err := pool.acquire(ctx, nil)
 	require.NoError(t, err)
 	require.NotSame(t, first, second)
 	for _, i := range []*instance{first, second} {

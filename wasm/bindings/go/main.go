@@ -117,11 +117,13 @@ func run(o options, lists string, zero bool, args []string, in io.Reader, out io
 }
 
 // open returns the printer that the options choose.
-func open(o options, lists string) (_ printer, err error) {
+func open(o options, lists string) (printer, error) {
 	if lists != "" {
-		if o.lists, err = os.ReadFile(lists); err != nil {
+		blob, err := os.ReadFile(lists)
+		if err != nil {
 			return nil, err
 		}
+		o.lists = blob
 	}
 	if o.native {
 		return openNative(o)

@@ -38,7 +38,8 @@ func (m *module) check(addresses []string, out *bufio.Writer) error {
 	for _, address := range addresses {
 		var err error
 		// Reuse the buffer of the previous result.
-		if facts, err = m.engine.Check(context.Background(), facts.JSON[:0], address, m.flags); err != nil {
+		facts, err = m.engine.Check(context.Background(), facts.JSON[:0], address, m.flags)
+		if err != nil {
 			return err
 		}
 		out.Write(append(facts.JSON, '\n'))
