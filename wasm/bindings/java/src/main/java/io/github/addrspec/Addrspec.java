@@ -18,8 +18,9 @@ import java.util.function.Supplier;
  * <p>Create one and use it everywhere: all threads may call it at the same time. It keeps a pool of
  * instances of the module, {@linkplain Builder#instances one per processor} at most, each started
  * when it is first needed. An address that is not valid is a result, not an exception; but an address
- * of more than {@value #MAX_ADDRESS} bytes is an {@link IllegalArgumentException}. An interrupt of the
- * thread does not stop a check; it is kept.
+ * of more than {@value #MAX_ADDRESS} bytes is an {@link IllegalArgumentException}. All methods but close
+ * throw an {@link IllegalStateException} if the checker is closed, and a {@link ModuleException} if the
+ * module failed. An interrupt of the thread does not stop a check; it is kept.
  */
 public final class Addrspec implements AutoCloseable {
   /** The size in bytes of the longest address that may be passed: 1 MiB. */
@@ -60,9 +61,6 @@ public final class Addrspec implements AutoCloseable {
    *
    * @param address the address; lone surrogates, which no encoding can represent, make it invalid
    * @return its facts
-   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Facts check(String address) {
     return check(Address.encode(address, "address"));
@@ -73,9 +71,6 @@ public final class Addrspec implements AutoCloseable {
    *
    * @param address the address
    * @return its facts
-   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Facts check(byte[] address) {
     Address.requireSize(address, "address");
@@ -88,9 +83,6 @@ public final class Addrspec implements AutoCloseable {
    *
    * @param address the address, as for {@link #check(String)}
    * @return its facts, with details
-   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Facts explain(String address) {
     return explain(Address.encode(address, "address"));
@@ -101,9 +93,6 @@ public final class Addrspec implements AutoCloseable {
    *
    * @param address the address, as for {@link #check(byte[])}
    * @return its facts, with details
-   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Facts explain(byte[] address) {
     Address.requireSize(address, "address");
@@ -118,8 +107,6 @@ public final class Addrspec implements AutoCloseable {
    * @return their facts, in the same order
    * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
    *     was checked then
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public List<Facts> checkMany(List<String> addresses) {
     Objects.requireNonNull(addresses, "addresses");
@@ -133,8 +120,6 @@ public final class Addrspec implements AutoCloseable {
    * @return their facts, in the same order
    * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
    *     was checked then
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public List<Facts> checkManyBytes(List<byte[]> addresses) {
     Objects.requireNonNull(addresses, "addresses");
@@ -148,8 +133,6 @@ public final class Addrspec implements AutoCloseable {
    * @return their facts, with details, in the same order
    * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
    *     was checked then
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public List<Facts> explainMany(List<String> addresses) {
     Objects.requireNonNull(addresses, "addresses");
@@ -163,8 +146,6 @@ public final class Addrspec implements AutoCloseable {
    * @return their facts, with details, in the same order
    * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
    *     was checked then
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public List<Facts> explainManyBytes(List<byte[]> addresses) {
     Objects.requireNonNull(addresses, "addresses");
@@ -179,9 +160,6 @@ public final class Addrspec implements AutoCloseable {
    * @param policy the JSON document
    * @return the verdict
    * @throws PolicyRefusedException if the document is no policy
-   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Verdict verdict(String address, String policy) {
     return verdict(address, policy, Found.NOTHING);
@@ -196,9 +174,6 @@ public final class Addrspec implements AutoCloseable {
    * @param found what you have looked up
    * @return the verdict
    * @throws PolicyRefusedException if the document is no policy; it has the place
-   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Verdict verdict(String address, String policy, Found found) {
     return verdict(Address.encode(address, "address"), policy, found);
@@ -213,9 +188,6 @@ public final class Addrspec implements AutoCloseable {
    * @param found what you have looked up
    * @return the verdict
    * @throws PolicyRefusedException if the document is no policy; it has the place
-   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Verdict verdict(byte[] address, String policy, Found found) {
     Address.requireSize(address, "address");
@@ -231,8 +203,6 @@ public final class Addrspec implements AutoCloseable {
    * @param blob the content of a file {@code lists.blob}
    * @throws ListsRefusedException if the blob is damaged, too large or of another format; the lists do
    *     not change then
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public void setLists(byte[] blob) {
     Objects.requireNonNull(blob, "blob");
@@ -246,8 +216,6 @@ public final class Addrspec implements AutoCloseable {
    * Returns the versions that determine the results.
    *
    * @return the versions
-   * @throws IllegalStateException if this checker is closed
-   * @throws ModuleException if the module failed
    */
   public Versions versions() {
     return new Versions(new Json(pool.use(Guest::info)));

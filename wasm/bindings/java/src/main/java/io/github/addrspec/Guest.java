@@ -58,6 +58,9 @@ final class Guest {
 
   private int handle;
 
+  /** The lists, or null for those in the module. */
+  private byte[] lists;
+
   /** Starts an instance of the module in this library. */
   static Guest start() {
     return new Guest(Module.load(), Module::create);
@@ -117,9 +120,12 @@ final class Guest {
     return instance.memory().readBytes(output, length); // a copy
   }
 
-  /** Replaces the lists, or keeps them if the module refuses the blob. */
+  /** Replaces the lists unless it has them, or keeps its own if the module refuses the blob. */
   void setLists(byte[] blob) {
-    pass(blob, "addrspec_lists");
+    if (blob != lists) {
+      pass(blob, "addrspec_lists");
+      lists = blob;
+    }
   }
 
   /** Passes bytes in pieces of the input's capacity, then an empty one, for which it returns the result. */

@@ -14,27 +14,9 @@ import java.util.function.Supplier;
 final class Pool {
   private final Supplier<Guest> start;
   private final Semaphore free;
-  private final Deque<Tenant> idle = new ArrayDeque<>(); // guarded by itself
+  private final Deque<Guest> idle = new ArrayDeque<>(); // guarded by itself
   private volatile byte[] lists; // null for those in the module
   private volatile boolean closed;
-
-  /** An instance and the lists that it has. */
-  private static final class Tenant {
-    final Guest guest;
-    byte[] lists;
-
-    Tenant(Guest guest) {
-      this.guest = guest;
-    }
-
-    /** Installs the lists unless the instance has them. */
-    void update(byte[] current) {
-      if (lists != current) {
-        guest.setLists(current);
-        lists = current;
-      }
-    }
-  }
 
   Pool(int limit, Supplier<Guest> start) {
     this.free = new Semaphore(limit, true);
@@ -44,23 +26,23 @@ final class Pool {
   /** Runs work with an instance that has the current lists. */
   <T> T use(Function<Guest, T> work) {
     return lend(
-        tenant -> {
-          tenant.update(lists);
-          return work.apply(tenant.guest);
+        guest -> {
+          guest.setLists(lists);
+          return work.apply(guest);
         });
   }
 
   /** Replaces the lists of all instances, or of none if the module refuses them. */
   synchronized void setLists(byte[] blob) {
     lend(
-        tenant -> {
-          tenant.update(blob);
+        guest -> {
+          guest.setLists(blob);
           lists = blob; // the other instances take them over before their next check
           return null;
         });
   }
 
-  private <T> T lend(Function<Tenant, T> work) {
+  private <T> T lend(Function<Guest, T> work) {
     free.acquireUninterruptibly();
     boolean interrupted = false;
     try {
@@ -76,53 +58,41 @@ final class Pool {
     }
   }
 
-  private <T> T run(Function<Tenant, T> work) {
-    requireOpen();
+  /** Runs work and keeps the instance, unless it failed: then its memory may be inconsistent. */
+  private <T> T run(Function<Guest, T> work) {
+    if (closed) {
+      throw new IllegalStateException("this Addrspec is closed");
+    }
+    Guest guest = null;
     try {
-      return run(take(), work);
-    } catch (ListsRefusedException
-        | PolicyRefusedException
-        | ModuleException
-        | ChicoryInterruptedException e) {
+      guest = take();
+      T result = work.apply(guest);
+      keep(guest);
+      return result;
+    } catch (ListsRefusedException | PolicyRefusedException e) {
+      keep(guest); // nothing has changed
+      throw e;
+    } catch (ModuleException | ChicoryInterruptedException e) {
       throw e;
     } catch (RuntimeException | StackOverflowError e) {
       throw new ModuleException("the module failed: " + e.getClass().getName(), e);
     }
   }
 
-  /** Runs work and keeps the tenant, unless it failed: then its memory may be inconsistent. */
-  private <T> T run(Tenant tenant, Function<Tenant, T> work) {
-    T result;
-    try {
-      result = work.apply(tenant);
-    } catch (ListsRefusedException | PolicyRefusedException e) {
-      keep(tenant); // nothing has changed
-      throw e;
-    }
-    keep(tenant);
-    return result;
-  }
-
-  private Tenant take() {
+  private Guest take() {
     synchronized (idle) {
-      Tenant tenant = idle.pollFirst();
-      if (tenant != null) {
-        return tenant;
+      Guest guest = idle.pollFirst();
+      if (guest != null) {
+        return guest;
       }
     }
-    return new Tenant(start.get());
+    return start.get();
   }
 
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("this Addrspec is closed");
-    }
-  }
-
-  private void keep(Tenant tenant) {
+  private void keep(Guest guest) {
     synchronized (idle) {
       if (!closed) {
-        idle.addFirst(tenant);
+        idle.addFirst(guest);
       }
     }
   }
