@@ -211,7 +211,7 @@ func TestSlowFormsBlockNoPage(t *testing.T) {
 			slow(slowOnes)
 		}
 		await(t, func() bool {
-			for range 8 {
+			for range 64 {
 				slow(slowOnes)
 			}
 			return post(from) == want
