@@ -296,6 +296,10 @@ func requireImage(t *testing.T, r *release, context string) {
 		return programOutput(t, dir, "buildah", append(slices.Clone(store), args...)...)
 	}
 	buildah("build", "--isolation", "chroot", "-t", "addrspec", ".")
+	lastLine := func(text string) string {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		return lines[len(lines)-1]
+	}
 	container := lastLine(buildah("from", "--pull-never", "addrspec"))
 	root := lastLine(buildah("mount", container))
 	out := programOutput(t, "/", "chroot", "--userspec=65532:65532", root, "/addrspec", "--version")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,7 +43,9 @@ func goproxyCommand(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // writeProxy writes the Go module as the file tree that a module proxy serves
-// (go.dev/ref/mod#goproxy-protocol) into dir/goproxy, and returns that directory.
+// (go.dev/ref/mod#goproxy-protocol) into dir/goproxy, and returns that directory. The zip
+// file has the files of the commit and the built module. golang.org/x/mod/zip
+// (BSD-3-Clause) is what the go command itself uses; it leaves out nested modules.
 func (t *tree) writeProxy(ctx context.Context, dir, version string) (string, error) {
 	directory := filepath.Join(dir, "goproxy")
 	versions := filepath.Join(directory, filepath.FromSlash(goModule), "@v")
@@ -59,35 +60,25 @@ func (t *tree) writeProxy(ctx context.Context, dir, version string) (string, err
 	if err != nil {
 		return "", err
 	}
-	file := func(suffix string) string { return filepath.Join(versions, goVersion(version)+suffix) }
-	return directory, errors.Join(
-		os.WriteFile(filepath.Join(versions, "list"), []byte(goVersion(version)+"\n"), 0o644),
-		os.WriteFile(file(".info"), info, 0o644),
-		os.WriteFile(file(".mod"), manifest, 0o644),
-		t.writeModuleZip(ctx, file(".zip"), version))
-}
-
-// writeModuleZip writes the zip file of the Go module: the files of the commit and the
-// built module. golang.org/x/mod/zip (BSD-3-Clause) is what the go command itself
-// uses; it leaves out nested modules.
-func (t *tree) writeModuleZip(ctx context.Context, path, version string) (err error) {
 	names, err := t.files(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !exists(t.path(embeddedModule)) {
-		return fmt.Errorf("%s is missing: run ./build.sh first", embeddedModule)
+		return "", fmt.Errorf("%s is missing: run ./build.sh first", embeddedModule)
 	}
 	var files []zip.File
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, embeddedModule)))) {
 		files = append(files, treeFile{t, name})
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return zip.Create(f, module.Version{Path: goModule, Version: goVersion(version)}, files)
+	file := func(suffix string) string { return filepath.Join(versions, goVersion(version)+suffix) }
+	return directory, errors.Join(
+		os.WriteFile(filepath.Join(versions, "list"), []byte(goVersion(version)+"\n"), 0o644),
+		os.WriteFile(file(".info"), info, 0o644),
+		os.WriteFile(file(".mod"), manifest, 0o644),
+		writeFile(file(".zip"), func(w io.Writer) error {
+			return zip.Create(w, module.Version{Path: goModule, Version: goVersion(version)}, files)
+		}))
 }
 
 // treeFile is a file of the tree for package zip.
@@ -125,7 +116,8 @@ func (t *tree) tag(ctx context.Context, version string) (name, commit string, er
 	if t.dirty {
 		return "", "", errors.New("the tree differs from its commit: commit or remove the changes (git status)")
 	}
-	if commit, err = t.commitWithModule(ctx, version); err != nil {
+	commit, err = t.commitWithModule(ctx, version)
+	if err != nil {
 		return "", "", err
 	}
 	name = goVersion(version)
@@ -143,35 +135,24 @@ func (t *tree) commitWithModule(ctx context.Context, version string) (string, er
 	}
 	defer os.RemoveAll(dir)
 	at := t.time.Format(time.RFC3339)
-	g := plumbing{dir: t.root, env: []string{
+	env := []string{
 		"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
 		"GIT_AUTHOR_NAME=addrspec release", "GIT_AUTHOR_EMAIL=release@addrspec.example", "GIT_AUTHOR_DATE=" + at,
 		"GIT_COMMITTER_NAME=addrspec release", "GIT_COMMITTER_EMAIL=release@addrspec.example", "GIT_COMMITTER_DATE=" + at,
-	}}
-	g.run(ctx, "read-tree", t.commit)
-	g.run(ctx, "add", "-f", embeddedModule)
-	files := g.run(ctx, "write-tree")
-	commit := g.run(ctx, "commit-tree", "-p", t.commit, "-m", "release "+goVersion(version)+" with the built module", files)
-	return commit, g.err
-}
-
-// plumbing runs git with an environment of its own, until a command fails.
-type plumbing struct {
-	dir string
-	env []string
-	err error
-}
-
-// run returns what the command prints, or "" after a failure, which g.err has.
-func (g *plumbing) run(ctx context.Context, args ...string) string {
-	if g.err != nil {
-		return ""
 	}
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = g.dir, append(os.Environ(), g.env...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		g.err = fmt.Errorf("git %s: %w: %s", args[0], err, out)
+	printed := ""
+	for _, args := range [][]string{
+		{"read-tree", t.commit}, {"add", "-f", embeddedModule}, {"write-tree"},
+		{"commit-tree", "-p", t.commit, "-m", "release " + goVersion(version) + " with the built module"},
+	} {
+		if args[0] == "commit-tree" {
+			args = append(args, printed) // the tree that was written
+		}
+		out, err := execute(ctx, t.root, env, "git", args...)
+		if err != nil {
+			return "", err
+		}
+		printed = strings.TrimSuffix(out, "\n")
 	}
-	return strings.TrimSpace(string(out))
+	return printed, nil
 }

@@ -5,82 +5,60 @@ import (
 	"context"
 	"debug/buildinfo"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strings"
 )
 
 // licencesFile has the licences of everything that is compiled into the programs.
 // Most of them require that their text goes with copies of the code.
 const licencesFile = "THIRD-PARTY-LICENSES.txt"
 
-// licences writes THIRD-PARTY-LICENSES.txt.
+// licences writes THIRD-PARTY-LICENSES.txt. A program of one system has modules that
+// those of others do not have.
 func (r *release) licences(ctx context.Context) error {
-	modules, err := r.linkedModules()
-	if err != nil {
-		return err
-	}
-	golang, err := r.goTool(ctx)
-	if err != nil {
-		return err
-	}
-	text := bytes.NewBufferString("What the addrspec programs contain besides addrspec itself, and under which licence.\n")
-	if err := addLicences(text, "Go "+golang.GOVERSION+", its standard library and runtime", golang.GOROOT); err != nil {
-		return err
-	}
-	for _, m := range modules {
-		dir, err := r.moduleDir(ctx, m)
+	found := map[string]string{}
+	for _, p := range r.programs {
+		info, err := buildinfo.ReadFile(p.file)
 		if err != nil {
 			return err
 		}
-		if err := addLicences(text, m.Path+" "+m.Version, dir); err != nil {
+		for _, m := range info.Deps {
+			found[m.Path] = linked(m).Path + "@" + linked(m).Version
+		}
+	}
+	golang, err := execute(ctx, r.root, nil, "go", "env", "GOROOT", "GOVERSION")
+	if err != nil {
+		return err
+	}
+	root, version, _ := strings.Cut(strings.TrimSuffix(golang, "\n"), "\n")
+	text := bytes.NewBufferString("What the addrspec programs contain besides addrspec itself, and under which licence.\n")
+	if err := addLicences(text, "Go "+version+", its standard library and runtime", root); err != nil {
+		return err
+	}
+	download := []string{"mod", "download", "-json"}
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		download = append(download, found[path])
+	}
+	modules, err := execute(ctx, r.root, nil, "go", download...)
+	if err != nil {
+		return err
+	}
+	for decoder := json.NewDecoder(strings.NewReader(modules)); decoder.More(); {
+		var m struct{ Path, Version, Dir string }
+		if err := decoder.Decode(&m); err != nil {
+			return err
+		}
+		if err := addLicences(text, m.Path+" "+m.Version, m.Dir); err != nil {
 			return err
 		}
 	}
 	return os.WriteFile(r.inOut(licencesFile), text.Bytes(), 0o644)
-}
-
-// linkedModules returns the modules in any of the programs, by path. A program of one
-// system has modules that those of others have not.
-func (r *release) linkedModules() ([]*debug.Module, error) {
-	found := map[string]*debug.Module{}
-	for _, p := range r.programs {
-		info, err := buildinfo.ReadFile(p.file)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range info.Deps {
-			found[m.Path] = linked(m)
-		}
-	}
-	return sortedModules(found), nil
-}
-
-// goEnv describes the Go tool chain that compiles the programs.
-type goEnv struct{ GOROOT, GOVERSION string }
-
-func (r *release) goTool(ctx context.Context) (env goEnv, err error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOVERSION")
-	cmd.Dir = r.root
-	out, err := cmd.Output()
-	if err != nil {
-		return env, fmt.Errorf("go env: %w", err)
-	}
-	return env, json.Unmarshal(out, &env)
-}
-
-func sortedModules(found map[string]*debug.Module) (list []*debug.Module) {
-	for _, path := range slices.Sorted(maps.Keys(found)) {
-		list = append(list, found[path])
-	}
-	return list
 }
 
 // linked returns the module that m was replaced by, or m.
@@ -89,18 +67,6 @@ func linked(m *debug.Module) *debug.Module {
 		return m.Replace
 	}
 	return m
-}
-
-// moduleDir returns the directory of a module in the module cache.
-func (r *release) moduleDir(ctx context.Context, m *debug.Module) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", m.Path+"@"+m.Version)
-	cmd.Dir = r.root
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("go mod download %s: %w", m.Path, err)
-	}
-	var found struct{ Dir string }
-	return found.Dir, errors.Join(json.Unmarshal(out, &found))
 }
 
 // licenceName matches the names of files with a licence or a notice, which the Apache
@@ -123,14 +89,11 @@ func addLicences(text *bytes.Buffer, what, dir string) error {
 			return err
 		}
 		found = true
-		writeLicence(text, what+", "+e.Name(), content)
+		title := what + ", " + e.Name()
+		fmt.Fprintf(text, "\n%s\n%s\n\n%s\n", title, strings.Repeat("-", len(title)), bytes.TrimSpace(content))
 	}
 	if !found {
 		return fmt.Errorf("%s has no licence file in its topmost directory: look whether we may ship it", what)
 	}
 	return nil
-}
-
-func writeLicence(w io.Writer, title string, content []byte) {
-	fmt.Fprintf(w, "\n%s\n%s\n\n%s\n", title, bytes.Repeat([]byte("-"), len(title)), bytes.TrimSpace(content))
 }

@@ -64,14 +64,10 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) == 0 {
+	if len(args) == 0 || commands[args[0]] == nil {
 		return usageError{errors.New("name a command: build, goproxy, verify, tag or version")}
 	}
-	command, ok := commands[args[0]]
-	if !ok {
-		return usageError{fmt.Errorf("there is no command %q; there are build, goproxy, verify, tag and version", args[0])}
-	}
-	return command(ctx, args[1:], out)
+	return commands[args[0]](ctx, args[1:], out)
 }
 
 // release is one release while it is built.
@@ -138,10 +134,16 @@ func (t *tree) outputDirectory(flag string) string {
 }
 
 // buildInto makes the release in a new directory beside the final one and renames it at
-// the end, so that an interrupted build leaves no half release.
+// the end, so that an interrupted build leaves no half release. It replaces a release,
+// and no other directory with files.
 func (r *release) buildInto(ctx context.Context, final string) error {
-	if err := r.refuseOtherDirectory(final); err != nil {
+	entries, err := os.ReadDir(final)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
+	}
+	if len(entries) > 0 && !exists(filepath.Join(final, sumsFile)) {
+		return fmt.Errorf("%s has files but no %s, so it is no release, which would be replaced: name another directory",
+			final, sumsFile)
 	}
 	if err := r.checkKey(); err != nil { // before the minutes of building
 		return err
@@ -158,36 +160,6 @@ func (r *release) buildInto(ctx context.Context, final string) error {
 		return err
 	}
 	r.out = temp
-	if err := r.runSteps(ctx); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(final); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, final); err != nil {
-		return err
-	}
-	r.report(final)
-	return nil
-}
-
-// refuseOtherDirectory returns an error if the directory has files but is no release, since
-// building replaces it.
-func (r *release) refuseOtherDirectory(final string) error {
-	entries, err := os.ReadDir(final)
-	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(final, sumsFile)); err != nil {
-		return fmt.Errorf("%s has files but no %s, so it is no release, which would be replaced: name another directory", final, sumsFile)
-	}
-	return nil
-}
-
-func (r *release) runSteps(ctx context.Context) error {
 	fmt.Fprintf(r.log, "addrspec %s of commit %s, %s\n", r.version, r.label(), r.time.Format(time.RFC3339))
 	for _, step := range steps {
 		start := time.Now()
@@ -196,15 +168,17 @@ func (r *release) runSteps(ctx context.Context) error {
 		}
 		fmt.Fprintf(r.log, "✓  %s (%.1fs)\n", step.name, time.Since(start).Seconds())
 	}
-	return nil
-}
-
-// report prints where the files are and what is missing.
-func (r *release) report(final string) {
+	if err := os.RemoveAll(final); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, final); err != nil {
+		return err
+	}
 	for _, what := range r.skipped {
 		fmt.Fprintln(r.log, "skipped:", what)
 	}
 	fmt.Fprintf(r.log, "the release is in %s; wasm/release/README.md describes its files\n", final)
+	return nil
 }
 
 // inOut returns the path of a file of the release.
@@ -227,11 +201,11 @@ type tree struct {
 
 // openTree returns the checkout that contains the working directory.
 func openTree(ctx context.Context) (*tree, error) {
-	root, err := git(ctx, ".", "rev-parse", "--show-toplevel")
+	root, err := git(ctx, "", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, fmt.Errorf("a release needs a git checkout: %w", err)
 	}
-	return openTreeIn(ctx, root)
+	return openTreeIn(ctx, strings.TrimSuffix(root, "\n"))
 }
 
 // openTreeIn returns the checkout whose topmost directory is root.
@@ -240,7 +214,7 @@ func openTreeIn(ctx context.Context, root string) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	commit, seconds, _ := strings.Cut(head, " ")
+	commit, seconds, _ := strings.Cut(strings.TrimSuffix(head, "\n"), " ")
 	unix, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("the time of commit %s: %w", commit, err)
@@ -288,15 +262,20 @@ func (t *tree) files(ctx context.Context) (names []string, err error) {
 // path returns the path of a file in the tree, whose name has slashes.
 func (t *tree) path(name string) string { return filepath.Join(t.root, filepath.FromSlash(name)) }
 
-// git runs git in dir and returns what it prints, without the last line break.
+// git runs git in dir.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
+	return execute(ctx, dir, nil, "git", args...)
+}
+
+// execute runs a program in dir, with env besides the environment, and returns what it
+// prints. An error has what it prints to standard error.
+func execute(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	cmd.Env = append(cmd.Environ(), env...)
 	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	if failed := new(exec.ExitError); errors.As(err, &failed) {
+		err = fmt.Errorf("%s %s: %w: %s", filepath.Base(name), args[0], err, bytes.TrimSpace(failed.Stderr))
 	}
-	return strings.TrimRight(string(out), "\n"), nil
+	return string(out), err
 }

@@ -41,25 +41,18 @@ func (r *release) modules(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%w; ./build.sh release builds the modules first", err)
 		}
+		if m.name == "addrspec.wasm" {
+			embedded, err := os.ReadFile(r.path(embeddedModule))
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(wasm, embedded) {
+				return errors.New(embeddedModule + " is not dist/addrspec.wasm: run ./build.sh release")
+			}
+		}
 		if err := os.WriteFile(r.inOut(m.name), wasm, 0o644); err != nil {
 			return err
 		}
-	}
-	return r.sameAsEmbedded()
-}
-
-// sameAsEmbedded returns an error unless the program embeds the module of dist.
-func (r *release) sameAsEmbedded() error {
-	built, err := digestFile(r.path("dist/addrspec.wasm"))
-	if err != nil {
-		return err
-	}
-	embedded, err := digestFile(r.path("wasm/module/addrspec.wasm"))
-	if err != nil {
-		return err
-	}
-	if built != embedded {
-		return errors.New("wasm/module/addrspec.wasm is not dist/addrspec.wasm: run ./build.sh release")
 	}
 	return nil
 }
@@ -67,25 +60,33 @@ func (r *release) sameAsEmbedded() error {
 // exitSkipped is the exit code of a package.sh that lacks a tool.
 const exitSkipped = 3
 
-// packages runs the package.sh of each language, which makes its package in the
-// release's directory.
+// packages runs the package.sh of each language, which makes its package in the release's
+// directory. A script that lacks a tool says so in its last line; the release then lacks
+// that package and says so at its end.
 func (r *release) packages(ctx context.Context) error {
 	var scripts []string
-	for _, pattern := range []string{"wasm/bindings/*/package.sh", "wasm/bindings/*/*/package.sh"} {
+	for _, pattern := range []string{"edge/package.sh", "wasm/bindings/*/package.sh", "wasm/bindings/*/*/package.sh"} {
 		found, err := filepath.Glob(r.path(pattern))
 		if err != nil {
 			return err
 		}
 		scripts = append(scripts, found...)
 	}
-	if npm := r.path("edge/package.sh"); exists(npm) {
-		scripts = append(scripts, npm)
-	}
 	slices.Sort(scripts)
 	for _, script := range scripts {
-		if err := r.runPackage(ctx, script); err != nil {
-			return err
+		name := strings.TrimPrefix(script, r.root+string(filepath.Separator))
+		env := []string{"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10)}
+		out, err := execute(ctx, r.root, env, "sh", script, r.out)
+		if code := new(exec.ExitError); errors.As(err, &code) && code.ExitCode() == exitSkipped {
+			text := strings.TrimSpace(out)
+			why := text[strings.LastIndexByte(text, '\n')+1:]
+			r.skip(name + ": " + strings.TrimPrefix(why, "skipped: "))
+			continue
 		}
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", name, err, out)
+		}
+		fmt.Fprintf(r.log, "   %s\n", name)
 	}
 	return nil
 }
@@ -93,36 +94,6 @@ func (r *release) packages(ctx context.Context) error {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// runPackage runs one script. It prints one line and exits with 3 if a tool is
-// missing; the release then lacks that package and says so at its end.
-func (r *release) runPackage(ctx context.Context, script string) error {
-	name, err := filepath.Rel(r.root, script)
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, "sh", script, r.out)
-	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH="+strconv.FormatInt(r.time.Unix(), 10))
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
-	if code := new(exec.ExitError); errors.As(err, &code) && code.ExitCode() == exitSkipped {
-		r.skip(name + ": " + strings.TrimPrefix(lastLine(stdout.String()+stderr.String()), "skipped: "))
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s%s", name, err, &stdout, &stderr)
-	}
-	fmt.Fprintf(r.log, "   %s\n", name)
-	return nil
-}
-
-// lastLine returns the last line of text that is not empty.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
 }
 
 // maxContent is the largest file that is read from a package, and maxFiles how many
@@ -133,18 +104,30 @@ const (
 )
 
 // contents calls each with the files of a package: a wheel or jar, which are zip files, a
-// gem, or a compressed tar file of npm, cargo or another. It reports whether the file is one
-// of these.
+// gem, which is a tar file in which data.tar.gz has the files, or a compressed tar file of
+// npm, cargo or another. It reports whether the file is one of these.
 func contents(path string, each func(name string, data []byte) error) (bool, error) {
-	switch {
-	case hasSuffix(path, ".whl", ".jar", ".zip"):
+	if hasSuffix(path, ".whl", ".jar", ".zip") {
 		return true, zipContents(path, each)
-	case hasSuffix(path, ".tgz", ".crate", ".tar.gz"):
-		return true, tarContents(path, each)
-	case hasSuffix(path, ".gem"):
-		return true, gemContents(path, each)
 	}
-	return false, nil
+	gem := hasSuffix(path, ".gem")
+	if !gem && !hasSuffix(path, ".tgz", ".crate", ".tar.gz") {
+		return false, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return true, err
+	}
+	defer f.Close()
+	if !gem {
+		return true, unzipTar(f, path, each)
+	}
+	return true, eachInTar(f, path, func(name string, data []byte) error {
+		if name != "data.tar.gz" {
+			return nil
+		}
+		return unzipTar(bytes.NewReader(data), path, each)
+	})
 }
 
 func hasSuffix(path string, suffixes ...string) bool {
@@ -176,30 +159,6 @@ func zipContents(path string, each func(string, []byte) error) error {
 		}
 	}
 	return nil
-}
-
-func tarContents(path string, each func(string, []byte) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return unzipTar(f, path, each)
-}
-
-// gemContents reads a gem, a tar file in which data.tar.gz has the files.
-func gemContents(path string, each func(string, []byte) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return eachInTar(f, path, func(name string, data []byte) error {
-		if name != "data.tar.gz" {
-			return nil
-		}
-		return unzipTar(bytes.NewReader(data), path, each)
-	})
 }
 
 func unzipTar(in io.Reader, path string, each func(string, []byte) error) error {

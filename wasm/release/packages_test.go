@@ -5,6 +5,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -67,49 +69,48 @@ func archived(t *testing.T, suffix, name string, data []byte) string {
 
 // notice is what package.sh of the C library writes about a module.
 func notice(module string) []byte {
-	return []byte("module.c and module.h are addrspec.wasm as C. Its SHA-256 is\n" + digestOf([]byte(module)) + "\n\nThey were made by wasm2c 1.0.32, and begin\n")
+	return fmt.Appendf(nil, "module.c and module.h are addrspec.wasm as C. Its SHA-256 is\n%x\n\n"+
+		"They were made by wasm2c 1.0.32, and begin\n", sha256.Sum256([]byte(module)))
 }
 
 // A package of an old build is found before it is shipped.
 func TestPackagesHaveTheReleasedModule(t *testing.T) {
 	r := testRelease(t)
 	write(t, r.out, map[string]string{"addrspec.wasm": "module"})
-	for _, suffix := range []string{".whl", ".tgz", ".gem"} {
-		p, err := r.readPackage(archived(t, suffix, "addrspec/addrspec.wasm", []byte("module")))
-		require.NoError(t, err)
-		require.True(t, p.hasModule)
-		_, err = r.readPackage(archived(t, suffix, "addrspec/addrspec.wasm", []byte("old")))
-		require.ErrorContains(t, err, "its package.sh took an old one")
+	b := newBill()
+	for _, c := range []struct {
+		suffix, name  string
+		released, old []byte
+	}{
+		{".whl", "addrspec/addrspec.wasm", []byte("module"), []byte("old")},
+		{".tgz", "addrspec/addrspec.wasm", []byte("module"), []byte("old")},
+		{".gem", "addrspec/addrspec.wasm", []byte("module"), []byte("old")},
+		{".tar.gz", "addrspec/libaddrspec/module/NOTICE", notice("module"), notice("old")},
+	} {
+		require.NoError(t, r.addPackage(b, archived(t, c.suffix, c.name, c.released)))
+		require.Contains(t, b.depends["file/package"+c.suffix], "file/addrspec.wasm")
+		require.ErrorContains(t, r.addPackage(newBill(), archived(t, c.suffix, c.name, c.old)), "its package.sh took an old one")
 	}
-	p, err := r.readPackage(archived(t, ".tar.gz", "addrspec/libaddrspec/module/NOTICE", notice("module")))
-	require.NoError(t, err)
-	require.True(t, p.hasModule)
-	_, err = r.readPackage(archived(t, ".tar.gz", "addrspec/libaddrspec/module/NOTICE", notice("old")))
-	require.ErrorContains(t, err, "its package.sh took an old one")
-	p, err = r.readPackage(r.inOut("addrspec.wasm"))
-	require.NoError(t, err)
-	require.False(t, p.isPackage)
+	require.Contains(t, b.components, "file/package.gem")
+	require.NoError(t, r.addPackage(b, r.inOut("addrspec.wasm")))
+	require.NotContains(t, b.components, "file/addrspec.wasm", "it is no package")
 }
 
 // The packages that esbuild took code from are named in its comments.
 func TestBundledPackages(t *testing.T) {
 	r := testRelease(t)
 	write(t, r.out, map[string]string{"addrspec.wasm": "module"})
-	p, err := r.readPackage(archived(t, ".tgz", "package/lib/lists.js", []byte(`
+	write(t, r.root, map[string]string{"edge/package-lock.json": `{"packages":{"node_modules/@noble/hashes":{"version":"2.4.0","license":"MIT","integrity":"sha512-x"},` +
+		`"node_modules/plain":{"version":"1.0.0","license":"MIT"}}}`})
+	b := newBill()
+	require.NoError(t, r.addPackage(b, archived(t, ".tgz", "package/lib/lists.js", []byte(`
 // node_modules/@noble/hashes/blake2.js
 var x = 1;
   // ../edge/node_modules/plain/index.js
 // src/node_modules_are_not_this.ts
-`)))
-	require.NoError(t, err)
-	require.Equal(t, []string{"@noble/hashes", "plain"}, p.bundled)
-	write(t, r.root, map[string]string{"edge/package-lock.json": `{"packages":{"node_modules/@noble/hashes":{"version":"2.4.0","license":"MIT","integrity":"sha512-x"}}}`})
-	libraries := newLibraries()
-	ref, err := r.addNPM(libraries, "@noble/hashes")
-	require.NoError(t, err)
-	require.Equal(t, "pkg:npm/%40noble/hashes@2.4.0", ref)
-	_, err = r.addNPM(libraries, "plain")
-	require.ErrorContains(t, err, "does not list")
+`))))
+	require.ElementsMatch(t, []string{"pkg:npm/%40noble/hashes@2.4.0", "pkg:npm/plain@1.0.0"}, b.depends["file/package.tgz"])
+	require.ErrorContains(t, r.addPackage(b, archived(t, ".tgz", "package/x.js", []byte("// node_modules/other/x.js\n"))), "does not list")
 }
 
 func FuzzContents(f *testing.F) {

@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,12 +46,21 @@ func (p platform) name() string {
 	return "addrspec"
 }
 
+// workDirectory is removed before the sums are written.
+const workDirectory = ".work"
+
 // binaries compiles the program for every platform, outside the release: archives
-// packs what users get.
+// packs what users get. The flags are those of build.sh, and the settings that
+// change the code do not come from the user's environment.
 func (r *release) binaries(ctx context.Context) error {
+	ldflags := "-ldflags=-s -w -buildid= -X " + goModule + "/origin/service.Release=" + r.programVersion()
 	for _, p := range platforms {
+		fmt.Fprintf(r.log, "   compiling for %s\n", p)
 		file := filepath.Join(r.out, workDirectory, p.String(), p.name())
-		if err := r.compile(ctx, p, file); err != nil {
+		env := []string{"CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOWORK=off",
+			"GOOS=" + p.os, "GOARCH=" + p.arch}
+		_, err := execute(ctx, r.root, env, "go", "build", "-trimpath", "-buildvcs=false", ldflags, "-o", file, "./origin")
+		if err != nil {
 			return err
 		}
 		r.programs = append(r.programs, program{p, file})
@@ -59,48 +68,9 @@ func (r *release) binaries(ctx context.Context) error {
 	return nil
 }
 
-// workDirectory is removed before the sums are written.
-const workDirectory = ".work"
-
-// compile compiles the program. Its flags are those of build.sh, and the settings that
-// change the code do not come from the user's environment.
-func (r *release) compile(ctx context.Context, p platform, file string) error {
-	fmt.Fprintf(r.log, "   compiling for %s\n", p)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -buildid= -X github.com/addrspec/addrspec/origin/service.Release="+r.programVersion(), "-o", file, "./origin")
-	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
-		"GOWORK=off", "GOOS="+p.os, "GOARCH="+p.arch)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build for %s: %w\n%s", p, err, out)
-	}
-	return nil
-}
-
 // programVersion returns what `addrspec --version` prints: the version and, after a
 // plus (semver.org, 10), the commit.
 func (r *release) programVersion() string { return r.version + "+" + r.label() }
-
-// output runs the program of this machine and returns what it prints.
-func (r *release) output(ctx context.Context, args ...string) ([]byte, error) {
-	for _, p := range r.programs {
-		if p.os == runtime.GOOS && p.arch == runtime.GOARCH {
-			return runProgram(ctx, p.file, args...)
-		}
-	}
-	return nil, fmt.Errorf("no program was built for this machine, %s/%s, and its man page comes from running it: build on one of the platforms of the release", runtime.GOOS, runtime.GOARCH)
-}
-
-func runProgram(ctx context.Context, file string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, file, args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("addrspec %s: %w: %s", strings.Join(args, " "), err, &stderr)
-	}
-	return out, nil
-}
 
 // entry is one file of an archive. A name that ends with a slash is a directory.
 type entry struct {
@@ -142,7 +112,8 @@ func (r *release) archives(ctx context.Context) error {
 	return nil
 }
 
-// sharedEntries returns what every archive has.
+// sharedEntries returns what every archive has. The man page and the completion come from
+// the program of this machine.
 func (r *release) sharedEntries(ctx context.Context) (entries []entry, err error) {
 	for _, file := range []string{r.path("LICENSE"), r.inOut(licencesFile)} {
 		data, err := os.ReadFile(file)
@@ -151,12 +122,16 @@ func (r *release) sharedEntries(ctx context.Context) (entries []entry, err error
 		}
 		entries = append(entries, entry{filepath.Base(file), 0o644, data})
 	}
+	here := slices.IndexFunc(r.programs, func(p program) bool { return p.os == runtime.GOOS && p.arch == runtime.GOARCH })
+	if here < 0 {
+		return nil, fmt.Errorf("no program was built for this machine, %s/%s, and its man page comes from running it: build on one of the platforms of the release", runtime.GOOS, runtime.GOARCH)
+	}
 	for _, page := range manual {
-		data, err := r.output(ctx, page.args...)
+		text, err := execute(ctx, r.root, nil, r.programs[here].file, page.args...)
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry{page.name, 0o644, data})
+		entries = append(entries, entry{page.name, 0o644, []byte(text)})
 	}
 	return entries, nil
 }
@@ -168,24 +143,20 @@ func (r *release) writeArchive(p platform, directory string, entries []entry) er
 		inside[n] = entry{directory + "/" + e.name, e.mode, e.data}
 	}
 	if p.os == "windows" {
-		return r.writeFile(directory+".zip", func(w io.Writer) error { return writeZip(w, inside, r.time) })
+		return writeFile(r.inOut(directory+".zip"), func(w io.Writer) error { return writeZip(w, inside, r.time) })
 	}
-	return r.writeFile(directory+".tar.gz", func(w io.Writer) error { return writeTarGz(w, inside, r.time) })
+	return writeFile(r.inOut(directory+".tar.gz"), func(w io.Writer) error { return writeTarGz(w, inside, r.time) })
 }
 
-// writeFile writes a file of the release.
-func (r *release) writeFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.Create(r.inOut(name))
+// writeFile writes a file.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-	}()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := write(f); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return nil
 }
@@ -266,7 +237,7 @@ func (r *release) container(context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.writeFile("addrspec-"+r.version+"-container.tar", func(w io.Writer) error {
+	return writeFile(r.inOut("addrspec-"+r.version+"-container.tar"), func(w io.Writer) error {
 		return writeTar(w, append(entries, programs...), r.time)
 	})
 }

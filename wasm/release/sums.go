@@ -72,37 +72,24 @@ func digestFile(path string) (string, error) {
 // signatureFile is minisign's name for the signature of SHA256SUMS.
 const signatureFile = sumsFile + ".minisig"
 
-// checkKey reads the secret key, to fail before the minutes of building.
+// checkKey reads the secret key, to fail before the minutes of building. It asks for the
+// password if the key has one.
 func (r *release) checkKey() error {
 	if r.key == "" {
 		return nil
 	}
-	secret, err := readKey(r.key)
+	text, err := os.ReadFile(r.key)
 	if err != nil {
 		return fmt.Errorf("the key that signs: %w", err)
 	}
-	r.secret = secret
-	return nil
-}
-
-// readKey reads a secret key file and asks for its password if it has one.
-func readKey(path string) (*feed.SecretKey, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, feed.MaxKey+1))
-	if err != nil {
-		return nil, err
-	}
 	secret, err := feed.ParseSecretKey(text, func() (string, error) {
-		return prompt.Password(os.Stdin, os.Stderr, "Password of "+path+": ")
+		return prompt.Password(os.Stdin, os.Stderr, "Password of "+r.key+": ")
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("the key that signs: %s: %w", r.key, err)
 	}
-	return &secret, nil
+	r.secret = &secret
+	return nil
 }
 
 // sign signs SHA256SUMS, and so every file. The time in the trusted comment is that of
@@ -147,12 +134,30 @@ func verifyCommand(ctx context.Context, args []string, out io.Writer) error {
 	if err := checkSums(first); err != nil {
 		return err
 	}
-	second, clean, err := t.buildAgain(ctx, *warm, out)
-	defer clean()
+	temp, err := os.MkdirTemp("", "addrspec-verify-*")
 	if err != nil {
 		return err
 	}
-	return compare(first, second, out)
+	defer os.RemoveAll(temp)
+	clone := filepath.Join(temp, "a directory with another name", "clone")
+	if _, err := git(ctx, t.root, "clone", "--quiet", "--no-checkout", t.root, clone); err != nil {
+		return err
+	}
+	if _, err := git(ctx, clone, "checkout", "--quiet", "--detach", t.commit); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "building %s again in %s\n", t.label(), clone)
+	cmd := exec.CommandContext(ctx, "./build.sh", "release")
+	cmd.Dir, cmd.Stdout = clone, out
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if !*warm {
+		cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(temp, "cache"))
+	}
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the second build: %w\n%s", err, &stderr)
+	}
+	return compare(first, filepath.Join(clone, "dist/release"), out)
 }
 
 // checkSums returns an error unless SHA256SUMS has every file as it is.
@@ -165,39 +170,10 @@ func checkSums(dir string) error {
 	if err != nil {
 		return err
 	}
-	if different := differences(parseSums(want), parseSums(got)); len(different) > 0 {
+	if different := differences(want, got); len(different) > 0 {
 		return fmt.Errorf("files of %s are not those of its %s: %s", dir, sumsFile, strings.Join(different, ", "))
 	}
 	return nil
-}
-
-// buildAgain clones the commit into a new directory and builds the release there. The
-// function that it returns removes the directory.
-func (t *tree) buildAgain(ctx context.Context, warm bool, out io.Writer) (dir string, clean func(), err error) {
-	temp, err := os.MkdirTemp("", "addrspec-verify-*")
-	if err != nil {
-		return "", func() {}, err
-	}
-	clean = func() { os.RemoveAll(temp) }
-	clone := filepath.Join(temp, "a directory with another name", "clone")
-	if _, err := git(ctx, t.root, "clone", "--quiet", "--no-checkout", t.root, clone); err != nil {
-		return "", clean, err
-	}
-	if _, err := git(ctx, clone, "checkout", "--quiet", "--detach", t.commit); err != nil {
-		return "", clean, err
-	}
-	fmt.Fprintf(out, "building %s again in %s\n", t.label(), clone)
-	cmd := exec.CommandContext(ctx, "./build.sh", "release")
-	cmd.Dir, cmd.Stdout = clone, out
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if !warm {
-		cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(temp, "cache"))
-	}
-	if err := cmd.Run(); err != nil {
-		return "", clean, fmt.Errorf("the second build: %w\n%s", err, &stderr)
-	}
-	return filepath.Join(clone, "dist/release"), clean, nil
 }
 
 // compare returns an error that names the files in which two releases differ. The
@@ -212,30 +188,27 @@ func compare(first, second string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sums := parseSums(a)
-	if different := differences(sums, parseSums(b)); len(different) > 0 {
+	if different := differences(a, b); len(different) > 0 {
 		return fmt.Errorf("two builds of the same commit differ in: %s", strings.Join(different, ", "))
 	}
-	fmt.Fprintf(out, "the same bytes in both directories: %d files\n", len(sums))
+	fmt.Fprintf(out, "the same bytes in both directories: %d files\n", bytes.Count(a, []byte("\n")))
 	return nil
 }
 
-// parseSums returns the digest of each file of a SHA256SUMS.
-func parseSums(text []byte) map[string]string {
-	sums := map[string]string{}
-	for line := range strings.Lines(string(text)) {
-		digest, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
-		sums[name] = digest
+// differences returns the names to which two SHA256SUMS give different digests, or that
+// only one of them has.
+func differences(first, second []byte) (names []string) {
+	digests := map[string][2]string{}
+	for n, sums := range [][]byte{first, second} {
+		for line := range strings.Lines(string(sums)) {
+			digest, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+			both := digests[name]
+			both[n] = digest
+			digests[name] = both
+		}
 	}
-	return sums
-}
-
-// differences returns the names with different digests, or in one map only.
-func differences(a, b map[string]string) (names []string) {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if a[name] != b[name] {
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		if digests[name][0] != digests[name][1] {
 			names = append(names, name)
 		}
 	}

@@ -46,14 +46,9 @@ func versionCommand(ctx context.Context, args []string, out io.Writer) error {
 	case *check:
 		return checkVersion(t.root, all)
 	}
-	return printVersion(t.root, all, out)
-}
-
-// printVersion prints the version and what every manifest has.
-func printVersion(root string, all []manifest, out io.Writer) error {
 	fmt.Fprintln(out, core.Version)
 	for _, m := range all {
-		versions, err := m.read(root)
+		versions, err := m.read(t.root)
 		if err != nil {
 			return err
 		}
@@ -80,7 +75,7 @@ func setVersion(root string, all []manifest, version string, out io.Writer) erro
 		return errors.New("no manifest was found")
 	}
 	for _, m := range all {
-		if m.isChangeLog() {
+		if path.Base(m.name) == "CHANGELOG.md" { // a person must write an entry in place of a number
 			fmt.Fprintf(out, "  write an entry: %s\n", m.name)
 			continue
 		}
@@ -127,18 +122,13 @@ var places = map[string]*regexp.Regexp{
 // manifestDirectories are searched for manifests; all else in the tree belongs to tests.
 var manifestDirectories = []string{"wasm/bindings/", "wasm/release/", "edge/"}
 
-// mayCarry reports whether the file of this name may carry the version.
-func mayCarry(name string) bool {
-	return name == sourceFile || name == "README.md" || slices.ContainsFunc(manifestDirectories, func(directory string) bool {
-		return strings.HasPrefix(name, directory)
-	})
-}
-
 // findManifests returns the manifests among the files of a tree, and the source.
 func findManifests(root string, names []string) (found []manifest, err error) {
 	for _, name := range names {
 		place := places[path.Base(name)]
-		if place == nil || !mayCarry(name) {
+		ours := name == sourceFile || name == "README.md" ||
+			slices.ContainsFunc(manifestDirectories, func(directory string) bool { return strings.HasPrefix(name, directory) })
+		if place == nil || !ours {
 			continue
 		}
 		content, err := os.ReadFile(root + "/" + name)
@@ -185,9 +175,6 @@ func (m manifest) write(root, version string) error {
 	}
 	return os.WriteFile(file, changed, 0o644)
 }
-
-// isChangeLog reports whether a person must write an entry in place of a number.
-func (m manifest) isChangeLog() bool { return path.Base(m.name) == "CHANGELOG.md" }
 
 // differing returns a line for each manifest with another version.
 func differing(root string, all []manifest, version string) (lines []string, err error) {
