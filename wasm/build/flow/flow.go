@@ -8,22 +8,22 @@
 // neither predict these jumps nor keep values in registers across them.
 //
 // Function reads the basic blocks and their jumps (read.go), finds loops by
-// dominators (graph.go) and writes the same blocks with block, loop and br, as in Ramsey, "Beyond Relooper: recursive translation of
-// unstructured control flow to structured control flow" (ICFP 2022). The entries
-// behind calls remain: a function that is entered there goes through a br_table at its
-// start, and into a loop through another one at the start of that loop (split.go).
+// dominators (graph.go) and writes the same blocks with block, loop and br, as in
+// Ramsey, "Beyond Relooper: recursive translation of unstructured control flow to
+// structured control flow" (ICFP 2022). The entries behind calls remain: a function
+// that is entered there goes through a br_table at its start, and into a loop through
+// another one at the start of that loop (split.go).
 //
-// Then it computes the address in each pointer once, and lets no way lead on
-// behind calls that never return (read.go), for which it needs the names of functions.
-// It changes no other instruction. A function that does not have the form above, such as
-// assembly of the runtime, remains as it is.
+// Then it computes the address in each pointer once (memory.go), and lets no way lead
+// on behind calls that never return (read.go), for which it needs the names of
+// functions. It changes no other instruction. A function that does not have the form
+// above, such as assembly of the runtime, remains as it is.
 package flow
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
-
-	wasm "github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // Function returns the code of a function, with its declarations of local variables, with
@@ -40,12 +40,10 @@ func Function(code []byte, names map[uint32]string) []byte {
 	}
 	g.addEntries(f)
 	g.analyse()
-	for i := range g.nodes {
-		g.nodes[i].loop = nil
-	}
-	if g.findLoops() != nil {
+	if _, _, found := g.secondEntry(); found {
 		return code
 	}
+	g.findLoops()
 	return shareAddresses(write(f, g))
 }
 
@@ -70,9 +68,12 @@ func write(f *function, g *graph) []byte {
 		}
 	}
 	w.out = append(w.out, f.start...)
-	if g.dispatches() {
-		w.resumed = f.count
-		w.out = append(addLocal(f), f.start[f.locals:]...)
+	for n := range g.nodes {
+		if n != g.root && g.nodes[n].table != nil {
+			w.resumed = f.count
+			w.out = append(addLocals(f.start[:f.locals], 1), f.start[f.locals:]...)
+			break
+		}
 	}
 	if !f.unwinds {
 		w.tree(g.root, nowhere)
@@ -80,14 +81,6 @@ func write(f *function, g *graph) []byte {
 	}
 	w.nested(opBlock, nowhere, func() { w.tree(g.root, nowhere) })
 	return append(w.out, opI32Const, 1, opEnd)
-}
-
-// addLocal returns the declarations of f and one more, of an i32.
-func addLocal(f *function) []byte {
-	s := &scanner{code: f.start}
-	n := s.number()
-	out := binary.AppendUvarint(nil, n+1)
-	return append(append(out, f.start[s.at:f.locals]...), 1, byte(wasm.I32))
 }
 
 // isJoin reports whether n needs a label: several ways lead to it, or a table.
@@ -215,7 +208,7 @@ func (w *writer) conditional(n, taken, other, next int) {
 	}
 }
 
-// dispatch writes an entry or a dispatch.
+// dispatch writes an entry or a dispatch, whose br_table follows a test for 0.
 func (w *writer) dispatch(n int) {
 	x := &w.nodes[n]
 	number := []byte{opLocalGet, 0}
@@ -229,15 +222,9 @@ func (w *writer) dispatch(n int) {
 	w.emit(opI32Eqz)
 	w.number(opBrIf, w.depth(x.to[0]))
 	w.emit(number...)
-	w.table(x)
-}
-
-// table writes a br_table. A number without an entry gets that before it. Those before
-// the first entry are of the start: goexit is entered at 1, behind a call that was never
-// made.
-func (w *writer) table(x *node) {
-	list := numbers(x.table)
-	last := list[len(list)-1]
+	// A number without an entry gets that before it. Those before the first entry are of the
+	// start: goexit is entered at 1, behind a call that was never made.
+	last := slices.Max(slices.Collect(maps.Keys(x.table)))
 	w.number(opBrTable, uint64(last))
 	to := x.to[0]
 	for number := range last + 1 {
@@ -246,116 +233,4 @@ func (w *writer) table(x *node) {
 		}
 		w.out = binary.AppendUvarint(w.out, w.depth(to))
 	}
-}
-
-// shareAddresses returns the code of a function, with its declarations of local variables,
-// that computes the address of each pointer once. The compiler keeps pointers in local
-// variables of 64 bits and shortens them again for each access. To an engine that checks
-// each access against the size of the memory, each of these is a new address to check;
-// of one address, it checks only accesses beyond those before.
-func shareAddresses(code []byte) []byte {
-	s := &scanner{code: code}
-	a := &addresses{first: 1 + s.skipLocals(), short: map[uint64]uint64{}}
-	declared := s.at
-	a.read(s)
-	if s.err != nil || len(a.short) == 0 {
-		return code
-	}
-	return append(addLocals(code[:declared], uint64(len(a.short))), a.out...)
-}
-
-// addresses are the local variables whose addresses are known.
-type addresses struct {
-	out   []byte
-	first uint64            // new local variable
-	short map[uint64]uint64 // new local variable by that of 64 bits
-	known []uint64          // local variables whose short ones are valid
-	outer [][]uint64        // known at the starts of the blocks around
-}
-
-// read writes the instructions that follow to out.
-func (a *addresses) read(s *scanner) {
-	for s.more() {
-		start := s.at
-		if n, ok := s.takeAddress(); ok {
-			a.address(n)
-			continue
-		}
-		switch op := s.byte(); op {
-		case opLocalSet, opLocalTee:
-			a.forget(s.number())
-		default:
-			if !s.skipBranch(op) {
-				s.skip(op)
-			}
-			a.follow(op)
-		}
-		a.out = append(a.out, s.code[start:s.at]...)
-	}
-}
-
-// follow updates what is known at the start or the end of a block. Behind its end is
-// known what was known at its start and has not changed since.
-func (a *addresses) follow(op byte) {
-	last := len(a.outer) - 1
-	switch {
-	case op == opBlock || op == opIf:
-		a.outer = append(a.outer, slices.Clone(a.known))
-	case op == opLoop: // other ways lead to its start
-		a.known = nil
-		a.outer = append(a.outer, nil)
-	case op == opElse && last >= 0:
-		a.known = slices.Clone(a.outer[last])
-	case op == opEnd && last >= 0:
-		a.known, a.outer = a.outer[last], a.outer[:last]
-	}
-}
-
-// takeAddress skips an address computed from a local variable if it is next.
-func (s *scanner) takeAddress() (local uint64, ok bool) {
-	start := s.at
-	if s.take(opLocalGet) {
-		local = s.number()
-		if s.take(opI32WrapI64) {
-			return local, true
-		}
-	}
-	s.at = start
-	return 0, false
-}
-
-// address writes the address in a local variable.
-func (a *addresses) address(n uint64) {
-	if slices.Contains(a.known, n) {
-		a.number(opLocalGet, a.short[n])
-		return
-	}
-	if _, ok := a.short[n]; !ok {
-		a.short[n] = a.first + uint64(len(a.short))
-	}
-	a.known = append(a.known, n)
-	a.number(opLocalGet, n)
-	a.out = append(a.out, opI32WrapI64)
-	a.number(opLocalTee, a.short[n])
-}
-
-func (a *addresses) number(op byte, n uint64) { a.out = binary.AppendUvarint(append(a.out, op), n) }
-
-// forget forgets the address in a local variable that changes, here and behind the blocks
-// around.
-func (a *addresses) forget(n uint64) {
-	same := func(known uint64) bool { return known == n }
-	a.known = slices.DeleteFunc(a.known, same)
-	for i := range a.outer {
-		a.outer[i] = slices.DeleteFunc(a.outer[i], same)
-	}
-}
-
-// addLocals returns declarations of local variables and count more, of i32.
-func addLocals(declarations []byte, count uint64) []byte {
-	s := &scanner{code: declarations}
-	n := s.number()
-	out := binary.AppendUvarint(nil, n+1)
-	out = append(out, declarations[s.at:]...)
-	return append(binary.AppendUvarint(out, count), byte(wasm.I32))
 }

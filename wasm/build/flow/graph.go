@@ -1,5 +1,7 @@
 package flow
 
+import "slices"
+
 // graph is the basic blocks of a function and where they lead to. Node 0 is the first
 // until entries are added.
 type graph struct {
@@ -45,35 +47,43 @@ func newGraph(f *function) *graph {
 // isBack reports whether the edge from a to b leads to the start of a loop.
 func (g *graph) isBack(a, b int) bool { return g.place[b] <= g.place[a] }
 
-// findLoops sets the loops. It returns an error if one has a second entry.
-func (g *graph) findLoops() error {
+// secondEntry returns an edge from a back to b, which does not dominate a, so the cycle
+// of both has several entries.
+func (g *graph) secondEntry() (a, b int, found bool) {
 	for _, a := range g.order {
 		for _, b := range g.nodes[a].to {
-			if !g.isBack(a, b) {
-				continue
+			if g.isBack(a, b) && !g.dominates(b, a) {
+				return a, b, true
 			}
-			if !g.dominates(b, a) {
-				return errForm
-			}
-			g.addToLoop(b, a)
 		}
 	}
-	return nil
+	return 0, 0, false
 }
 
-// addToLoop adds to the loop that begins at head what leads to last without head.
-func (g *graph) addToLoop(head, last int) {
-	loop := g.nodes[head].loop
-	if loop == nil {
-		loop = map[int]bool{head: true}
-		g.nodes[head].loop = loop
+// findLoops sets the loops, none of which has a second entry: those of a node are what
+// leads back to it without it.
+func (g *graph) findLoops() {
+	for i := range g.nodes {
+		g.nodes[i].loop = nil
 	}
-	for rest := []int{last}; len(rest) > 0; {
-		a := rest[len(rest)-1]
-		rest = rest[:len(rest)-1]
-		if !loop[a] {
-			loop[a] = true
-			rest = append(rest, g.from[a]...)
+	for _, last := range g.order {
+		for _, head := range g.nodes[last].to {
+			if !g.isBack(last, head) {
+				continue
+			}
+			loop := g.nodes[head].loop
+			if loop == nil {
+				loop = map[int]bool{head: true}
+				g.nodes[head].loop = loop
+			}
+			for rest := []int{last}; len(rest) > 0; {
+				n := rest[len(rest)-1]
+				rest = rest[:len(rest)-1]
+				if !loop[n] {
+					loop[n] = true
+					rest = append(rest, g.from[n]...)
+				}
+			}
 		}
 	}
 }
@@ -86,9 +96,7 @@ func (g *graph) analyse() {
 		g.place[i] = -1
 	}
 	g.postorder()
-	for i, j := 0, len(g.order)-1; i < j; i, j = i+1, j-1 {
-		g.order[i], g.order[j] = g.order[j], g.order[i]
-	}
+	slices.Reverse(g.order)
 	g.from = make([][]int, len(g.nodes))
 	for i, n := range g.order {
 		g.place[n] = i
@@ -114,7 +122,8 @@ func (g *graph) postorder() {
 			continue
 		}
 		v.next++
-		if n := to[v.next-1]; g.place[n] < 0 {
+		n := to[v.next-1]
+		if g.place[n] < 0 {
 			g.place[n] = 0
 			stack = append(stack, visit{n, 0})
 		}

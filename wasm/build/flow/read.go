@@ -65,9 +65,25 @@ func read(code []byte, names map[uint32]string) (*function, error) {
 	}
 	f.start = code[:s.at]
 	f.readTable(s)
-	f.readSegments(s)
+	for i := range f.segments {
+		// The runtime enters a function with defer before its call of deferreturn, which
+		// follows an entry of its own.
+		f.segments[i].first = len(f.blocks)
+		f.segments[i].external = f.segments[i].external || bytes.HasPrefix(s.code[s.at:], callSequence)
+		for open := len(f.segments) - 1 - i; s.err == nil && f.readBlock(s, open); {
+		}
+	}
 	f.blocks = append(f.blocks, block{code: []byte{opUnreachable}, end: stops}) // after the last
-	f.readEnd(s)
+	end := []byte{opUnreachable, opEnd, opI32Const, 1, opEnd}
+	if !f.unwinds {
+		end = end[:2]
+	}
+	if !f.jumps {
+		end = end[2:] // there is no loop to end, so the last segment has read these
+	}
+	if !s.take(end...) || s.more() {
+		s.fail()
+	}
 	return f, s.err
 }
 
@@ -106,18 +122,6 @@ var afterCall = []byte{opGlobalGet, 0, opLocalSet, 1}
 // callSequence begins a call: SP -= 8, then the return address is stored.
 var callSequence = []byte{opLocalGet, 1, opI32Const, 8, 0x6b, opLocalTee, 1, opGlobalSet, 0, opLocalGet, 1, opI64Const}
 
-// readSegments reads the segments into blocks.
-func (f *function) readSegments(s *scanner) {
-	for i := range f.segments {
-		// The runtime enters a function with defer before its call of deferreturn, which
-		// follows an entry of its own.
-		f.segments[i].first = len(f.blocks)
-		f.segments[i].external = f.segments[i].external || bytes.HasPrefix(s.code[s.at:], callSequence)
-		for open := len(f.segments) - 1 - i; s.err == nil && f.readBlock(s, open); {
-		}
-	}
-}
-
 // readBlock reads a block of a segment that open segments follow. It returns false
 // after the last block of the segment.
 func (f *function) readBlock(s *scanner, open int) (more bool) {
@@ -135,18 +139,14 @@ func (f *function) readBlock(s *scanner, open int) (more bool) {
 		}
 		op := s.byte()
 		f.readInstruction(s, b, op, &place)
-		if place.depth == 0 && b.leaves(op) {
+		last := len(b.unwinds) - 1
+		leaves := op == opReturn || op == opUnreachable || op == opBrIf && last >= 0 && b.unwinds[last].always
+		if place.depth == 0 && leaves { // nothing that follows is reached
 			b.end, b.code = stops, s.code[place.start:s.at]
 			return !s.take(opEnd)
 		}
 	}
 	return false
-}
-
-// leaves reports whether nothing that follows op, the last instruction of b, is reached.
-func (b *block) leaves(op byte) bool {
-	last := len(b.unwinds) - 1
-	return op == opReturn || op == opUnreachable || op == opBrIf && last >= 0 && b.unwinds[last].always
 }
 
 // place is where an instruction is.
@@ -169,7 +169,17 @@ func (f *function) readInstruction(s *scanner, b *block, op byte, p *place) {
 	case opEnd:
 		p.depth--
 	case opBr, opBrIf:
-		f.readBranch(s, b, p)
+		at, exit := s.at, p.depth+p.open
+		if f.jumps {
+			exit++
+		}
+		switch target := int(s.number()); {
+		case target < p.depth: // a block of the code itself
+		case f.unwinds && target == exit:
+			b.unwinds = append(b.unwinds, unwind{at - p.start, s.at - at, p.depth, at-1 == p.never})
+		default:
+			s.fail()
+		}
 	case opCall:
 		if f.neverReturns(s.number()) && bytes.HasPrefix(s.code[s.at:], afterCall) {
 			p.never = s.at + len(afterCall)
@@ -187,53 +197,24 @@ func (f *function) readInstruction(s *scanner, b *block, op byte, p *place) {
 	}
 }
 
-// readJump reads a jump, conditional or not, if one is next.
+// readJump reads a jump, conditional or not, if one is next: the number of an entry and a
+// branch to the loop.
 func (f *function) readJump(s *scanner, b *block, open int) bool {
 	start, end := s.at, jumps
 	if s.take(opIf, noResult) {
 		open++
 		end = branches
 	}
-	if f.readTarget(s, b, open) && (end == jumps || s.take(opEnd)) {
-		b.end = end
-		return true
+	if f.jumps && s.take(opI32Const) {
+		number := s.signed()
+		known := number >= 0 && number < int64(len(f.table))
+		if known && s.take(opLocalSet, 0, opBr) && s.number() == uint64(open) && (end == jumps || s.take(opEnd)) {
+			b.taken, b.end = f.table[number], end
+			return true
+		}
 	}
 	s.at = start
 	return false
-}
-
-// readTarget reads the number of an entry and a branch of that depth, to the loop.
-func (f *function) readTarget(s *scanner, b *block, depth int) bool {
-	if !f.jumps || !s.take(opI32Const) {
-		return false
-	}
-	number := s.signed()
-	if number < 0 || number >= int64(len(f.table)) || !s.take(opLocalSet, 0, opBr) {
-		return false
-	}
-	b.taken = f.table[number]
-	return s.number() == uint64(depth)
-}
-
-// readBranch reads a branch to a block of the code itself or to the exit that unwinds.
-func (f *function) readBranch(s *scanner, b *block, p *place) {
-	at := s.at
-	target := int(s.number())
-	switch {
-	case target < p.depth:
-	case f.unwinds && target == p.depth+f.exit(p.open):
-		b.unwinds = append(b.unwinds, unwind{at - p.start, s.at - at, p.depth, at-1 == p.never})
-	default:
-		s.fail()
-	}
-}
-
-// exit returns the depth in a segment that open segments follow of the exit that unwinds.
-func (f *function) exit(open int) int {
-	if f.jumps {
-		return open + 1
-	}
-	return open
 }
 
 // readReturnAddress reads a constant. If it is a return address, its low 16 bits are the
@@ -250,20 +231,6 @@ func (f *function) readReturnAddress(s *scanner) {
 	}
 	if number := int(n & 0xffff); n>>16 != 0 && number < len(f.table) {
 		f.segments[f.table[number]].external = true
-	}
-}
-
-// readEnd reads what follows the last segment.
-func (f *function) readEnd(s *scanner) {
-	end := []byte{opUnreachable, opEnd, opI32Const, 1, opEnd}
-	if !f.unwinds {
-		end = end[:2]
-	}
-	if !f.jumps {
-		end = end[2:] // there is no loop to end, so the last segment has read these
-	}
-	if !s.take(end...) || s.more() {
-		s.fail()
 	}
 }
 

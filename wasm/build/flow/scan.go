@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/binary"
 	"errors"
 )
 
@@ -77,16 +78,14 @@ func (s *scanner) take(prefix ...byte) bool {
 }
 
 // number reads a LEB128 number, unsigned.
-func (s *scanner) number() (n uint64) {
-	for shift := 0; shift < 64; shift += 7 {
-		b := s.byte()
-		n |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			return n
-		}
+func (s *scanner) number() uint64 {
+	n, size := binary.Uvarint(s.code[s.at:])
+	if size <= 0 {
+		s.fail()
+		return 0
 	}
-	s.fail()
-	return 0
+	s.at += size
+	return n
 }
 
 // signed reads a LEB128 number, signed.
@@ -124,72 +123,23 @@ func (s *scanner) skip(op byte) {
 	case op == opCall || op >= opLocalGet && op <= opGlobalSet || op == opMemorySize || op == opMemoryGrow:
 		s.number()
 	case op == opI32Const || op == opI64Const:
-		s.number() // as long as a signed one
+		s.signed()
 	case op == opF32Const:
 		s.at = min(s.at+4, len(s.code))
 	case op == opF64Const:
 		s.at = min(s.at+8, len(s.code))
-	case op == opBulk:
-		s.skipBulk()
+	case op == opBulk: // a saturating conversion, memory.copy or memory.fill
+		switch n := s.number(); {
+		case n == memoryCopy:
+			s.at = min(s.at+2, len(s.code))
+		case n == memoryFill:
+			s.byte()
+		case n >= 8:
+			s.fail()
+		}
 	case op > 0xc4 || op > opGlobalSet && op < opFirstLoad || op > opCallIndirect && op < 0x1a || op > 0x1b && op < opLocalGet:
 		s.fail() // nothing that the compiler uses
 	}
-}
-
-// skipBulk skips the rest of a saturating conversion, memory.copy or memory.fill.
-func (s *scanner) skipBulk() {
-	switch n := s.number(); {
-	case n < 8:
-	case n == memoryCopy:
-		s.at = min(s.at+2, len(s.code))
-	case n == memoryFill:
-		s.byte()
-	default:
-		s.fail()
-	}
-}
-
-// ZeroPage is the size of the memory at address 0 that a Go program never writes: the
-// compiler checks each pointer for nil, and the linker puts nothing there.
-const ZeroPage = 4096
-
-// Clear returns the code of a function, with its declarations of local variables, that
-// clears memory of a constant size, up to ZeroPage, by copying zeros from address 0.
-// memory.fill of 16 to 232 bytes takes 40 to 95 ns in wazero 1.12, memory.copy 4 to 6.
-// Both have the same operands: the byte to fill with is the address to copy from.
-func Clear(code []byte) (cleared []byte) {
-	s := &scanner{code: code}
-	s.skipLocals()
-	done := 0
-	for s.more() {
-		if at, ok := s.takeClear(); ok {
-			cleared = append(append(cleared, code[done:at]...), opBulk, memoryCopy, 0, 0)
-			done = s.at
-			continue
-		}
-		if op := s.byte(); !s.skipBranch(op) {
-			s.skip(op)
-		}
-	}
-	if s.err != nil {
-		return code
-	}
-	return append(cleared, code[done:]...)
-}
-
-// takeClear skips a memory.fill with zeros and its constant operands if they are next,
-// and returns where the memory.fill begins.
-func (s *scanner) takeClear() (fill int, ok bool) {
-	start := s.at
-	if s.take(opI32Const, 0, opI32Const) {
-		size := s.signed()
-		fill = s.at
-		if size >= 0 && size <= ZeroPage && s.take(opBulk, memoryFill, 0) {
-			return fill, true
-		}
-	}
-	s.at = start
-	return 0, false
 }
 
 // skipBranch skips the immediates of op if it is a block or a branch.

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"slices"
 )
 
@@ -14,28 +15,17 @@ func (g *graph) makeReducible(size int) error {
 		g.analyse()
 		a, b, found := g.secondEntry()
 		if !found {
-			return g.findLoops()
+			g.findLoops()
+			return nil
 		}
 		cycle := g.cycle(a, b)
 		copied := g.cheapestCopies(cycle)
-		if room -= g.bytes(copied); room < 0 {
+		room -= g.bytes(copied)
+		if room < 0 {
 			return errForm
 		}
 		g.copyOutside(copied, cycle)
 	}
-}
-
-// secondEntry returns an edge from a back to b, which does not dominate a, so the cycle
-// of both has several entries.
-func (g *graph) secondEntry() (a, b int, found bool) {
-	for _, a := range g.order {
-		for _, b := range g.nodes[a].to {
-			if g.isBack(a, b) && !g.dominates(b, a) {
-				return a, b, true
-			}
-		}
-	}
-	return 0, 0, false
 }
 
 // cycle returns the nodes that a and b lead to and that lead to both, without a way
@@ -44,11 +34,7 @@ func (g *graph) cycle(a, b int) map[int]bool {
 	dominator := g.common(a, b)
 	after := g.reach(b, dominator, func(n int) []int { return g.nodes[n].to })
 	before := g.reach(b, dominator, func(n int) []int { return g.from[n] })
-	for n := range after {
-		if !before[n] {
-			delete(after, n)
-		}
-	}
+	maps.DeleteFunc(after, func(n int, _ bool) bool { return !before[n] })
 	return after
 }
 
@@ -70,15 +56,20 @@ func (g *graph) reach(n, limit int, next func(int) []int) map[int]bool {
 // cheapestCopies returns the nodes of cycle to copy so that it has one entry: those that
 // the other entries lead to, for the entry with the fewest bytes of them.
 func (g *graph) cheapestCopies(cycle map[int]bool) (best map[int]bool) {
-	entries := g.entries(cycle)
+	var entries []int // the nodes of cycle that others lead to
+	for _, n := range g.order {
+		if cycle[n] && slices.ContainsFunc(g.from[n], func(from int) bool { return !cycle[from] }) {
+			entries = append(entries, n)
+		}
+	}
+	within := func(n int) []int {
+		return slices.DeleteFunc(slices.Clone(g.nodes[n].to), func(to int) bool { return !cycle[to] })
+	}
 	for _, head := range entries {
 		copied := map[int]bool{}
 		for _, entry := range entries {
-			if entry == head {
-				continue
-			}
-			for n := range g.reach(entry, head, g.within(cycle)) {
-				copied[n] = true
+			if entry != head {
+				maps.Copy(copied, g.reach(entry, head, within))
 			}
 		}
 		if best == nil || g.bytes(copied) < g.bytes(best) {
@@ -86,28 +77,6 @@ func (g *graph) cheapestCopies(cycle map[int]bool) (best map[int]bool) {
 		}
 	}
 	return best
-}
-
-// within returns a function that returns the nodes of set that a node leads to.
-func (g *graph) within(set map[int]bool) func(int) []int {
-	return func(n int) (list []int) {
-		for _, to := range g.nodes[n].to {
-			if set[to] {
-				list = append(list, to)
-			}
-		}
-		return list
-	}
-}
-
-// entries returns the nodes of cycle that others lead to, in order.
-func (g *graph) entries(cycle map[int]bool) (list []int) {
-	for _, n := range g.order {
-		if cycle[n] && slices.ContainsFunc(g.from[n], func(from int) bool { return !cycle[from] }) {
-			list = append(list, n)
-		}
-	}
-	return list
 }
 
 // bytes returns about how many bytes the nodes have.
@@ -156,7 +125,14 @@ func (g *graph) addEntries(f *function) {
 	root := g.add(node{table: map[int]int{}})
 	for number, n := range entries {
 		at := root
-		for _, head := range g.loopsAround(n) {
+		var around []int // the starts of the loops that n is in, the outermost first
+		for head := range g.nodes {
+			if g.nodes[head].loop[n] {
+				around = append(around, head)
+			}
+		}
+		slices.SortFunc(around, func(a, b int) int { return len(g.nodes[b].loop) - len(g.nodes[a].loop) })
+		for _, head := range around {
 			if at != heads[head] {
 				g.nodes[at].table[number] = heads[head]
 			}
@@ -172,7 +148,14 @@ func (g *graph) addEntries(f *function) {
 	}
 	g.nodes[root].to = []int{first}
 	g.root = root
-	g.lead()
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		for _, number := range slices.Sorted(maps.Keys(n.table)) {
+			if to := n.table[number]; !slices.Contains(n.to, to) {
+				n.to = append(n.to, to)
+			}
+		}
+	}
 }
 
 func (g *graph) add(n node) int {
@@ -205,46 +188,4 @@ func (g *graph) addDispatches() map[int]int {
 		}
 	}
 	return heads
-}
-
-// loopsAround returns the starts of the loops that n is in, the outermost first.
-func (g *graph) loopsAround(n int) (heads []int) {
-	for head := range g.nodes {
-		if g.nodes[head].loop[n] {
-			heads = append(heads, head)
-		}
-	}
-	slices.SortFunc(heads, func(a, b int) int { return len(g.nodes[b].loop) - len(g.nodes[a].loop) })
-	return heads
-}
-
-// lead makes each entry and dispatch lead to the nodes of its table.
-func (g *graph) lead() {
-	for i := range g.nodes {
-		n := &g.nodes[i]
-		for _, number := range numbers(n.table) {
-			if to := n.table[number]; !slices.Contains(n.to, to) {
-				n.to = append(n.to, to)
-			}
-		}
-	}
-}
-
-// numbers returns the keys of table in order.
-func numbers(table map[int]int) (list []int) {
-	for number := range table {
-		list = append(list, number)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// dispatches reports whether a loop has a dispatch.
-func (g *graph) dispatches() bool {
-	for i := range g.nodes {
-		if g.nodes[i].table != nil && i != g.root {
-			return true
-		}
-	}
-	return false
 }
