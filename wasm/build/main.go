@@ -40,17 +40,6 @@ func main() {
 }
 
 func run(ctx context.Context, dir string, component bool) error {
-	if err := modules(ctx, dir); err != nil || !component {
-		return err
-	}
-	wasm, err := compile.Component(ctx)
-	if err != nil {
-		return err
-	}
-	return write(dir, "addrspec.component.wasm", wasm)
-}
-
-func modules(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -66,10 +55,18 @@ func modules(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
+	err = errors.Join(
 		write(dir, "addrspec.wasm", packed),
 		write(dir, "addrspec-plain.wasm", plain),
 		write(dir, "addrspec-cli.wasm", command))
+	if err != nil || !component {
+		return err
+	}
+	wasm, err := compile.Component(ctx)
+	if err != nil {
+		return err
+	}
+	return write(dir, "addrspec.component.wasm", wasm)
 }
 
 // write writes one module to dir and prints its size, raw and compressed. It does

@@ -92,7 +92,7 @@ func withoutEmbed(ctx context.Context, temp, dir string) (overlay string, err er
 		return "", err
 	}
 	replace := map[string]string{}
-	for n, file := range strings.FieldsFunc(list, newline) {
+	for n, file := range strings.Split(list, "\n") {
 		source, changed, err := inline(file)
 		if err != nil {
 			return "", err
@@ -113,15 +113,14 @@ func withoutEmbed(ctx context.Context, temp, dir string) (overlay string, err er
 	return overlay, os.WriteFile(overlay, encoded, 0o600)
 }
 
-func newline(r rune) bool { return r == '\n' }
-
 // embedded matches a variable with one embedded file, alone or in a var group.
 var embedded = regexp.MustCompile(`(?m)^[ \t]*//go:embed (\S+)\n([ \t]*(?:var )?\w+) +(\[\]byte|string)$`)
 
 // inline returns the Go source in file with embedded files replaced by string
 // literals, and whether there were any.
 func inline(file string) (source []byte, changed bool, err error) {
-	if source, err = os.ReadFile(file); err != nil {
+	source, err = os.ReadFile(file)
+	if err != nil {
 		return nil, false, err
 	}
 	source = embedded.ReplaceAllFunc(source, func(match []byte) []byte {

@@ -17,35 +17,7 @@ import (
 // hosts of WASI 0.2 and later, that exports the interface in
 // wasm/wit/addrspec.wit. It needs Node and, the first time, npm.
 func Component(ctx context.Context) ([]byte, error) {
-	core, err := componentCore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	wit, err := golang(ctx, "list", "-m", "-f", "{{.Dir}}/wasm/wit", strings.TrimSuffix(project, "/"))
-	if err != nil {
-		return nil, err
-	}
-	if err := installTools(ctx, wit); err != nil {
-		return nil, err
-	}
-	temp, err := os.MkdirTemp("", "addrspec-component-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(temp)
-	from, to := filepath.Join(temp, "core.wasm"), filepath.Join(temp, "component.wasm")
-	if err := os.WriteFile(from, core, 0o600); err != nil {
-		return nil, err
-	}
-	if err := node(ctx, wit, "node", "component.mjs", from, to); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(to)
-}
-
-// componentCore builds the core module of the component: packed, and without the
-// exports of addrspec.wasm.
-func componentCore(ctx context.Context) ([]byte, error) {
+	// The core module: packed, and without the exports of addrspec.wasm.
 	reactor, err := compile(ctx, "wasm/guest", named, "-buildmode=c-shared", "-tags=component")
 	if err != nil {
 		return nil, err
@@ -54,22 +26,35 @@ func componentCore(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := binary.Decode(packed)
+	core, err := binary.Decode(packed)
 	if err != nil {
 		return nil, err
 	}
-	m.Exports = slices.DeleteFunc(m.Exports, func(e binary.Export) bool {
+	core.Exports = slices.DeleteFunc(core.Exports, func(e binary.Export) bool {
 		return strings.HasPrefix(e.Name, "addrspec_")
 	})
-	return m.Encode(), nil
-}
-
-// installTools installs jco in wit/node_modules, unless that directory exists.
-func installTools(ctx context.Context, wit string) error {
-	if _, err := os.Stat(filepath.Join(wit, "node_modules")); err == nil {
-		return nil
+	wit, err := golang(ctx, "list", "-m", "-f", "{{.Dir}}/wasm/wit", strings.TrimSuffix(project, "/"))
+	if err != nil {
+		return nil, err
 	}
-	return node(ctx, wit, "npm", "install", "--no-save", "--no-audit", "--no-fund")
+	if _, err := os.Stat(filepath.Join(wit, "node_modules")); err != nil { // jco is not installed
+		if err := node(ctx, wit, "npm", "install", "--no-save", "--no-audit", "--no-fund"); err != nil {
+			return nil, err
+		}
+	}
+	temp, err := os.MkdirTemp("", "addrspec-component-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	from, to := filepath.Join(temp, "core.wasm"), filepath.Join(temp, "component.wasm")
+	if err := os.WriteFile(from, core.Encode(), 0o600); err != nil {
+		return nil, err
+	}
+	if err := node(ctx, wit, "node", "component.mjs", from, to); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(to)
 }
 
 // node runs a command of Node or npm in dir.

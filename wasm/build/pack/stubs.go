@@ -104,21 +104,13 @@ func stubImports(m *binary.Module) error {
 			return fmt.Errorf("the module imports %s.%s, which has no stub: "+
 				"find the package that needs it (often os, time or embed) and remove it", i.Module, i.Name)
 		}
-		if err := s.checkType(m, i.Type); err != nil {
-			return fmt.Errorf("import %s.%s: %w", i.Module, i.Name, err)
+		want := binary.FuncType{Params: s.params, Results: s.result}
+		if i.Type >= uint32(len(m.Types)) || !reflect.DeepEqual(m.Types[i.Type], want) {
+			return fmt.Errorf("import %s.%s: its signature is not that of WASI preview 1", i.Module, i.Name)
 		}
 		functions = append(functions, i.Type)
 		code = append(code, append([]byte{0}, s.code...)) // no locals
 	}
 	m.Imports, m.Functions, m.Code = nil, append(functions, m.Functions...), append(code, m.Code...)
-	return nil
-}
-
-// checkType returns an error if the type of the import is not that of the stub.
-func (s stub) checkType(m *binary.Module, typeIndex uint32) error {
-	want := binary.FuncType{Params: s.params, Results: s.result}
-	if typeIndex >= uint32(len(m.Types)) || !reflect.DeepEqual(m.Types[typeIndex], want) {
-		return fmt.Errorf("its signature is not that of WASI preview 1")
-	}
 	return nil
 }

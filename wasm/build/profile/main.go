@@ -48,17 +48,6 @@ func run(file string) error {
 	if err := pprof.StartCPUProfile(&raw); err != nil {
 		return err
 	}
-	check()
-	pprof.StopCPUProfile()
-	profile, err := anonymous(&raw)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, profile, 0o644)
-}
-
-// check checks emails for a while.
-func check() {
 	checker := core.New(lists.Default())
 	var buffer [8 << 10]byte
 	for start := time.Now(); time.Since(start) < duration; {
@@ -69,6 +58,12 @@ func check() {
 			}
 		}
 	}
+	pprof.StopCPUProfile()
+	profile, err := anonymous(&raw)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, profile, 0o644)
 }
 
 // anonymous returns a profile without paths of this machine: -trimpath has removed those
