@@ -76,14 +76,13 @@ func CacheDir() string {
 	return cacheDir
 }
 
-var cacheDir = filepath.Join(userCacheDir(), "addrspec-test")
-
-func userCacheDir() string {
-	if dir, err := os.UserCacheDir(); err == nil {
-		return dir
+var cacheDir = func() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
 	}
-	return os.TempDir()
-}
+	return filepath.Join(dir, "addrspec-test")
+}()
 
 var prune = sync.OnceFunc(func() {
 	_ = filepath.WalkDir(cacheDir, func(path string, entry fs.DirEntry, err error) error {
@@ -123,7 +122,12 @@ var newerLists = sync.OnceValues(func() ([]byte, error) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "lists"))); err != nil {
 		return nil, err
 	}
-	if err := appendTo(filepath.Join(dir, "public.txt"), "\n"+Swapped+" Test\n"); err != nil {
+	public := filepath.Join(dir, "public.txt")
+	text, err := os.ReadFile(public)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(public, append(text, "\n"+Swapped+" Test\n"...), 0o600); err != nil {
 		return nil, err
 	}
 	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/cmd", "pack", "--dir", dir).CombinedOutput()
@@ -132,16 +136,6 @@ var newerLists = sync.OnceValues(func() ([]byte, error) {
 	}
 	return os.ReadFile(filepath.Join(dir, "lists.blob"))
 })
-
-func appendTo(path, text string) error {
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = file.WriteString(text)
-	return err
-}
 
 // Tool returns the path of a program: name, as exec.LookPath finds it, or the first of
 // places that is there. It skips the test if the program is missing or does not work,
@@ -153,7 +147,19 @@ func Tool(t testing.TB, name string, places ...string) string {
 		if err != nil {
 			continue
 		}
-		if why := brokenBecause(path); why != "" {
+		once, _ := broken.LoadOrStore(path, sync.OnceValue(func() string {
+			flag := "--version"
+			if name := filepath.Base(path); name == "java" || name == "javac" {
+				flag = "-version" // Java 8 knows the short form only
+			}
+			out, err := exec.Command(path, flag).CombinedOutput()
+			if err == nil {
+				return ""
+			}
+			line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+			return cmp.Or(line, err.Error())
+		}))
+		if why := once.(func() string)(); why != "" {
 			t.Skipf("skipped: %s does not work: %s", name, why)
 		}
 		return path
@@ -162,31 +168,9 @@ func Tool(t testing.TB, name string, places ...string) string {
 	return ""
 }
 
-// broken has the reasons why programs do not work, by path.
+// broken has functions that run a program once, for its version, by path. They return the
+// first line of what it prints if it fails.
 var broken sync.Map
-
-// brokenBecause runs the program once, for its version, and returns the first line of
-// what it prints if it fails.
-func brokenBecause(path string) string {
-	once, _ := broken.LoadOrStore(path, sync.OnceValue(func() string {
-		out, err := exec.Command(path, versionFlag(filepath.Base(path))).CombinedOutput()
-		if err == nil {
-			return ""
-		}
-		line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return cmp.Or(line, err.Error())
-	}))
-	return once.(func() string)()
-}
-
-// versionFlag returns the argument with which a program prints its version: those of
-// Java 8 know the short form only.
-func versionFlag(program string) string {
-	if program == "java" || program == "javac" {
-		return "-version"
-	}
-	return "--version"
-}
 
 // Inputs lists the directories below roots, except hidden ones and those of packages and builds. A test
 // calls it for the files that only other programs open: go test repeats a test that
@@ -194,19 +178,19 @@ func versionFlag(program string) string {
 // with its files.
 func Inputs(t testing.TB, roots ...string) {
 	t.Helper()
+	built := []string{"node_modules", "target", "__pycache__"}
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && path != root && entry.IsDir() && isBuilt(entry.Name()) {
+			if err != nil || path == root || !entry.IsDir() {
+				return err
+			}
+			if name := entry.Name(); strings.HasPrefix(name, ".") || slices.Contains(built, name) {
 				return filepath.SkipDir
 			}
-			return err
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-}
-
-func isBuilt(dir string) bool {
-	return strings.HasPrefix(dir, ".") || slices.Contains([]string{"node_modules", "target", "__pycache__"}, dir)
 }

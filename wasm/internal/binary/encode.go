@@ -17,7 +17,7 @@ func (m *Module) Encode() []byte {
 		dst = appendSection(dst, start, appendU32(nil, *m.Start))
 	}
 	dst = appendSection(dst, elements, m.Elements)
-	dst = appendVector(dst, code, m.Code, appendBytes)
+	dst = appendVector(dst, code, m.Code, appendBytes[[]byte])
 	return appendVector(dst, data, m.Data, appendSegment)
 }
 
@@ -52,9 +52,9 @@ func appendSigned(dst []byte, n int64) []byte {
 	return append(dst, byte(n)&0x7f)
 }
 
-func appendBytes(dst, s []byte) []byte { return append(appendU32(dst, uint32(len(s))), s...) }
-
-func appendName(dst []byte, s string) []byte { return append(appendU32(dst, uint32(len(s))), s...) }
+func appendBytes[T []byte | string](dst []byte, s T) []byte {
+	return append(appendU32(dst, uint32(len(s))), s...)
+}
 
 func appendFuncType(dst []byte, t FuncType) []byte {
 	return appendValueTypes(appendValueTypes(append(dst, functionType), t.Params), t.Results)
@@ -69,7 +69,7 @@ func appendValueTypes(dst []byte, list []ValueType) []byte {
 }
 
 func appendImport(dst []byte, i Import) []byte {
-	dst = appendName(appendName(dst, i.Module), i.Name)
+	dst = appendBytes(appendBytes(dst, i.Module), i.Name)
 	return appendU32(append(dst, importFunction), i.Type)
 }
 
@@ -89,7 +89,7 @@ func appendGlobal(dst []byte, g Global) []byte {
 }
 
 func appendExport(dst []byte, e Export) []byte {
-	return appendU32(append(appendName(dst, e.Name), byte(e.Kind)), e.Index)
+	return appendU32(append(appendBytes(dst, e.Name), byte(e.Kind)), e.Index)
 }
 
 func appendSegment(dst []byte, s Segment) []byte {
