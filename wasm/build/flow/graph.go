@@ -95,7 +95,7 @@ func (g *graph) analyse() {
 	for i := range g.place {
 		g.place[i] = -1
 	}
-	g.postorder()
+	g.visit(g.root)
 	slices.Reverse(g.order)
 	g.from = make([][]int, len(g.nodes))
 	for i, n := range g.order {
@@ -107,27 +107,15 @@ func (g *graph) analyse() {
 	g.dominate()
 }
 
-// postorder appends to order the nodes that root leads to, each after those that it
-// leads to.
-func (g *graph) postorder() {
-	type visit struct{ node, next int }
-	stack := []visit{{g.root, 0}}
-	g.place[g.root] = 0
-	for len(stack) > 0 {
-		v := &stack[len(stack)-1]
-		to := g.nodes[v.node].to
-		if v.next == len(to) {
-			g.order = append(g.order, v.node)
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		v.next++
-		n := to[v.next-1]
-		if g.place[n] < 0 {
-			g.place[n] = 0
-			stack = append(stack, visit{n, 0})
+// visit appends to order the nodes that n leads to, each after those that it leads to.
+func (g *graph) visit(n int) {
+	g.place[n] = 0
+	for _, to := range g.nodes[n].to {
+		if g.place[to] < 0 {
+			g.visit(to)
 		}
 	}
+	g.order = append(g.order, n)
 }
 
 // dominate sets the dominators, by Cooper, Harvey and Kennedy, "A simple, fast
