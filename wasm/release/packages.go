@@ -96,13 +96,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// maxContent is the largest file that is read from a package, and maxFiles how many
-// files a package may have. The packages are our own; the limits stop a mistake.
-const (
-	maxContent = 256 << 20
-	maxFiles   = 10_000
-)
-
 // contents calls each with the files of a package: a wheel or jar, which are zip files, a
 // gem, which is a tar file in which data.tar.gz has the files, or a compressed tar file of
 // npm, cargo or another. It reports whether the file is one of these.
@@ -120,23 +113,18 @@ func contents(path string, each func(name string, data []byte) error) (bool, err
 	}
 	defer f.Close()
 	if !gem {
-		return true, unzipTar(f, path, each)
+		return true, unzipTar(f, each)
 	}
-	return true, eachInTar(f, path, func(name string, data []byte) error {
+	return true, eachInTar(f, func(name string, data []byte) error {
 		if name != "data.tar.gz" {
 			return nil
 		}
-		return unzipTar(bytes.NewReader(data), path, each)
+		return unzipTar(bytes.NewReader(data), each)
 	})
 }
 
 func hasSuffix(path string, suffixes ...string) bool {
-	for _, suffix := range suffixes {
-		if strings.HasSuffix(path, suffix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(path, suffix) })
 }
 
 func zipContents(path string, each func(string, []byte) error) error {
@@ -145,33 +133,32 @@ func zipContents(path string, each func(string, []byte) error) error {
 		return err
 	}
 	defer archive.Close()
-	if len(archive.File) > maxFiles {
-		return fmt.Errorf("%s has more than %d files", path, maxFiles)
-	}
 	for _, f := range archive.File {
 		in, err := f.Open()
 		if err != nil {
 			return err
 		}
-		err = readContent(in, f.Name, each)
+		data, err := io.ReadAll(in)
 		if err := errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+		if err := each(f.Name, data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func unzipTar(in io.Reader, path string, each func(string, []byte) error) error {
+func unzipTar(in io.Reader, each func(string, []byte) error) error {
 	zipped, err := gzip.NewReader(in)
 	if err != nil {
 		return err
 	}
-	return eachInTar(zipped, path, each)
+	return eachInTar(zipped, each)
 }
 
-func eachInTar(in io.Reader, path string, each func(string, []byte) error) error {
-	archive := tar.NewReader(in)
-	for range maxFiles {
+func eachInTar(in io.Reader, each func(string, []byte) error) error {
+	for archive := tar.NewReader(in); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -179,20 +166,12 @@ func eachInTar(in io.Reader, path string, each func(string, []byte) error) error
 		if err != nil {
 			return err
 		}
-		if err := readContent(archive, header.Name, each); err != nil {
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			return err
+		}
+		if err := each(header.Name, data); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("%s has more than %d files", path, maxFiles)
-}
-
-func readContent(in io.Reader, name string, each func(string, []byte) error) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxContent+1))
-	if err != nil {
-		return err
-	}
-	if len(data) > maxContent {
-		return fmt.Errorf("%s is larger than %d bytes", name, maxContent)
-	}
-	return each(name, data)
 }

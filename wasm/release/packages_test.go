@@ -2,9 +2,7 @@ package main
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -112,60 +110,3 @@ var x = 1;
 	require.ElementsMatch(t, []string{"pkg:npm/%40noble/hashes@2.4.0", "pkg:npm/plain@1.0.0"}, b.depends["file/package.tgz"])
 	require.ErrorContains(t, r.addPackage(b, archived(t, ".tgz", "package/x.js", []byte("// node_modules/other/x.js\n"))), "does not list")
 }
-
-func FuzzContents(f *testing.F) {
-	var tarred, zipped bytes.Buffer
-	_ = writeTarGz(&tarred, someEntries, time.Unix(1, 0))
-	_ = writeZip(&zipped, someEntries, time.Unix(1, 0))
-	f.Add(tarred.Bytes())
-	f.Add(zipped.Bytes())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, suffix := range []string{".whl", ".crate", ".gem"} {
-			path := filepath.Join(t.TempDir(), "x"+suffix)
-			require.NoError(t, os.WriteFile(path, data, 0o600))
-			_, _ = contents(path, func(_ string, content []byte) error {
-				require.LessOrEqual(t, len(content), maxContent)
-				return nil
-			})
-		}
-	})
-}
-
-// A file that unpacks to more than the limit is an error, and is not read whole.
-func TestContentIsLimited(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bomb.tgz")
-	f, err := os.Create(path)
-	require.NoError(t, err)
-	zipped := gzip.NewWriter(f)
-	archive := tar.NewWriter(zipped)
-	require.NoError(t, archive.WriteHeader(&tar.Header{Name: "zeros", Size: maxContent + 1, Mode: 0o644}))
-	_, err = io.CopyN(archive, zeros{}, maxContent+1)
-	require.NoError(t, err)
-	require.NoError(t, archive.Close())
-	require.NoError(t, zipped.Close())
-	require.NoError(t, f.Close())
-	_, err = contents(path, func(string, []byte) error { return nil })
-	require.ErrorContains(t, err, "is larger than")
-}
-
-// A package with too many files is an error.
-func TestFilesAreLimited(t *testing.T) {
-	for _, suffix := range []string{".whl", ".tgz"} {
-		path := filepath.Join(t.TempDir(), "many"+suffix)
-		var buffer bytes.Buffer
-		write := writeTarGz
-		if suffix == ".whl" {
-			write = writeZip
-		}
-		require.NoError(t, write(&buffer, make([]entry, maxFiles+1), time.Unix(1, 0)))
-		require.NoError(t, os.WriteFile(path, buffer.Bytes(), 0o600))
-		_, err := contents(path, func(string, []byte) error { return nil })
-		require.ErrorContains(t, err, "more than", suffix)
-	}
-	_, err := zip.OpenReader("missing")
-	require.Error(t, err)
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

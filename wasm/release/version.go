@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -44,7 +43,7 @@ func versionCommand(ctx context.Context, args []string, out io.Writer) error {
 	case flags.NArg() > 0:
 		return usageError{fmt.Errorf("version takes nothing, -check, or set VERSION")}
 	case *check:
-		return checkVersion(t.root, all)
+		return checkVersion(t.root, all, core.Version)
 	}
 	fmt.Fprintln(out, core.Version)
 	for _, m := range all {
@@ -58,12 +57,22 @@ func versionCommand(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // checkVersion returns an error that lists the manifests with another version.
-func checkVersion(root string, all []manifest) error {
-	lines, err := differing(root, all, core.Version)
-	if err != nil || len(lines) == 0 {
-		return err
+func checkVersion(root string, all []manifest, version string) error {
+	var lines []string
+	for _, m := range all {
+		got, err := m.read(root)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(got, []string{version}) {
+			lines = append(lines, fmt.Sprintf("  %s has %s\n", m.name, strings.Join(got, " and ")))
+		}
 	}
-	return fmt.Errorf("%s has %s, but\n  %s\nrun: go -C wasm/release run . version set %s", sourceFile, core.Version, strings.Join(lines, "\n  "), core.Version)
+	if len(lines) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s has %s, but\n%srun: go -C wasm/release run . version set %s",
+		sourceFile, version, strings.Join(lines, ""), version)
 }
 
 // setVersion writes a version to every manifest but the change logs, which it lists.
@@ -169,23 +178,5 @@ func (m manifest) write(root, version string) error {
 		changed = slices.Concat(changed, content[end:at[2]], []byte(version))
 		end = at[3]
 	}
-	changed = append(changed, content[end:]...)
-	if bytes.Equal(changed, content) {
-		return nil
-	}
-	return os.WriteFile(file, changed, 0o644)
-}
-
-// differing returns a line for each manifest with another version.
-func differing(root string, all []manifest, version string) (lines []string, err error) {
-	for _, m := range all {
-		got, err := m.read(root)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Equal(got, []string{version}) {
-			lines = append(lines, fmt.Sprintf("%s has %s", m.name, strings.Join(got, " and ")))
-		}
-	}
-	return lines, nil
+	return os.WriteFile(file, append(changed, content[end:]...), 0o644)
 }
