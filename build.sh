@@ -286,7 +286,7 @@ release() {
 	done
 	# Before the minutes of building; the program looks again.
 	[ -z "$key" ] || [ -r "$key" ] || { echo "build.sh release: cannot read the secret key $key" >&2; exit 1; }
-	[ -n "$arguments" ] || [ -z "$(git status --porcelain)" ] || {
+	[ -n "$arguments" ] && [ -z "$verify" ] || [ -z "$(git status --porcelain)" ] || {
 		echo 'build.sh release: the tree differs from its commit: commit or remove the changes (git status), or pass --dirty for a trial' >&2
 		exit 1
 	}
@@ -296,9 +296,26 @@ release() {
 	quietly edge_tools edge_tools || echo '   the npm package will be left out'
 	build_module
 	build_component >/dev/null || rm -f dist/addrspec.component.wasm # an old one would be taken
-	program wasm/release build $arguments ${key:+-sign "$key"}
-	[ -z "$verify" ] || program wasm/release verify
+	program wasm/release build $arguments ${key:+-sign "$key"} || return
+	[ -z "$verify" ] || verify_release
 }
+
+# The commit is built again in a clone in another directory, with an empty cache of compiled
+# code, and must have the same files. The sums that a key signed are compared, not the signature.
+verify_release() (
+	again=$(mktemp -d)
+	trap 'rm -rf "$again"' EXIT
+	trap 'exit 1' HUP INT TERM
+	clone="$again/a directory with another name"
+	step "building the release again in $clone"
+	git clone --quiet . "$clone" &&
+		(cd "$clone" && GOCACHE="$again/cache" ./build.sh release) &&
+		diff dist/release/SHA256SUMS "$clone/dist/release/SHA256SUMS" || {
+		echo 'build.sh release: the second build failed, or differs in the files above' >&2
+		exit 1
+	}
+	echo 'the same bytes in both directories'
+)
 
 command=${1:-build}
 [ $# -eq 0 ] || shift

@@ -3,8 +3,6 @@
 //
 //	release build [-o dist/release] [-sign SECRETKEYFILE] [-dirty]
 //	release goproxy DIRECTORY   the Go module alone, as a file tree for GOPROXY
-//	release verify [-o dist/release] [-warm]
-//	                            build the commit again in another directory, and compare
 //	release tag                 make the tag that Go's module proxy reads
 //	release version             print the version and the manifests that carry it
 //	release version -check      fail unless all manifests carry it
@@ -41,7 +39,6 @@ import (
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
 	"build":   buildCommand,
 	"goproxy": goproxyCommand,
-	"verify":  verifyCommand,
 	"tag":     tagCommand,
 	"version": versionCommand,
 }
@@ -65,7 +62,7 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 || commands[args[0]] == nil {
-		return usageError{errors.New("name a command: build, goproxy, verify, tag or version")}
+		return usageError{errors.New("name a command: build, goproxy, tag or version")}
 	}
 	return commands[args[0]](ctx, args[1:], out)
 }
@@ -118,19 +115,15 @@ func buildCommand(ctx context.Context, args []string, out io.Writer) error {
 	if t.dirty && !*dirty {
 		return errors.New("the tree differs from its commit, so nobody could build the same again: commit or remove the changes (git status), or pass --dirty for a trial")
 	}
+	final := t.path("dist/release")
+	if *directory != "" {
+		final, err = filepath.Abs(*directory)
+		if err != nil {
+			return err
+		}
+	}
 	r := &release{tree: t, version: core.Version, key: *key, log: out}
-	return r.buildInto(ctx, t.outputDirectory(*directory))
-}
-
-// outputDirectory returns the absolute directory for the flag's value.
-func (t *tree) outputDirectory(flag string) string {
-	if flag == "" {
-		return t.path("dist/release")
-	}
-	if abs, err := filepath.Abs(flag); err == nil {
-		return abs
-	}
-	return flag
+	return r.buildInto(ctx, final)
 }
 
 // buildInto makes the release in a new directory beside the final one and renames it at
