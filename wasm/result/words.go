@@ -21,9 +21,9 @@ const (
 // ToneWarn.
 const Unchecked = "Could not be checked"
 
-// IsLiteral reports whether the domain of a valid address is an address literal, which has no
+// isLiteral reports whether the domain of a valid address is an address literal, which has no
 // MX: mail goes to the IP address (RFC 5321 section 5.1).
-func IsLiteral(domain string) bool { return strings.HasPrefix(domain, "[") }
+func isLiteral(domain string) bool { return strings.HasPrefix(domain, "[") }
 
 // Opinion returns the tone and the words for an address without a policy: what matters
 // most to somebody who wants to send mail to it.
@@ -35,7 +35,7 @@ func (r *Result) Opinion() (tone, words string) {
 		return ToneWarn, "Probably mistyped"
 	case r.Disposable:
 		return ToneBad, "Throw-away mailbox"
-	case !r.MX && !r.MXNull && !IsLiteral(r.Domain): // a warning, because mail may go to the address record
+	case !r.MX && !r.MXNull && !isLiteral(r.Domain): // a warning, because mail may go to the address record
 		return ToneWarn, "No MX record"
 	case r.Gibberish:
 		return ToneWarn, "Looks random"
@@ -133,7 +133,7 @@ func (r *Result) mail() []Fact {
 	switch {
 	case r.MX:
 		mx = Fact{"mx", ToneGood, r.Domain + " has an MX record: a mail server is named for it.", false}
-	case IsLiteral(r.Domain):
+	case isLiteral(r.Domain):
 		mx = Fact{"mx", TonePlain, r.Domain + " is an IP address, to which mail goes without MX records" +
 			" (RFC 5321 section 5.1).", true}
 	case r.MXNull:
