@@ -186,50 +186,31 @@ func requireSBOM(t *testing.T, r *release) {
 		}
 	}
 	require.Contains(t, have, "file/addrspec.wasm")
-	if npm := "addrspec-" + r.version + ".tgz"; exists(r.inOut(npm)) {
-		requireBundled(t, bom, "file/"+npm)
-	}
-	for file, want := range map[string]string{
-		"addrspec-" + r.version + ".crate":                 "pkg:cargo/wasmi@",
-		"addrspec-" + r.version + ".jar":                   "pkg:maven/com.dylibso.chicory/runtime@",
-		"addrspec-" + r.version + "-py3-none-any.whl":      "pkg:pypi/wasmtime",
-		"addrspec-c-" + r.version + ".tar.gz":              "pkg:github/WebAssembly/wabt@",
-		"addrspec-c-" + r.version + "-linux-x86_64.tar.gz": "pkg:github/WebAssembly/wabt@",
-	} {
-		requireNeeds(t, bom, have, "file/"+file, want)
-	}
+	depends := map[string][]string{}
 	for _, d := range *bom.Dependencies {
 		require.True(t, d.Ref == "addrspec" || have[d.Ref].BOMRef != "", d.Ref)
-		if d.Dependencies == nil {
-			continue
+		depends[d.Ref] = nil
+		if d.Dependencies != nil {
+			depends[d.Ref] = *d.Dependencies
 		}
-		for _, ref := range *d.Dependencies {
+		for _, ref := range depends[d.Ref] {
 			require.Contains(t, have, ref)
 		}
 	}
-}
-
-// requireNeeds requires that the bill lists a library for a file, if the release has it.
-func requireNeeds(t *testing.T, bom cdx.BOM, have map[string]cdx.Component, file, library string) {
-	t.Helper()
-	if _, ok := have[file]; !ok {
-		return
-	}
-	for _, d := range *bom.Dependencies {
-		if d.Ref == file {
-			require.True(t, slices.ContainsFunc(*d.Dependencies, func(ref string) bool { return strings.HasPrefix(ref, library) }), "%s: %v", file, *d.Dependencies)
+	for _, c := range []struct{ file, library string }{
+		{"addrspec-" + r.version + ".tgz", "file/addrspec.wasm"},
+		{"addrspec-" + r.version + ".tgz", "pkg:npm/%40noble/hashes@"},
+		{"addrspec-" + r.version + ".crate", "pkg:cargo/wasmi@"},
+		{"addrspec-" + r.version + ".jar", "pkg:maven/com.dylibso.chicory/runtime@"},
+		{"addrspec-" + r.version + "-py3-none-any.whl", "pkg:pypi/wasmtime"},
+		{"addrspec-c-" + r.version + ".tar.gz", "pkg:github/WebAssembly/wabt@"},
+		{"addrspec-c-" + r.version + "-linux-x86_64.tar.gz", "pkg:github/WebAssembly/wabt@"},
+	} {
+		if on, ok := depends["file/"+c.file]; ok { // else the release does not have it
+			needs := func(ref string) bool { return strings.HasPrefix(ref, c.library) }
+			require.True(t, slices.ContainsFunc(on, needs), "%s: %v", c.file, on)
 		}
 	}
-}
-
-// requireBundled requires that the bill lists what is bundled into the npm package.
-func requireBundled(t *testing.T, bom cdx.BOM, ref string) {
-	t.Helper()
-	at := slices.IndexFunc(*bom.Dependencies, func(d cdx.Dependency) bool { return d.Ref == ref })
-	require.GreaterOrEqual(t, at, 0)
-	on := *(*bom.Dependencies)[at].Dependencies
-	require.Contains(t, on, "file/addrspec.wasm")
-	require.True(t, slices.ContainsFunc(on, func(ref string) bool { return strings.HasPrefix(ref, "pkg:npm/%40noble/hashes@") }), "%v", on)
 }
 
 // must returns a function that returns v unless err is set.
