@@ -11,6 +11,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,6 +45,10 @@ func main() {
 }
 
 func run(file string) error {
+	// -trimpath removes the paths of the sources on this machine from the profile.
+	if _, source, _, _ := runtime.Caller(0); strings.HasPrefix(source, "/") {
+		return errors.New("run it with -trimpath, so that the profile has no paths of this machine")
+	}
 	var raw bytes.Buffer
 	if err := pprof.StartCPUProfile(&raw); err != nil {
 		return err
@@ -59,37 +64,27 @@ func run(file string) error {
 		}
 	}
 	pprof.StopCPUProfile()
-	profile, err := anonymous(&raw)
+	r, err := gzip.NewReader(&raw)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, profile, 0o644)
-}
-
-// anonymous returns a profile without paths of this machine: -trimpath has removed those
-// of the sources, and the program's own is overwritten.
-func anonymous(profile io.Reader) ([]byte, error) {
-	if _, source, _, _ := runtime.Caller(0); strings.HasPrefix(source, "/") {
-		return nil, fmt.Errorf("run it with -trimpath, so that the profile has no paths of this machine")
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	r, err := gzip.NewReader(profile)
-	if err != nil {
-		return nil, err
-	}
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	// The path of this program is overwritten.
+	program, err := os.Executable()
+	if err != nil {
+		return err
 	}
 	text = bytes.ReplaceAll(text, []byte(program), bytes.Repeat([]byte{'-'}, len(program)))
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	if _, err := w.Write(text); err != nil {
-		return nil, err
+		return err
 	}
-	err = w.Close()
-	return zipped.Bytes(), err
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(file, zipped.Bytes(), 0o644)
 }

@@ -2,8 +2,10 @@ package binary
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf8"
 )
@@ -249,19 +251,17 @@ func (r *reader) bytes(n uint32) []byte {
 
 // u32 reads an unsigned LEB128 number (section 5.2.2).
 func (r *reader) u32() uint32 {
-	var n uint64
-	for shift := 0; shift < 35; shift += 7 {
-		b := r.byte()
-		n |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			if n>>32 != 0 {
-				break
-			}
-			return uint32(n)
-		}
+	n, size := binary.Uvarint(r.rest)
+	switch {
+	case size == 0:
+		r.fail(errShort)
+		return 0
+	case size < 0 || size > 5 || n > math.MaxUint32:
+		r.fail(errNumber)
+		return 0
 	}
-	r.fail(errNumber)
-	return 0
+	r.rest = r.rest[size:]
+	return uint32(n)
 }
 
 // s64 reads a signed LEB128 number of at most bits bits (section 5.2.2).

@@ -67,11 +67,10 @@ type Global struct {
 // ExportKind is the kind of an export.
 type ExportKind byte
 
+// The kinds that packing and its tests name.
 const (
-	ExportFunction ExportKind = 0
-	ExportTable    ExportKind = 1
-	ExportMemory   ExportKind = 2
-	ExportGlobal   ExportKind = 3
+	ExportMemory ExportKind = 2
+	ExportGlobal ExportKind = 3
 )
 
 // Export is an exported name for a function, table, memory or global.
