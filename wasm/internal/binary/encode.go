@@ -6,19 +6,40 @@ import "encoding/binary"
 // form.
 func (m *Module) Encode() []byte {
 	dst := append([]byte(nil), preamble...)
-	dst = appendVector(dst, types, m.Types, appendFuncType)
-	dst = appendVector(dst, imports, m.Imports, appendImport)
+	dst = appendVector(dst, types, m.Types, func(dst []byte, t FuncType) []byte {
+		return appendValueTypes(appendValueTypes(append(dst, functionType), t.Params), t.Results)
+	})
+	dst = appendVector(dst, imports, m.Imports, func(dst []byte, i Import) []byte {
+		dst = appendBytes(appendBytes(dst, i.Module), i.Name)
+		return appendU32(append(dst, importFunction), i.Type)
+	})
 	dst = appendVector(dst, functions, m.Functions, appendU32)
 	dst = appendSection(dst, tables, m.Tables)
-	dst = appendVector(dst, memories, []Limits{m.Memory}, appendLimits)
-	dst = appendVector(dst, globals, m.Globals, appendGlobal)
-	dst = appendVector(dst, exports, m.Exports, appendExport)
+	dst = appendVector(dst, memories, []Limits{m.Memory}, func(dst []byte, l Limits) []byte {
+		if !l.HasMax {
+			return appendU32(append(dst, 0), l.Min)
+		}
+		return appendU32(appendU32(append(dst, 1), l.Min), l.Max)
+	})
+	dst = appendVector(dst, globals, m.Globals, func(dst []byte, g Global) []byte {
+		mutable := byte(0)
+		if g.Mutable {
+			mutable = 1
+		}
+		return append(append(dst, byte(g.Type), mutable), g.Init...)
+	})
+	dst = appendVector(dst, exports, m.Exports, func(dst []byte, e Export) []byte {
+		return appendU32(append(appendBytes(dst, e.Name), byte(e.Kind)), e.Index)
+	})
 	if m.Start != nil {
 		dst = appendSection(dst, start, appendU32(nil, *m.Start))
 	}
 	dst = appendSection(dst, elements, m.Elements)
 	dst = appendVector(dst, code, m.Code, appendBytes[[]byte])
-	return appendVector(dst, data, m.Data, appendSegment)
+	return appendVector(dst, data, m.Data, func(dst []byte, s Segment) []byte {
+		dst = appendSigned(append(dst, 0, opI32Const), int64(int32(s.Address)))
+		return appendBytes(append(dst, opEnd), s.Bytes)
+	})
 }
 
 // appendSection appends a section, or nothing if contents is empty.
@@ -56,45 +77,12 @@ func appendBytes[T []byte | string](dst []byte, s T) []byte {
 	return append(appendU32(dst, uint32(len(s))), s...)
 }
 
-func appendFuncType(dst []byte, t FuncType) []byte {
-	return appendValueTypes(appendValueTypes(append(dst, functionType), t.Params), t.Results)
-}
-
 func appendValueTypes(dst []byte, list []ValueType) []byte {
 	dst = appendU32(dst, uint32(len(list)))
 	for _, t := range list {
 		dst = append(dst, byte(t))
 	}
 	return dst
-}
-
-func appendImport(dst []byte, i Import) []byte {
-	dst = appendBytes(appendBytes(dst, i.Module), i.Name)
-	return appendU32(append(dst, importFunction), i.Type)
-}
-
-func appendLimits(dst []byte, l Limits) []byte {
-	if !l.HasMax {
-		return appendU32(append(dst, 0), l.Min)
-	}
-	return appendU32(appendU32(append(dst, 1), l.Min), l.Max)
-}
-
-func appendGlobal(dst []byte, g Global) []byte {
-	mutable := byte(0)
-	if g.Mutable {
-		mutable = 1
-	}
-	return append(append(dst, byte(g.Type), mutable), g.Init...)
-}
-
-func appendExport(dst []byte, e Export) []byte {
-	return appendU32(append(appendBytes(dst, e.Name), byte(e.Kind)), e.Index)
-}
-
-func appendSegment(dst []byte, s Segment) []byte {
-	dst = appendSigned(append(dst, 0, opI32Const), int64(int32(s.Address)))
-	return appendBytes(append(dst, opEnd), s.Bytes)
 }
 
 // Constant returns the constant expression for a value of type t, whose bits are
