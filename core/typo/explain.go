@@ -41,17 +41,33 @@ type Edit struct {
 // applies to domain as typed. target is the suggestion for domain, which is
 // in lower case and in A-label form. Suggest does none of this work.
 func (x *Index) Explain(domain, target []byte) []Edit {
-	e := explanation{confusion: x.confusion, typed: decoded(domain)}
-	if rest, isSite := strings.CutPrefix(string(e.typed), string(www)); isSite {
+	var e explanation
+	typed, at := decoded(domain), 0
+	if strings.HasPrefix(string(typed), string(www)) {
+		at = len(www)
 		e.add(Insertion, 0, string(www), "")
-		e.domain([]rune(rest), string(target), len(www))
-	} else {
-		e.domain(e.typed, string(target), 0)
 	}
-	return e.edits
+	typed = typed[at:]
+	if equalButDots([]byte(string(typed)), target) {
+		e.dots(typed, target, at)
+		return e
+	}
+	name, ending := typed, ""
+	if i := slices.Index(typed, '.'); i >= 0 {
+		name, ending = typed[:i], string(typed[i+1:])
+	}
+	meantName, meantEnding, _ := bytes.Cut(target, dot)
+	e.name(name, meantName, at)
+	switch at += len(name); {
+	case len(name) == len(typed):
+		e.add(Ending, at, "", "."+string(meantEnding))
+	case ending != string(meantEnding):
+		e.add(Ending, at+1, ending, string(meantEnding))
+	}
+	return e
 }
 
-// decoded returns domain with U-labels for A-labels.
+// decoded returns domain with U-labels.
 func decoded(domain []byte) (text []rune) {
 	for i, label := range bytes.Split(domain, dot) {
 		if i > 0 {
@@ -66,44 +82,14 @@ func decoded(domain []byte) (text []rune) {
 	return text
 }
 
-// explanation collects edits.
-type explanation struct {
-	confusion *confusion
-	typed     []rune
-	edits     []Edit
-}
+type explanation []Edit
 
 func (e *explanation) add(kind Kind, at int, from, to string) {
-	e.edits = append(e.edits, Edit{kind, at, from, to})
-}
-
-// domain explains typed, which is at at in the domain.
-func (e *explanation) domain(typed []rune, target string, at int) {
-	if equalButDots([]byte(string(typed)), []byte(target)) {
-		e.dots(typed, target, at)
-		return
-	}
-	name, ending, _ := cutRunes(typed)
-	meantName, meantEnding, _ := strings.Cut(target, ".")
-	e.name(name, meantName, at)
-	switch at += len(name); {
-	case len(name) == len(typed):
-		e.add(Ending, at, "", "."+meantEnding)
-	case string(ending) != meantEnding:
-		e.add(Ending, at+1, string(ending), meantEnding)
-	}
-}
-
-func cutRunes(domain []rune) (name, ending []rune, found bool) {
-	i := slices.Index(domain, '.')
-	if i < 0 {
-		return domain, nil, false
-	}
-	return domain[:i], domain[i+1:], true
+	*e = append(*e, Edit{kind, at, from, to})
 }
 
 // dots explains typed by its dots alone, as equalButDots compares them.
-func (e *explanation) dots(typed []rune, target string, at int) {
+func (e *explanation) dots(typed []rune, target []byte, at int) {
 	for i, j := 0, 0; i < len(typed) || j < len(target); {
 		switch {
 		case i < len(typed) && j < len(target) && typed[i] == rune(target[j]):
@@ -127,86 +113,73 @@ type step struct {
 	typed, meant int // how many characters it takes of each
 }
 
-// name explains typed by the cheapest slips, with the costs of Suggest.
-func (e *explanation) name(typed []rune, meant string, at int) {
-	steps := e.align(typed, meant)
-	first := len(e.edits)
-	for i, j := len(typed), len(meant); i > 0 || j > 0; {
-		s := steps[i][j]
-		i, j = i-s.typed, j-s.meant
-		from, to := string(typed[i:i+s.typed]), meant[j:j+s.meant]
-		if from != to {
-			e.add(kindOf(from, to), at+i, from, to)
-		}
-	}
-	slices.Reverse(e.edits[first:])
-	e.edits = joined(e.edits, first)
-}
-
-// align returns the last steps of the alignments of all starts of typed and meant.
-func (e *explanation) align(typed []rune, meant string) [][]step {
-	steps := make([][]step, len(typed)+1)
+// name explains typed by the cheapest slips, with the costs of Suggest. A run of
+// insertions or of deletions is one edit.
+func (e *explanation) name(typed []rune, meant []byte, at int) {
+	steps := make([][]step, len(typed)+1) // by the lengths of the two starts
 	for i := range steps {
 		steps[i] = make([]step, len(meant)+1)
 		for j := range steps[i] {
+			best := step{cost: 1 << 30}
+			for _, s := range [...]step{{typed: 1, meant: 1}, {typed: 2, meant: 2}, {typed: 2, meant: 1}, {typed: 1}, {meant: 1}} {
+				if s.typed > i || s.meant > j {
+					continue
+				}
+				s.cost = steps[i-s.typed][j-s.meant].cost + lastCost(typed[:i], meant[:j], s)
+				if s.cost < best.cost {
+					best = s
+				}
+			}
 			if i+j > 0 {
-				steps[i][j] = e.best(steps, typed[:i], meant[:j])
+				steps[i][j] = best
 			}
 		}
 	}
-	return steps
-}
-
-// best returns the cheapest last step of an alignment of typed and meant.
-func (e *explanation) best(steps [][]step, typed []rune, meant string) step {
-	best := step{cost: 1 << 30}
-	i, j := len(typed), len(meant)
-	for _, s := range [...]step{{typed: 1, meant: 1}, {typed: 2, meant: 2}, {typed: 2, meant: 1}, {typed: 1}, {meant: 1}} {
-		if s.typed > i || s.meant > j {
+	first := len(*e)
+	for i, j := len(typed), len(meant); i > 0 || j > 0; {
+		s := steps[i][j]
+		i, j = i-s.typed, j-s.meant
+		from, to := string(typed[i:i+s.typed]), string(meant[j:j+s.meant])
+		if from == to {
 			continue
 		}
-		s.cost = steps[i-s.typed][j-s.meant].cost + e.cost(typed, meant, s)
-		if s.cost < best.cost {
-			best = s
+		kind := kindOf(from, to)
+		if n := len(*e) - 1; n >= first && (kind == Insertion || kind == Deletion) {
+			if next := &(*e)[n]; next.Kind == kind && next.At == at+i+s.typed {
+				*next = Edit{kind, at + i, from + next.From, to + next.To}
+				continue
+			}
 		}
+		e.add(kind, at+i, from, to)
 	}
-	return best
+	slices.Reverse((*e)[first:])
 }
 
-// cost returns the cost of the last step s of an alignment of typed and meant.
-func (e *explanation) cost(typed []rune, meant string, s step) int {
-	last := typed[len(typed)-s.typed:]
-	to := meant[len(meant)-s.meant:]
+// lastCost returns the cost of the last step s of an alignment of typed and meant.
+func lastCost(typed []rune, meant []byte, s step) int {
+	text := make([]byte, len(typed))
+	for i, r := range typed {
+		text[i] = stray
+		if r < 0x80 {
+			text[i] = byte(r)
+		}
+	}
+	last, to := typed[len(typed)-s.typed:], meant[len(meant)-s.meant:]
 	switch {
 	case s.meant == 0:
-		return e.confusion.additionCost(asBytes(typed), len(typed)-1)
+		return additionCost(text, len(text)-1)
 	case s.typed == 0:
-		return skipCost([]byte(meant), len(meant)-1)
-	case s.typed == 2 && s.meant == 2:
-		if last[0] == rune(to[1]) && last[1] == rune(to[0]) {
-			return costSwap
-		}
-		return farApart
+		return skipCost(meant, len(meant)-1)
+	case s.typed == 2 && s.meant == 2 && last[0] == rune(to[1]) && last[1] == rune(to[0]):
+		return costSwap
+	case s.typed == 2 && s.meant == 1 && string(last) == string(rn) && to[0] == 'm':
+		return costAlike
 	case s.typed == 2:
-		if string(last) == string(rn) && to == "m" {
-			return costAlike
-		}
 		return farApart
 	case looksLike(last[0], to[0]):
 		return costAlike - 1 // rather than another slip at the same cost
 	}
-	return e.confusion.exchangeCost(asBytes(last)[0], to[0])
-}
-
-// asBytes returns text with stray for each character beyond ASCII.
-func asBytes(text []rune) []byte {
-	b := make([]byte, len(text))
-	for i, r := range text {
-		if b[i] = byte(r); r >= 0x80 {
-			b[i] = stray
-		}
-	}
-	return b
+	return exchangeCost(text[len(text)-1], to[0])
 }
 
 // looksLike reports whether r is another character that looks like b.
@@ -218,7 +191,6 @@ func looksLike(r rune, b byte) bool {
 	return look == b
 }
 
-// kindOf returns the kind of the step from from to to.
 func kindOf(from, to string) Kind {
 	typed := []rune(from)
 	switch {
@@ -232,25 +204,4 @@ func kindOf(from, to string) Kind {
 		return Lookalike
 	}
 	return Substitution
-}
-
-// joined joins each run of insertions and of deletions from edits[first] on to one
-// edit.
-func joined(edits []Edit, first int) []Edit {
-	kept := edits[:first]
-	for _, e := range edits[first:] {
-		if n := len(kept) - 1; n >= first && kept[n].follows(e) {
-			kept[n].From += e.From
-			kept[n].To += e.To
-			continue
-		}
-		kept = append(kept, e)
-	}
-	return kept
-}
-
-// follows reports whether next continues e, an insertion or a deletion.
-func (e Edit) follows(next Edit) bool {
-	isRun := e.Kind == Insertion || e.Kind == Deletion
-	return isRun && next.Kind == e.Kind && next.At == e.At+len([]rune(e.From))
 }

@@ -214,13 +214,14 @@ func TestWorstSearch(t *testing.T) {
 		"hotmail.con", "yahoo.0mmccomceo", "yahoo.com.ko", "yahoo0.coop.gj", "live.com.mmp",
 		"maiil.coml2eu", "ma1ibok.ltntiu", "hotmail.le", "taeono.khi",
 	} {
-		name, ending, _ := bytes.Cut([]byte(domain), dot)
-		d := typedDomain{text: []byte(domain), name: name, ending: ending, tld: lastLabel(ending)}
+		var d typedDomain
+		d.text = []byte(domain)
+		d.name, d.ending, d.tld = split(d.text)
 		if !x.classify(&d) {
 			continue
 		}
-		budget, compared := budgetOf(nameBudget[:], len(name)), 0
-		list := x.candidatesFor(&d, maxLengthDifference)
+		budget, compared := budgetOf(nameBudget[:], len(d.name)), 0
+		list := x.candidates(&d, len(d.name)-maxLengthDifference, len(d.name)+maxLengthDifference)
 		for i := range list {
 			if d.mayMean(&list[i], budget/costAdjacent, budget) {
 				compared++
