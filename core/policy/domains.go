@@ -21,16 +21,14 @@ type entry struct {
 	rule  rule
 }
 
-// domainTable has the entries of a policy by name. They are sorted by the hash of their
-// name, so that a lookup is one comparison for almost every name that has no entry. Names
-// with the same hash are sorted too, so a lookup never compares more than a few, even if
-// the author of a policy chose names of the same hash.
+// domainTable has the entries of a policy by name, sorted by the hash of the name, so that a
+// lookup compares words. Names with the same hash are sorted too: a lookup never compares more
+// than a few, even if the author of a policy chose names of the same hash. A map would: the
+// module has no random numbers, so its hashes can be foreseen.
 type domainTable struct {
 	text    string // of all names
 	names   []domain
 	lengths [4]uint64 // set of the lengths of names
-	starts  []uint16  // by the first bits of a hash: the index of the first name with them
-	shift   uint8     // leaves those bits of a hash
 }
 
 // domain is a name with the rules for itself and for what is below it. A list of noList
@@ -43,53 +41,40 @@ type domain struct {
 
 var noRule = rule{list: noList}
 
+const indexMask = 1<<14 - 1 // has the index of each of MaxDomains
+
 // newDomainTable returns a table of entries, whose names are in text.
 func newDomainTable(text string, entries []entry) domainTable {
 	t := domainTable{text: text, names: make([]domain, len(entries))}
-	t.sort(entries)
-	t.merge()
-	t.index()
-	return t
-}
-
-// sort sets names to those of entries, sorted. It puts each into its part by the first
-// bits of its hash, which leaves little to compare: comparing all would take most of the
-// time that Parse needs in WebAssembly, where each comparison is two calls.
-func (t *domainTable) sort(entries []entry) {
-	shift := shiftFor(len(entries))
-	ends := make([]uint16, 1<<(64-shift)+1) // of the parts, once all are there
-	for _, e := range entries {
-		ends[hashOf(e.in(t.text))>>shift+1]++
+	// Sorting words first leaves little to compare: comparing names takes most of the time of
+	// Parse in WebAssembly, where each comparison is two calls.
+	keys := make([]uint64, len(entries))
+	for i, e := range entries {
+		keys[i] = hashOf(e.in(text))&^indexMask | uint64(i)
 	}
-	for n := range ends[1:] {
-		ends[n+1] += ends[n]
-	}
-	for _, e := range entries {
-		d := e.domain(t.text)
-		end := &ends[d.hash>>shift]
-		t.names[*end] = d
-		*end++
-	}
-	start := uint16(0)
-	for _, end := range ends {
-		if end > start+1 {
-			slices.SortFunc(t.names[start:end], t.compare)
+	slices.Sort(keys)
+	for i, key := range keys {
+		e := entries[key&indexMask]
+		d := domain{hashOf(e.in(text)), e.domainName, noRule, noRule}
+		if e.below {
+			d.tree = e.rule
+		} else {
+			d.alone = e.rule
 		}
-		start = end
+		t.names[i] = d
+		t.lengths[e.length/64] |= 1 << (e.length % 64)
 	}
-}
-
-// shiftFor returns how many bits to shift a hash by for about as many parts as there are names.
-func shiftFor(names int) uint8 { return uint8(64 - bits.Len(uint(names))) }
-
-func (e *entry) domain(text string) domain {
-	d := domain{hashOf(e.in(text)), e.domainName, noRule, noRule}
-	if e.below {
-		d.tree = e.rule
-	} else {
-		d.alone = e.rule
+	slices.SortFunc(t.names, t.compare)
+	kept := t.names[:0] // one of the entries for a name, with the rules that win
+	for _, d := range t.names {
+		if n := len(kept) - 1; n >= 0 && t.compare(kept[n], d) == 0 {
+			kept[n].alone, kept[n].tree = winner(kept[n].alone, d.alone), winner(kept[n].tree, d.tree)
+		} else {
+			kept = append(kept, d)
+		}
 	}
-	return d
+	t.names = kept
+	return t
 }
 
 func (t *domainTable) compare(a, b domain) int {
@@ -99,42 +84,12 @@ func (t *domainTable) compare(a, b domain) int {
 	return cmp.Compare(a.in(t.text), b.in(t.text))
 }
 
-// merge makes one of the entries for a name, with the rules that win.
-func (t *domainTable) merge() {
-	kept := t.names[:0]
-	for _, d := range t.names {
-		if n := len(kept) - 1; n < 0 || t.compare(kept[n], d) != 0 {
-			kept = append(kept, d)
-			continue
-		}
-		own := &kept[len(kept)-1]
-		own.alone, own.tree = winner(own.alone, d.alone), winner(own.tree, d.tree)
-	}
-	t.names = kept
-}
-
 // winner returns the rule that wins between two for the same entry.
 func winner(a, b rule) rule {
 	if b.list < a.list || b.list == a.list && b.index < a.index {
 		return b
 	}
 	return a
-}
-
-// index sets the lengths, and starts, which has about as many parts as there are names.
-func (t *domainTable) index() {
-	for _, d := range t.names {
-		t.lengths[d.length/64] |= 1 << (d.length % 64)
-	}
-	t.shift = shiftFor(len(t.names))
-	t.starts = make([]uint16, 1<<(64-t.shift)+1)
-	n := 0
-	for first := range t.starts {
-		for n < len(t.names) && t.names[n].hash>>t.shift < uint64(first) {
-			n++
-		}
-		t.starts[first] = uint16(n)
-	}
 }
 
 // hashOf returns the hash of a name. Multiplying by 2^64 divided by the golden ratio
@@ -167,45 +122,36 @@ const hostMax = 253
 // for parents of host among the lengths that entries have, which are few.
 func (t *domainTable) find(host []byte) rule {
 	found := noRule
-	if len(host) > hostMax || len(t.names) == 0 {
+	if len(host) > hostMax {
 		return found
 	}
 	for n, set := range t.lengths {
 		for ; set != 0; set &= set - 1 {
 			at := len(host) - 64*n - bits.TrailingZeros64(set)
-			if at <= 0 {
+			if at < 0 {
 				break
 			}
-			if host[at-1] != '.' {
+			if at > 0 && host[at-1] != '.' {
 				continue
 			}
-			if d := t.named(host[at:]); d != nil && d.tree.list != noList {
+			d := t.named(host[at:])
+			if d != nil && d.tree.list != noList {
 				found = d.tree
 			}
+			if d != nil && at == 0 && d.alone.list != noList {
+				found = d.alone
+			}
 		}
-	}
-	switch d := t.named(host); {
-	case d == nil:
-		return found
-	case d.alone.list != noList:
-		return d.alone
-	case d.tree.list != noList:
-		return d.tree
 	}
 	return found
 }
 
-func (t *domainTable) hasLength(n int) bool { return t.lengths[n/64]>>(n%64)&1 != 0 }
-
 // named returns the entry for name, or nil.
 func (t *domainTable) named(name []byte) *domain {
-	if !t.hasLength(len(name)) {
-		return nil
-	}
 	hash := hashOf(name)
-	first := hash >> t.shift
-	for low, high := int(t.starts[first]), int(t.starts[first+1]); low < high; {
-		middle := int(uint(low+high) / 2)
+	low, high := 0, len(t.names)
+	for low < high {
+		middle := (low + high) / 2
 		d := &t.names[middle]
 		switch {
 		case d.hash == hash && d.in(t.text) == string(name):
