@@ -83,11 +83,17 @@ func openChecker(dir string) (checker, error) {
 	return checker{typo.New(targets, packed.TopLevels()), endingsOf(targets)}, nil
 }
 
+// slips are names in the sources that are misspellings nevertheless: dictionaries have
+// plurals of everything.
+var slips = []string{"yahoos.", "outlooks."}
+
 // wouldCorrect reports whether the check corrects domain and near.txt should
 // prevent that. It returns false for slips and for public suffixes, which never
 // become entries.
 func (c checker) wouldCorrect(domain string) bool {
-	return c.index.Suggest([]byte(domain)) != nil && !isSlip(domain) && !isPublicSuffix(domain)
+	isSlip := slices.ContainsFunc(slips, func(slip string) bool { return strings.HasPrefix(domain, slip) })
+	suffix, _ := publicsuffix.PublicSuffix(domain)
+	return c.index.Suggest([]byte(domain)) != nil && !isSlip && suffix != domain
 }
 
 // endingsOf returns the distinct endings of the targets.
@@ -100,20 +106,6 @@ func endingsOf(targets []byte) (endings []string) {
 	return slices.Compact(endings)
 }
 
-// slips are names in the sources that are misspellings nevertheless:
-// dictionaries have plurals of everything.
-var slips = []string{"yahoos.", "outlooks."}
-
-func isSlip(domain string) bool {
-	return slices.ContainsFunc(slips, func(slip string) bool { return strings.HasPrefix(domain, slip) })
-}
-
-// isPublicSuffix reports whether anybody can register names below name.
-func isPublicSuffix(name string) bool {
-	suffix, _ := publicsuffix.PublicSuffix(name)
-	return suffix == name
-}
-
 const tableHeader = `# Real domains and words that the typo check would correct without this table.
 # Written by "./build.sh lists"; not edited by hand. From npm, fetched 2026-11-20:
 `
@@ -124,17 +116,19 @@ func rewrite(path, header string, found map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	printChange(path, before, found)
-	return os.WriteFile(path, []byte(header+rows(found)), 0o644)
-}
-
-// rows returns one line per name, sorted.
-func rows(found map[string]bool) string {
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		text.WriteString(name + "\n")
+	added, removed := missing(found, before), missing(before, found)
+	fmt.Printf("%s: %d names, %d added, %d removed\n", path, len(found), len(added), len(removed))
+	for _, name := range added {
+		fmt.Printf("\tadded %s\n", name)
 	}
-	return text.String()
+	for _, name := range removed {
+		fmt.Printf("\tremoved %s\n", name)
+	}
+	text := header
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		text += name + "\n"
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
 }
 
 // readNames returns the names in near.txt, none if there is no such file.
@@ -150,18 +144,6 @@ func readNames(path string) (map[string]bool, error) {
 		}
 	}
 	return names, nil
-}
-
-// printChange prints how many names there are, and those added and removed.
-func printChange(path string, before, after map[string]bool) {
-	added, removed := missing(after, before), missing(before, after)
-	fmt.Printf("%s: %d names, %d added, %d removed\n", path, len(after), len(added), len(removed))
-	for _, name := range added {
-		fmt.Printf("\tadded %s\n", name)
-	}
-	for _, name := range removed {
-		fmt.Printf("\tremoved %s\n", name)
-	}
 }
 
 // missing returns the names in all that are not in some, sorted.

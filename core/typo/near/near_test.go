@@ -49,11 +49,7 @@ func TestRegistriesSettled(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, writeRegistries(dir, c.endings))
-	got, err := os.ReadFile(filepath.Join(dir, "second-levels.txt"))
-	require.NoError(t, err)
-	want, err := os.ReadFile(filepath.Join(listsDir, "second-levels.txt"))
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "run ./build.sh lists")
+	requireCommitted(t, dir, "second-levels.txt")
 }
 
 func TestIsRegistryEnding(t *testing.T) {
@@ -71,22 +67,24 @@ func TestSettled(t *testing.T) {
 	if os.Getenv("ADDRSPEC_ALL") == "" {
 		t.Skip("left to ./build.sh test all: fetches seven npm packages and checks 12 million domains")
 	}
-	dir := copyLists(t)
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(listsDir)))
 	require.NoError(t, run(dir))
 	pack(t, dir)
-	requireCommitted(t, dir)
+	requireCommitted(t, dir, "near.txt", "lists.blob")
 }
 
 // TestSettledOffline does the same with the rows of near.txt in place of the
 // sources. Unlike TestSettled it cannot find names that near would add.
 func TestSettledOffline(t *testing.T) {
-	dir := copyLists(t)
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(listsDir)))
 	path := filepath.Join(dir, "near.txt")
 	names, err := readNames(path)
 	require.NoError(t, err)
 	require.NoError(t, rewrite(path, headerOf(t, path), names))
 	pack(t, dir)
-	requireCommitted(t, dir)
+	requireCommitted(t, dir, "near.txt", "lists.blob")
 }
 
 // headerOf returns the comment at the head of near.txt, which must list the
@@ -108,22 +106,14 @@ func headerOf(t *testing.T, path string) (header string) {
 	return header
 }
 
-// copyLists copies the tables to a temporary directory.
-func copyLists(t *testing.T) (dir string) {
-	dir = t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(listsDir)))
-	return dir
-}
-
 func pack(t *testing.T, dir string) {
 	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/cmd", "pack", "--dir", dir).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 
-// requireCommitted fails unless near.txt and lists.blob in dir have the
-// committed bytes.
-func requireCommitted(t *testing.T, dir string) {
-	for _, file := range []string{"near.txt", "lists.blob"} {
+// requireCommitted fails unless files in dir have the committed bytes.
+func requireCommitted(t *testing.T, dir string, files ...string) {
+	for _, file := range files {
 		got, err := os.ReadFile(filepath.Join(dir, file))
 		require.NoError(t, err)
 		want, err := os.ReadFile(filepath.Join(listsDir, file))

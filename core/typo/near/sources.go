@@ -141,8 +141,7 @@ func wordArray(files map[string][]byte) (names []string) {
 	return names
 }
 
-// mustUnmarshal panics on an error: the version of the package is pinned, so
-// its files do not change.
+// mustUnmarshal panics on an error: the version of the package is pinned.
 func mustUnmarshal(file []byte, to any) {
 	if err := json.Unmarshal(file, to); err != nil {
 		panic(err)
@@ -156,15 +155,28 @@ const registriesHeader = `# The endings of two labels under which registries tak
 # section, facts only); not edited by hand.
 `
 
-// registryLabelMax bounds the first label of an ending. Longer ones are too far
-// from those of the targets to be taken for their misspelling.
+// registryLabelMax bounds the first label of an ending: a longer one is no misspelling.
 const registryLabelMax = 3
 
 // writeRegistries writes second-levels.txt for the endings of the targets.
 func writeRegistries(dir string, endings []string) error {
+	tops := map[string]bool{} // of those endings that have two labels
+	for _, ending := range endings {
+		if _, top, found := strings.Cut(ending, "."); found {
+			tops[top] = true
+		}
+	}
+	labels := []string{""} // every label of letters, after the empty one
+	for from := range registryLabelMax {
+		for _, label := range labels {
+			for letter := 'a'; letter <= 'z' && len(label) == from; letter++ {
+				labels = append(labels, label+string(letter))
+			}
+		}
+	}
 	var rows []string
-	for _, top := range registryTops(endings) {
-		for _, label := range shortLabels("", nil) {
+	for top := range tops {
+		for _, label := range labels[1:] {
 			if name := label + "." + top; isRegistryEnding(name) {
 				rows = append(rows, name)
 			}
@@ -179,30 +191,9 @@ func writeRegistries(dir string, endings []string) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// registryTops returns the top-level domains of those endings that have two
-// labels.
-func registryTops(endings []string) (tops []string) {
-	for _, ending := range endings {
-		if _, top, found := strings.Cut(ending, "."); found {
-			tops = append(tops, top)
-		}
-	}
-	slices.Sort(tops)
-	return slices.Compact(tops)
-}
-
 // isRegistryEnding reports whether a registry, not a company, takes names under
 // name.
 func isRegistryEnding(name string) bool {
 	suffix, byRegistry := publicsuffix.PublicSuffix("x." + name)
 	return byRegistry && suffix == name
-}
-
-// shortLabels appends every label of letters that begins with prefix.
-func shortLabels(prefix string, labels []string) []string {
-	for letter := 'a'; letter <= 'z' && len(prefix) < registryLabelMax; letter++ {
-		label := prefix + string(letter)
-		labels = shortLabels(label, append(labels, label))
-	}
-	return labels
 }
