@@ -86,27 +86,22 @@ type rule struct {
 
 // Parse parses a document. The error, if any, is an *Error.
 func Parse(document []byte) (*Policy, error) {
-	r := newReader(document)
+	r := &reader{scanner: scanner{text: document}, section: noList, index: -1}
 	if err := r.readDocument(); err != nil {
 		return nil, err
 	}
 	p := &Policy{domains: newDomainTable(string(r.names), r.domains), least: never}
-	for _, reason := range append(r.reasons[blockList], r.reasons[reviewList]...) {
-		p.addReason(reason)
+	for _, added := range append(r.reasons[blockList], r.reasons[reviewList]...) {
+		same := func(r reason) bool { return r.set == added.set && r.least == added.least }
+		if slices.ContainsFunc(p.reasons, same) { // an earlier one decides whenever this would
+			continue
+		}
+		added.json = string(Verdict{Action(added.list), &added, added.rule}.appendJSON(nil))
+		p.reasons = append(p.reasons, added)
+		p.any |= added.set
+		p.least = min(p.least, added.least)
 	}
 	return p, nil
-}
-
-// addReason adds a reason unless an earlier one decides whenever it would.
-func (p *Policy) addReason(added reason) {
-	same := func(r reason) bool { return r.set == added.set && r.least == added.least }
-	if slices.ContainsFunc(p.reasons, same) {
-		return
-	}
-	added.json = string(Verdict{Action(added.list), &added, added.rule}.appendJSON(nil))
-	p.reasons = append(p.reasons, added)
-	p.any |= added.set
-	p.least = min(p.least, added.least)
 }
 
 // reasonSet is a set of facts that a reason can be about, a bit each: those of

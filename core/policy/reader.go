@@ -22,10 +22,6 @@ type reader struct {
 	hosts   core.HostReader
 }
 
-func newReader(document []byte) *reader {
-	return &reader{scanner: scanner{text: document}, section: noList, index: -1}
-}
-
 const (
 	domainsMember = "domains"
 	reasonsMember = "reasons"
@@ -64,8 +60,12 @@ func (r *reader) object(read func(name string, start int) error) error {
 		}
 		start := r.at
 		name, err := r.name()
-		if err == nil {
-			err = r.once(names[:min(n, len(names))], name, start)
+		if err == nil && slices.Contains(names[:min(n, len(names))], name) {
+			place := name
+			if r.section != noList {
+				place = r.place() + "." + name
+			}
+			return &Error{place, "the member is there twice; join the two", start}
 		}
 		if err == nil {
 			err = read(name, start)
@@ -100,14 +100,6 @@ func (r *reader) name() (string, error) {
 	return name, nil
 }
 
-// once refuses a name that is among those before it.
-func (r *reader) once(before []string, name string, start int) error {
-	if slices.Contains(before, name) {
-		return &Error{r.place() + separator(r.place()) + name, "the member is there twice; join the two", start}
-	}
-	return nil
-}
-
 // open reads the first byte of a value, which must be what is expected.
 func (r *reader) open(first byte, expected string) error {
 	if r.skipSpace(); r.skip(first) {
@@ -120,7 +112,6 @@ func (r *reader) open(first byte, expected string) error {
 	return r.wrong("it is " + found + "; " + expected + " is expected")
 }
 
-// readSection reads the value of a member of the document.
 func (r *reader) readSection(name string, start int) error {
 	n := slices.Index(listNames, name)
 	if n < 0 {
@@ -183,7 +174,6 @@ func (r *reader) array(what string, read func(text []byte) error) error {
 	return nil
 }
 
-// readDomain adds an entry.
 func (r *reader) readDomain(text []byte) error {
 	if len(r.domains) == MaxDomains {
 		return r.wrong("the document has more than " + strconv.Itoa(MaxDomains) + " domains")
@@ -196,7 +186,7 @@ func (r *reader) readDomain(text []byte) error {
 	if refusal.Reason != core.Accepted {
 		return r.wrong(string(refusal.AppendSentence(nil, name)))
 	}
-	if isIPv4(host) {
+	if len(bytes.Trim(host, "0123456789.")) == 0 && bytes.Count(host, []byte(".")) == 3 {
 		return r.wrong("it is an IP address; a policy knows domains alone")
 	}
 	r.domains = append(r.domains, entry{domainName{uint32(len(r.names)), uint8(len(host))}, below, r.rule()})
@@ -222,17 +212,6 @@ func misplaced(text []byte) string {
 	return ""
 }
 
-// isIPv4 reports whether host is four numbers.
-func isIPv4(host []byte) bool {
-	for _, c := range host {
-		if c != '.' && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return bytes.Count(host, []byte(".")) == 3
-}
-
-// readReason adds a reason.
 func (r *reader) readReason(text []byte) error {
 	reason, ok := parseReason(string(text))
 	if !ok {
@@ -258,13 +237,6 @@ func (r *reader) place() string {
 		place += "[" + strconv.Itoa(r.index) + "]"
 	}
 	return place
-}
-
-func separator(place string) string {
-	if place == "" {
-		return ""
-	}
-	return "."
 }
 
 // wrong returns an error about the value that was read last or begins here.

@@ -15,7 +15,6 @@ type scanner struct {
 	decoded []byte
 }
 
-// malformed returns an error about the syntax at an offset.
 func (s *scanner) malformed(at int, problem string) error {
 	before := s.text[:at]
 	line := bytes.Count(before, []byte{'\n'}) + 1
@@ -23,7 +22,6 @@ func (s *scanner) malformed(at int, problem string) error {
 	return &Error{"line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column), problem, at}
 }
 
-// unexpected returns an error about the text at the next byte.
 func (s *scanner) unexpected(expected string) error {
 	if s.at == len(s.text) {
 		return s.malformed(s.at, "the document ends where "+expected+" is expected")
@@ -88,49 +86,37 @@ func (s *scanner) string() ([]byte, error) {
 	s.at++
 	s.decoded = s.decoded[:0]
 	for {
-		s.plain()
+		start := s.at // of characters that mean themselves
+		for s.at < len(s.text) {
+			c := s.text[s.at]
+			if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+				break
+			}
+			s.at++
+		}
+		s.decoded = append(s.decoded, s.text[start:s.at]...)
 		if s.at == len(s.text) {
 			return nil, s.malformed(s.start, "the string that begins here has no end")
 		}
-		var err error
 		switch c := s.text[s.at]; {
 		case c == '"':
 			s.at++
 			return s.decoded, nil
 		case c == '\\':
-			err = s.escape()
+			if err := s.escape(); err != nil {
+				return nil, err
+			}
 		case c < ' ':
-			err = s.malformed(s.at, "a control character in a string; escape or remove it")
+			return nil, s.malformed(s.at, "a control character in a string; escape or remove it")
 		default:
-			err = s.character()
-		}
-		if err != nil {
-			return nil, err
+			r, size := utf8.DecodeRune(s.text[s.at:])
+			if r == utf8.RuneError && size == 1 {
+				return nil, s.malformed(s.at, "bytes that are not UTF-8; save the document as UTF-8")
+			}
+			s.decoded = append(s.decoded, s.text[s.at:s.at+size]...)
+			s.at += size
 		}
 	}
-}
-
-// plain reads the characters of ASCII that mean themselves.
-func (s *scanner) plain() {
-	start := s.at
-	for s.at < len(s.text) {
-		if c := s.text[s.at]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			break
-		}
-		s.at++
-	}
-	s.decoded = append(s.decoded, s.text[start:s.at]...)
-}
-
-// character reads a character beyond ASCII.
-func (s *scanner) character() error {
-	r, size := utf8.DecodeRune(s.text[s.at:])
-	if r == utf8.RuneError && size == 1 {
-		return s.malformed(s.at, "bytes that are not UTF-8; save the document as UTF-8")
-	}
-	s.decoded = append(s.decoded, s.text[s.at:s.at+size]...)
-	s.at += size
-	return nil
 }
 
 // escapes has each character with an escape of two characters after what it means.

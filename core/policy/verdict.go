@@ -85,21 +85,16 @@ func (in *Input) reasons() (set reasonSet, score uint8) {
 	if number := in.More >> roleAt & roleMask; number > 0 {
 		set |= 1 << (firstRole + number)
 	}
-	return set | in.lookupReasons(), uint8(in.More & scoreMask)
-}
-
-// lookupReasons returns the reasons that need DNS. An address literal needs none: its mx is
-// false, and mail goes to the address itself (RFC 5321 section 5.1).
-func (in *Input) lookupReasons() reasonSet {
 	switch l := in.Lookup; {
-	case len(in.Host) == 0:
-		return noMX
+	case len(in.Host) == 0: // an address literal, to which mail goes without DNS (RFC 5321 section 5.1)
+		set |= noMX
 	case l&(LookedUp|HasMX) != LookedUp:
-		return 0
 	case l&(AddressLookedUp|HasAddress) == AddressLookedUp:
-		return noMX | noMail
+		set |= noMX | noMail
+	default:
+		set |= noMX
 	}
-	return noMX
+	return set, uint8(in.More & scoreMask)
 }
 
 // Action is what a policy decides.
