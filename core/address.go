@@ -63,8 +63,12 @@ func (a *address) parseAny(email []byte) Refusal {
 	if r := a.setLocalPart(&p); r.Reason != Accepted {
 		return r
 	}
-	if r := a.setDomain(&p); r.Reason != Accepted {
-		p.refusal = r
+	if p.text[p.domain.start] == '[' {
+		p.refusal = a.setLiteral(&p)
+	} else {
+		p.refusal = a.setName(p.text, p.domain)
+	}
+	if p.refusal.Reason != Accepted {
 		p.refineMistake()
 		return p.refusal
 	}
@@ -81,20 +85,23 @@ func (a *address) setLocalPart(p *parser) Refusal {
 		return Refusal{localPartTooLong, p.local.start + localPartMax, excess}
 	}
 	if length < len(a.local) {
-		a.local = appendWithoutFolds(a.localText[:0], a.local)
+		written := a.local
+		a.local = a.localText[:0]
+		for _, c := range written {
+			if c != '\r' && c != '\n' {
+				a.local = append(a.local, c)
+			}
+		}
 	}
-	a.normalizeContent()
+	if content := a.content(); ascii.Is(content) { // always in NFC
+		a.plainLocal = ascii.AppendLower(a.plainText[:0], content)
+	} else {
+		a.plainLocal = a.names.AppendLowerNFC(a.plainText[:0], content)
+	}
 	if p.joiners {
 		return p.refuseJoiner(a.names.MisplacedJoiner())
 	}
 	return Refusal{}
-}
-
-func (a *address) setDomain(p *parser) Refusal {
-	if p.text[p.domain.start] != '[' {
-		return a.setName(p.text, p.domain)
-	}
-	return a.setLiteral(p)
 }
 
 // finish sets the normalized forms and applies the limits on the whole address,
@@ -108,32 +115,25 @@ func (a *address) finish(p *parser) Refusal {
 		return Refusal{addressTooLong, p.domain.end - excess, excess}
 	}
 	a.remarks = p.remarks
-	a.normalize()
+	dst := a.normalizedText[:0]
+	if isDotAtomText(a.plainLocal) {
+		dst = append(dst, a.plainLocal...)
+	} else { // as few backslashes as possible (RFC 5322 section 3.2.4)
+		dst = append(dst, '"')
+		for _, c := range a.plainLocal {
+			if c == '"' || c == '\\' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, c)
+		}
+		dst = append(dst, '"')
+	}
+	a.normalizedLocal = len(dst)
+	a.normalized = append(append(dst, '@'), a.domain...)
 	if excess := max(a.normalizedLocal-localPartMax, len(a.normalized)-addressMax); excess > 0 {
 		return Refusal{normalizedTooLong, p.local.start, excess}
 	}
 	return Refusal{}
-}
-
-// appendWithoutFolds appends s without its CRLFs.
-func appendWithoutFolds(dst, s []byte) []byte {
-	for _, c := range s {
-		if c != '\r' && c != '\n' {
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
-
-// normalizeContent sets plainLocal to the content of the local part in lower
-// case and NFC. ASCII is always in NFC.
-func (a *address) normalizeContent() {
-	content := a.content()
-	if ascii.Is(content) {
-		a.plainLocal = ascii.AppendLower(a.plainText[:0], content)
-		return
-	}
-	a.plainLocal = a.names.AppendLowerNFC(a.plainText[:0], content)
 }
 
 // content returns the content of the local part: a quoted string without its
@@ -153,36 +153,11 @@ func (a *address) content() []byte {
 	return dst
 }
 
-// normalize sets the normalized address from plainLocal and the domain.
-func (a *address) normalize() {
-	dst := a.normalizedText[:0]
-	if isDotAtomText(a.plainLocal) {
-		dst = append(dst, a.plainLocal...)
-	} else {
-		dst = appendQuotedString(dst, a.plainLocal)
-	}
-	a.normalizedLocal = len(dst)
-	a.normalized = append(append(dst, '@'), a.domain...)
-}
-
 // isDotAtomText reports whether content needs no quotes. It is well-formed
 // UTF-8, since the parser accepted it.
 func isDotAtomText(content []byte) bool {
 	p := parser{text: content}
 	return p.dotAtomText() && p.at == len(content)
-}
-
-// appendQuotedString appends content as a quoted-string with as few backslashes
-// as possible (RFC 5322 section 3.2.4).
-func appendQuotedString(dst, content []byte) []byte {
-	dst = append(dst, '"')
-	for _, c := range content {
-		if c == '"' || c == '\\' {
-			dst = append(dst, '\\')
-		}
-		dst = append(dst, c)
-	}
-	return append(dst, '"')
 }
 
 // parseUsual parses the usual address, an ASCII dot-atom before a host name
@@ -213,7 +188,10 @@ func usualLocalPart(out, email []byte) (at int) {
 		lower := loweredAtext[c]
 		if lower == 0 {
 			if before == '.' || c != '.' {
-				return usualAt(c, before, i)
+				if c != '@' || before == '.' {
+					return 0
+				}
+				return i
 			}
 			lower = '.'
 		}
@@ -221,14 +199,6 @@ func usualLocalPart(out, email []byte) (at int) {
 		before = lower
 	}
 	return 0
-}
-
-// usualAt returns i if c, the byte there, is an @ that ends a dot-atom; else 0.
-func usualAt(c, before byte, i int) int {
-	if c != '@' || before == '.' {
-		return 0
-	}
-	return i
 }
 
 // usualDomain copies the domain in lower case to out. It reports whether each

@@ -243,11 +243,5 @@ func acquire() *Checker {
 		return c
 	}
 	makeOnce.Do(func() { first = New(lists.Default()) })
-	return first.sibling()
-}
-
-// sibling returns a Checker with the lists of c and its own memory. The indexes of New
-// do not change afterwards.
-func (c *Checker) sibling() *Checker {
-	return &Checker{lists: c.lists, known: c.known, typos: c.typos}
+	return &Checker{lists: first.lists, known: first.known, typos: first.typos}
 }

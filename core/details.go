@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/addrspec/addrspec/core/internal/ascii"
-	"github.com/addrspec/addrspec/core/typo"
 	"github.com/addrspec/addrspec/lists"
 )
 
@@ -106,24 +105,14 @@ func (c *Checker) mailbox(f *Facts) (rule *lists.Rule, user, domain []byte) {
 		return rule, c.address.plainLocal, f.Host
 	}
 	label, parent, _ := bytes.Cut(f.Host, dot)
-	if rule = c.lists.Rule(parent); rule != nil && rule.Subdomains && isUserLabel(label) {
-		return rule, label, parent
+	// A hyphen may be for an underscore of the user's name, which a host name cannot have.
+	if rule = c.lists.Rule(parent); rule == nil || !rule.Subdomains || bytes.IndexByte(label, '-') >= 0 {
+		return nil, nil, nil
 	}
-	return nil, nil, nil
+	return rule, label, parent
 }
 
 var dot = []byte{'.'}
-
-// isUserLabel reports whether label can only be the name of a user. A hyphen may
-// be for an underscore, which a host name cannot have.
-func isUserLabel(label []byte) bool {
-	for _, b := range label {
-		if !isDigit(b) && (b < 'a' || b > 'z') {
-			return false
-		}
-	}
-	return true
-}
 
 // appendMailbox appends the address of user at domain by rule, which needs no
 // escape. It returns false if that is no address of the provider: international or
@@ -183,16 +172,13 @@ func (c *Checker) roleEvidence(f *Facts) roleEvidence {
 		match = lists.Match{}
 	}
 	if len(f.Host) > 0 && takesNoMail(match.Class, f.Host) {
-		return roleEvidence{word: hostEvidence(match.Entry, f.Host), match: noReplyHost}
+		word := match.Entry
+		if word == nil {
+			word = noReplyPart(f.Host)
+		}
+		return roleEvidence{word: word, match: noReplyHost}
 	}
 	return c.words.evidence(c.known)
-}
-
-func hostEvidence(entry, host []byte) []byte {
-	if entry != nil {
-		return entry
-	}
-	return noReplyPart(host)
 }
 
 // evidence returns the last finding of roleOf.
@@ -263,13 +249,7 @@ func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
 	dst = appendJSONString(appendText(dst, `{"entry":`), m.Entry)
 	dst = appendText(appendText(dst, `,"class":"`), m.Class.String())
 	dst = appendBool(appendText(dst, `","subdomains":`), m.Subdomains)
-	dst = c.appendCarriers(appendText(dst, `,"sources":[`), m)
-	return append(dst, ']', '}')
-}
-
-// appendCarriers appends the names of the sources that carry the entry m. None has
-// a character to escape.
-func (c *Checker) appendCarriers(dst []byte, m lists.Match) []byte {
+	dst = appendText(dst, `,"sources":[`)
 	sources, first := c.lists.Sources(), true
 	for i := range sources {
 		if !m.CarriedBy(i) {
@@ -280,11 +260,11 @@ func (c *Checker) appendCarriers(dst []byte, m lists.Match) []byte {
 		}
 		dst, first = append(appendText(append(dst, '"'), sources[i].Name), '"'), false
 	}
-	return dst
+	return append(dst, ']', '}')
 }
 
-// appendTypoEvidence appends the provider that the domain of f misspells and the
-// edits that lead there, or null.
+// appendTypoEvidence appends the provider that the domain of f misspells and the edits that
+// lead there, or null. At counts characters of the domain with U-labels.
 func (c *Checker) appendTypoEvidence(dst []byte, f *Facts) []byte {
 	if f.Typo == nil {
 		return appendNull(dst)
@@ -295,16 +275,10 @@ func (c *Checker) appendTypoEvidence(dst []byte, f *Facts) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendEdit(dst, edit)
+		dst = appendText(appendText(dst, `{"kind":"`), edit.Kind.String())
+		dst = appendDecimal(appendText(dst, `","at":`), edit.At)
+		dst = appendJSONString(appendText(dst, `,"from":`), []byte(edit.From))
+		dst = append(appendJSONString(appendText(dst, `,"to":`), []byte(edit.To)), '}')
 	}
 	return append(dst, ']', '}')
-}
-
-// appendEdit appends one edit; At counts characters of the domain with U-labels.
-func appendEdit(dst []byte, e typo.Edit) []byte {
-	dst = appendText(appendText(dst, `{"kind":"`), e.Kind.String())
-	dst = appendDecimal(appendText(dst, `","at":`), e.At)
-	dst = appendJSONString(appendText(dst, `,"from":`), []byte(e.From))
-	dst = appendJSONString(appendText(dst, `,"to":`), []byte(e.To))
-	return append(dst, '}')
 }

@@ -69,25 +69,17 @@ func (p *parser) refuseAfterPart() bool {
 		return p.refuse(why.space, p.gap)
 	case p.part == inDomain && p.text[p.domain.start] == '[' && p.peek() != '@':
 		return p.refuse(textAfterLiteral, p.at)
+	case p.isText() && p.text[p.local.start] == '"' && p.part == inLocalPart && p.peek() == '.':
+		return p.refuse(partlyQuoted, p.at) // words joined by dots: obs-local-part, RFC 5322 section 4.4
 	case p.isText() && p.text[p.local.start] == '"' && p.part == inLocalPart:
-		return p.refuseAfterQuotedString()
+		return p.refuse(textAfterQuotedString, p.at)
 	}
 	return p.refuseUnexpected()
 }
 
-// isText reports whether an atom, a dot or a quoted string begins at p.at.
 func (p *parser) isText() bool {
 	c := p.peek()
 	return is(c, atext) || c >= 0x80 || c == '.' || c == '"'
-}
-
-// refuseAfterQuotedString distinguishes words joined by dots (obs-local-part,
-// RFC 5322 section 4.4) from other text after the closing quote.
-func (p *parser) refuseAfterQuotedString() bool {
-	if p.peek() == '.' {
-		return p.refuse(partlyQuoted, p.at)
-	}
-	return p.refuse(textAfterQuotedString, p.at)
 }
 
 // refuseUnexpected refuses the byte at p.at, which is not allowed there.
@@ -109,20 +101,6 @@ func (p *parser) refuseUnexpected() bool {
 		return p.refuse(angleBracket, p.at)
 	case c == '@':
 		return p.refuse(secondAt, p.at)
-	}
-	return p.refuseMisplaced(p.text[p.at])
-}
-
-// opensAddress reports whether an address follows the angle bracket at offset i, which is
-// closed or at the start of a word.
-func (p *parser) opensAddress(i int) bool {
-	inside, _, closed := bytes.Cut(p.text[i+1:], []byte{'>'})
-	return bytes.IndexByte(inside, '@') >= 0 && (closed || i == 0 || isFWS(p.text[i-1]) || p.text[i-1] == '"')
-}
-
-// refuseMisplaced refuses the printable byte c at p.at.
-func (p *parser) refuseMisplaced(c byte) bool {
-	switch {
 	case p.part == inDomain && (c == ',' || c == ';'):
 		return p.refuse(severalAddresses, p.at)
 	case p.part == inLocalPart && c == '"' && p.at > 0 && p.text[p.at-1] == '.':
@@ -130,7 +108,14 @@ func (p *parser) refuseMisplaced(c byte) bool {
 	case p.part == inLocalPart && c == '"':
 		return p.refuse(quoteInside, p.at)
 	}
-	return p.refuse(p.part.reasons().character, p.at)
+	return p.refuse(why.character, p.at)
+}
+
+// opensAddress reports whether an address follows the angle bracket at offset i, which is
+// closed or at the start of a word.
+func (p *parser) opensAddress(i int) bool {
+	inside, _, closed := bytes.Cut(p.text[i+1:], []byte{'>'})
+	return bytes.IndexByte(inside, '@') >= 0 && (closed || i == 0 || isFWS(p.text[i-1]) || p.text[i-1] == '"')
 }
 
 // refuseJoiner returns the refusal for the joiner with number n in the local part,
@@ -165,7 +150,7 @@ func (p *parser) refineReason() {
 	isHidden := why == invisibleCharacter || why == bidiControl
 	at := bytes.IndexByte(p.text, '@')
 	switch {
-	case at < 0 && p.isEmpty():
+	case at < 0 && len(trimmed(p.text)) == 0:
 		p.refuse(empty, 0)
 	case at < 0 && !isHidden:
 		p.refuseWithoutAt()
@@ -192,16 +177,6 @@ func (p *parser) refuseWithoutAt() {
 	p.refuse(noAt, len(p.text))
 }
 
-// isEmpty reports whether the input has no byte but white space.
-func (p *parser) isEmpty() bool {
-	for _, c := range p.text {
-		if !isFWS(c) {
-			return false
-		}
-	}
-	return true
-}
-
 // refineMistake replaces the reason found by the grammar if the address shows a
 // common mistake: its sentence is more helpful. It returns false if it does
 // not.
@@ -214,7 +189,8 @@ func (p *parser) refineMistake() bool {
 	switch {
 	case why == severalAddresses && p.isCommaForDot():
 		p.refuse(commaForDot, p.refusal.Offset)
-	case why == localPartCharacter && p.isBotName():
+	case why == localPartCharacter && bytes.HasPrefix(p.text[p.refusal.Offset:], []byte("[bot]@")):
+		// GitHub writes it for the author of a program's commits.
 		p.refuse(botName, p.refusal.Offset)
 	case domainMissing <= why && why <= domainComment:
 		p.refineAt(domainPlaceholder, p.placeholder())
@@ -224,7 +200,6 @@ func (p *parser) refineMistake() bool {
 	return p.refusal.Reason != why
 }
 
-// refineAt refuses offset, unless it is negative.
 func (p *parser) refineAt(why Reason, offset int) {
 	if offset >= 0 {
 		p.refuse(why, offset)
@@ -258,7 +233,6 @@ func enclosedAddress(text []byte) []byte {
 	return nil
 }
 
-// withoutEnclosure returns text without the pair of marks around it, or nil.
 func withoutEnclosure(text []byte) []byte {
 	if len(text) == 0 || is(text[0], letDig) {
 		return nil
@@ -287,14 +261,7 @@ func (p *parser) isCommaForDot() bool {
 	return bytes.IndexByte(before, '.') < 0 || len(rest) <= len("com") && is(p.text[p.refusal.Offset+1], letDig)
 }
 
-// isLabelEnd reports whether c may be the first or last byte of a label.
 func isLabelEnd(c byte) bool { return is(c, letDig) || c >= utf8.RuneSelf }
-
-// isBotName reports whether the refused byte begins "[bot]" at the end of the
-// local part, which GitHub writes for the author of a program's commits.
-func (p *parser) isBotName() bool {
-	return bytes.HasPrefix(p.text[p.refusal.Offset:], []byte("[bot]@"))
-}
 
 // placeholder returns the offset of the placeholder for an unknown domain at the
 // end of the input, such as git's (none); -1 if there is none.
@@ -311,20 +278,12 @@ func (p *parser) placeholder() int {
 // spelledAt returns the offset of the word "at" between a name and a domain, as
 // in "jane at example.com" and "jane[at]example[dot]com"; -1 if there is none.
 func (p *parser) spelledAt() int {
-	dot := lastDot(p.text)
+	dot := len(p.text) - 1 // the last one, possibly written as a word
+	for dot >= 0 && p.text[dot] != '.' && (p.text[dot]|0x20 != 'd' || !ascii.HasPrefixFold(p.text[dot:], "dot")) {
+		dot--
+	}
 	for i := 2; i+3 < dot; i++ {
 		if p.text[i]|0x20 == 'a' && ascii.HasPrefixFold(p.text[i:], "at") && isAtBorder(p.text[i-1]) && isAtBorder(p.text[i+2]) {
-			return i
-		}
-	}
-	return -1
-}
-
-// lastDot returns the offset of the last dot, possibly written as a word; -1 if
-// there is none.
-func lastDot(text []byte) int {
-	for i := len(text) - 1; i >= 0; i-- {
-		if text[i] == '.' || text[i]|0x20 == 'd' && ascii.HasPrefixFold(text[i:], "dot") {
 			return i
 		}
 	}

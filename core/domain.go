@@ -18,16 +18,27 @@ func (a *address) setName(text []byte, s span) Refusal {
 	for start, dot := s.start, 0; ; {
 		end, next := labelEnd(text, s, start)
 		if start == end { // next to a dot that UTS #46 maps; the grammar refuses others
-			return emptyLabel(s, start, dot)
+			switch start {
+			case s.start:
+				return Refusal{Reason: domainStartsWithDot, Offset: start}
+			case s.end:
+				return Refusal{Reason: domainEndsWithDot, Offset: start - dot}
+			}
+			return Refusal{Reason: domainTwoDots, Offset: start}
 		}
 		if v := a.names.AppendLabel(text[start:end]); v.Rule != idna.None {
 			return Refusal{labelReasons[v.Rule], start + v.Offset, v.Excess}
 		}
 		if end == s.end {
-			return a.checkLength(s)
+			break
 		}
 		start, dot = end+next, next
 	}
+	a.domain, a.host = a.names.Domain, a.names.Host
+	if excess := len(a.host) - domainMax; excess > 0 {
+		return Refusal{domainTooLong, s.start, excess}
+	}
+	return Refusal{}
 }
 
 // HostReader reads names of domains that are not in an address. It contains the memory that
@@ -49,27 +60,6 @@ func (h *HostReader) Read(name []byte) (host []byte, why Refusal) {
 		return nil, why
 	}
 	return h.address.host, why
-}
-
-// emptyLabel returns the refusal for the empty label at i. The dot before it
-// has a length of dot bytes.
-func emptyLabel(name span, i, dot int) Refusal {
-	switch i {
-	case name.start:
-		return Refusal{Reason: domainStartsWithDot, Offset: i}
-	case name.end:
-		return Refusal{Reason: domainEndsWithDot, Offset: i - dot}
-	}
-	return Refusal{Reason: domainTwoDots, Offset: i}
-}
-
-// checkLength sets both forms of the name and checks its length in A-labels.
-func (a *address) checkLength(s span) Refusal {
-	a.domain, a.host = a.names.Domain, a.names.Host
-	if excess := len(a.host) - domainMax; excess > 0 {
-		return Refusal{domainTooLong, s.start, excess}
-	}
-	return Refusal{}
 }
 
 // labelEnd returns the end of the label that begins at start and the length in

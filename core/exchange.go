@@ -56,7 +56,12 @@ func (x *Exchanges) AppendJSON(dst []byte, record AddressRecord) []byte {
 		row, entry = x.first.Row, x.first.Entry
 	}
 	dst = appendText(appendText(dst, `{"class":"`), class)
-	dst = appendProvider(appendText(dst, `","provider":`), row)
+	dst = appendText(dst, `","provider":`)
+	if row == nil {
+		dst = appendNull(dst)
+	} else { // no name has a character to escape
+		dst = append(appendText(append(dst, '"'), row.Provider), '"')
+	}
 	dst = appendNullable(appendText(dst, `,"entry":`), entry)
 	dst = appendNullable(appendText(dst, `,"host":`), x.first.name)
 	dst = appendText(dst, `,"address_record":`)
@@ -64,15 +69,6 @@ func (x *Exchanges) AppendJSON(dst []byte, record AddressRecord) []byte {
 		return append(appendNull(dst), '}')
 	}
 	return append(appendBool(dst, record == AddressPresent), '}')
-}
-
-// appendProvider appends the name of who runs an exchange, which has no character to
-// escape, or null.
-func appendProvider(dst []byte, row *lists.Exchange) []byte {
-	if row == nil {
-		return appendNull(dst)
-	}
-	return append(appendText(append(dst, '"'), row.Provider), '"')
 }
 
 // The classes of an exchange that no row has.

@@ -149,7 +149,9 @@ func (p *parser) cfws() bool {
 // fold in a run of white space is obs-FWS (section 4.2).
 func (p *parser) fws() bool {
 	for folds := 0; ; folds++ {
-		p.whiteSpace()
+		for p.at < len(p.text) && is(p.text[p.at], wsp) {
+			p.at++
+		}
 		fold := p.at
 		if c := p.peek(); c != '\r' && c != '\n' {
 			return true
@@ -160,12 +162,6 @@ func (p *parser) fws() bool {
 		if folds > 0 {
 			return p.refuse(secondFold, fold)
 		}
-	}
-}
-
-func (p *parser) whiteSpace() {
-	for p.at < len(p.text) && is(p.text[p.at], wsp) {
-		p.at++
 	}
 }
 

@@ -294,19 +294,14 @@ func noReplyPart(host []byte) []byte {
 		if dot < 0 {
 			return nil
 		}
-		if isNoReplyLabel(rest[:dot]) && !mayBeSuffix(rest[dot+1:]) {
-			return rest
+		switch string(rest[:dot]) {
+		case "noreply", "no-reply", "donotreply", "do-not-reply":
+			if !mayBeSuffix(rest[dot+1:]) {
+				return rest
+			}
 		}
 		rest = rest[dot+1:]
 	}
-}
-
-func isNoReplyLabel(label []byte) bool {
-	switch string(label) {
-	case "noreply", "no-reply", "donotreply", "do-not-reply":
-		return true
-	}
-	return false
 }
 
 // mayBeSuffix reports whether names may be registered directly below name: a

@@ -153,16 +153,12 @@ func newWordList(l *lists.Lists) *wordList {
 			w.starts.add(word)
 			w.ends.add(word[n-3:])
 		case kind.Role() != NoRole: // only a unit can follow: prteam
-			w.addShortStart(word)
+			for c := byte('a'); c <= 'z'; c++ {
+				w.starts.add([]byte{word[0], word[1], c})
+			}
 		}
 	})
 	return w
-}
-
-func (l *wordList) addShortStart(word []byte) {
-	for c := byte('a'); c <= 'z'; c++ {
-		l.starts.add([]byte{word[0], word[1], c})
-	}
 }
 
 // triples is a set of three letters. It may contain more than were added.

@@ -75,9 +75,9 @@ func readLook(dst []byte, domain []byte) (l look, ok bool) {
 	l = look{text: dst, at: noStray}
 	for inName := true; ; inName = false {
 		label, rest, more := bytes.Cut(domain, dot)
-		var array [maxCompared]rune
 		var decoded []rune
 		if isACE(label) {
+			var array [maxCompared]rune
 			decoded, ok = idna.AppendDecoded(array[:0], label)
 			if !ok {
 				return l, false
