@@ -126,6 +126,9 @@ func TestDetailsOfTypo(t *testing.T) {
 		"jane@gmal.com":       {{"deletion", 3, "", "i"}},
 		"jane@gmai\u0142.com": {{"lookalike", 4, "\u0142", "l"}},
 		"jane@gmailcom":       {{"missing_dot", 5, "", "."}},
+		"jane@gmsil.com":      {{"substitution", 2, "s", "a"}},
+		"jane@gmaail.com":     {{"insertion", 3, "a", ""}},
+		"jane@gmai.lcom":      {{"misplaced_dot", 4, ".", ""}, {"missing_dot", 6, "", "."}},
 	} {
 		d := detailsOf(t, c, email)
 		require.Equal(t, "gmail.com", d.TypoEvidence.Target, email)
@@ -225,11 +228,4 @@ func FuzzDetails(f *testing.F) {
 	}
 	c := New(lists.Default())
 	f.Fuzz(func(t *testing.T, email string) { requireMailbox(t, c, email) })
-}
-
-// TestCanonicalOfNoAddress checks that an address that is not valid has no mailbox.
-func TestCanonicalOfNoAddress(t *testing.T) {
-	d := detailsOf(t, New(lists.Default()), "jane@@gmail.com")
-	require.Nil(t, d.Canonical)
-	require.Nil(t, d.CanonicalRule)
 }

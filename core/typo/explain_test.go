@@ -53,12 +53,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestKindString(t *testing.T) {
-	require.Equal(t, "substitution", Substitution.String())
-	require.Equal(t, "missing_dot", MissingDot.String())
-	require.Equal(t, "ending", Ending.String())
-}
-
 // applied returns domain, with U-labels, after edits.
 func applied(domain []byte, edits []Edit) string {
 	text, at := decoded(domain), 0

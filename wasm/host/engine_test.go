@@ -54,7 +54,7 @@ func TestCheckAllocations(t *testing.T) {
 }
 
 // checked are addresses whose checks are compared: a usual one, and those that
-// core.TestSearchWorst found to take the typo check longest. None should take three
+// a search by time found to take the typo check longest. None should take three
 // times as long as the usual one.
 var checked = []string{
 	"jane.doe@example.org", "jane.doe@hotmail.con", "jane.doe@gmial.com", "jane.doe@yahoo.0mmccomceo",
