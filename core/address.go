@@ -41,7 +41,6 @@ type address struct {
 	normalizedLocal int // length of the local part in normalized
 }
 
-// parse parses email into a, or returns why it is refused.
 func (a *address) parse(email []byte) Refusal {
 	if a.usual = a.parseUsual(email); a.usual {
 		return Refusal{}
@@ -49,8 +48,6 @@ func (a *address) parse(email []byte) Refusal {
 	return a.parseAny(email)
 }
 
-// parseAny parses an address of any form: it applies the grammar, then checks
-// the parts.
 func (a *address) parseAny(email []byte) Refusal {
 	if len(email) > inputMax {
 		return Refusal{addressTooLong, addressMax, len(email) - addressMax}

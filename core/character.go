@@ -66,7 +66,6 @@ func unmark(t *[256]byte, class byte, members string) {
 	}
 }
 
-// is reports whether c is in one of the classes.
 func is(c, class byte) bool { return classes[c]&class != 0 }
 
 // hiddenRange is a range of characters that are refused because they are
@@ -189,14 +188,12 @@ func appendCharacter(dst, s []byte) []byte {
 	return dst
 }
 
-// isVisible reports whether r is visible on its own.
 func isVisible(r rune) bool {
 	return hidden(r) == Accepted && !isBlank(r) && !idna.IsMark(r)
 }
 
 const upperHex = "0123456789ABCDEF"
 
-// appendCodePoint appends r as U+ and at least four hexadecimal digits.
 func appendCodePoint(dst []byte, r rune) []byte {
 	dst = append(dst, 'U', '+')
 	for shift := 20; shift >= 0; shift -= 4 {

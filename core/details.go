@@ -57,7 +57,6 @@ func appendNull(dst []byte) []byte { return append(dst, 'n', 'u', 'l', 'l') }
 // character and number in it.
 const maxSentence = 256
 
-// appendRefusal appends why f is not valid and what it is meant to be, or null.
 func (c *Checker) appendRefusal(dst []byte, f *Facts) []byte {
 	if f.Valid {
 		return appendNull(dst)
@@ -162,7 +161,6 @@ type roleEvidence struct {
 	qualifiers [][]byte // the regions, numbers, teams and other words next to it
 }
 
-// roleEvidence returns why f, the facts of the last Check, has its role.
 func (c *Checker) roleEvidence(f *Facts) roleEvidence {
 	if f.Role == NoRole {
 		return roleEvidence{}
@@ -181,7 +179,6 @@ func (c *Checker) roleEvidence(f *Facts) roleEvidence {
 	return c.words.evidence(c.known)
 }
 
-// evidence returns the last finding of roleOf.
 func (w *words) evidence(l *wordList) roleEvidence {
 	head := &w.segments[w.head]
 	e := roleEvidence{word: w.text[head.start:head.end], match: w.matchOf(head)}
@@ -221,7 +218,6 @@ func (l *wordList) appendParts(dst [][]byte, text []byte) [][]byte {
 	return append(dst, text)
 }
 
-// appendRoleEvidence appends the word that made f a role account, or null.
 func (c *Checker) appendRoleEvidence(dst []byte, f *Facts) []byte {
 	e := c.roleEvidence(f)
 	if e.match == noMatch {
@@ -239,8 +235,6 @@ func (c *Checker) appendRoleEvidence(dst []byte, f *Facts) []byte {
 	return append(dst, ']', '}')
 }
 
-// appendProviderEvidence appends the entry of the lists that classifies the
-// domain of f and the sources that carry it, or null.
 func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
 	m := c.lists.Match(f.Host)
 	if m.Class == 0 {

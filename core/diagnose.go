@@ -30,7 +30,6 @@ var reasonsOf = [...]partReasons{
 
 func (p part) reasons() *partReasons { return &reasonsOf[p] }
 
-// refuseMissingAtom refuses p.at, where an atom must begin and none does.
 func (p *parser) refuseMissingAtom() bool {
 	why := p.part.reasons()
 	afterDot := p.at > 0 && p.text[p.at-1] == '.'
@@ -57,7 +56,6 @@ func (p *parser) atPartEnd() bool {
 	return i == len(p.text) || p.part == inLocalPart && p.text[i] == '@'
 }
 
-// refuseAfterPart refuses the text at p.at, which follows a complete part.
 func (p *parser) refuseAfterPart() bool {
 	why := p.part.reasons()
 	switch {
@@ -82,7 +80,6 @@ func (p *parser) isText() bool {
 	return is(c, atext) || c >= 0x80 || c == '.' || c == '"'
 }
 
-// refuseUnexpected refuses the byte at p.at, which is not allowed there.
 func (p *parser) refuseUnexpected() bool {
 	why := p.part.reasons()
 	switch c := p.text[p.at]; {
@@ -218,7 +215,6 @@ var enclosures = [...]struct{ open, closing string }{
 // maxEnclosures is how many pairs around an address are recognized.
 const maxEnclosures = 3
 
-// enclosedAddress returns the address that text has between pairs of marks, or nil.
 func enclosedAddress(text []byte) []byte {
 	inside := trimmed(text)
 	for range maxEnclosures {

@@ -133,7 +133,6 @@ func (a *address) setLiteral(p *parser) Refusal {
 	return Refusal{}
 }
 
-// trimFWS returns s without the white space at its ends.
 func trimFWS(text []byte, s span) span {
 	for s.start < s.end && isFWS(text[s.start]) {
 		s.start++
@@ -146,8 +145,6 @@ func trimFWS(text []byte, s span) span {
 
 func isFWS(c byte) bool { return is(c, wsp) || c == '\r' || c == '\n' }
 
-// readLiteral returns the reason to refuse the literal s, and the offset; or
-// Accepted.
 func readLiteral(s []byte) (why Reason, at int) {
 	s = s[:min(len(s), literalMax+1)] // a longer literal is wrong by then
 	if ascii.HasPrefixFold(s, ipv6Tag) {

@@ -99,7 +99,6 @@ type exchange struct {
 	lists.ExchangeMatch
 }
 
-// isAtOrBelow reports whether name is domain or a name below it.
 func isAtOrBelow(name, domain []byte) bool {
 	rest, found := bytes.CutSuffix(name, domain)
 	return found && (len(rest) == 0 || rest[len(rest)-1] == '.')

@@ -117,7 +117,6 @@ func isReserved(name, top []byte) bool {
 
 var exampleName, homeName = []byte("example"), []byte("home")
 
-// append appends the names of the bits as a JSON array.
 func (form Form) append(dst []byte) []byte {
 	dst = append(dst, '[')
 	for n, name := range formNames {

@@ -74,7 +74,6 @@ func (p *parser) domainPart() bool {
 	return ok && p.cfws()
 }
 
-// end refuses anything after the domain.
 func (p *parser) end() bool { return p.at == len(p.text) || p.refuseAfterPart() }
 
 // dot-atom-text = 1*atext *("." 1*atext) (RFC 5322 section 3.2.3)
@@ -117,7 +116,6 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// refuse sets the refusal and returns false.
 func (p *parser) refuse(why Reason, offset int) bool {
 	p.refusal = Refusal{Reason: why, Offset: offset}
 	return false

@@ -36,7 +36,6 @@ func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, at Offs
 	return append(dst, '}'), at
 }
 
-// withBool returns the text for b.
 func withBool(b bool, yes, no string) string {
 	if b {
 		return yes
@@ -179,13 +178,10 @@ func plainLength(s []byte) (n int) {
 // isPlain reports whether b needs no escape: qtext, space and DEL.
 func isPlain(b byte) bool { return is(b, qtext) || b == ' ' || b == 0x7F }
 
-// isPlainWord reports whether each byte of w is plain.
 func isPlainWord(w uint64) bool {
 	return ascii.IsWord(w) && !ascii.HasLess(w, ' ') && !ascii.HasByte(w, '"') && !ascii.HasByte(w, '\\')
 }
 
-// utf8Length returns the length of the well-formed characters beyond ASCII at
-// the start of s.
 func utf8Length(s []byte) (n int) {
 	for n < len(s) && s[n] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s[n:])

@@ -83,8 +83,6 @@ func (c *Checker) repairOnce(text []byte, r Refusal) (fixed []byte, inDomain boo
 	return nil, false
 }
 
-// startsWithMark reports whether local begins with a mark that encloses, whose counterpart
-// has been cut.
 func startsWithMark(local []byte) bool {
 	for i := range enclosures {
 		if open := enclosures[i].open; local[0] != '"' && len(local) >= len(open) && string(local[:len(open)]) == open {
@@ -134,7 +132,6 @@ func betweenBrackets(_ *Checker, text []byte, _ int) []byte {
 	return inside
 }
 
-// withoutPrefix returns what follows mailto: or a lone quotation mark.
 func withoutPrefix(_ *Checker, text []byte, at int) []byte {
 	switch {
 	case at > 0:
@@ -188,7 +185,6 @@ func withoutTail(_ *Checker, text []byte, at int) []byte {
 	return text[:at]
 }
 
-// withoutStops returns text without the dots, commas, semicolons and white space at its end.
 func withoutStops(text []byte) []byte {
 	n := len(text)
 	for n > 0 && isStop(text[n-1]) {
@@ -248,7 +244,6 @@ func (c *Checker) withOneDot(text []byte, at int) []byte {
 	return c.splice(text, at, end, dot)
 }
 
-// blanks returns the length of the white space that text begins with.
 func blanks(text []byte) (n int) {
 	for n < len(text) {
 		r, size := utf8.DecodeRune(text[n:])

@@ -71,7 +71,6 @@ func (w *words) roleOf(l *wordList, local []byte, shared bool) Role {
 	return NoRole
 }
 
-// hasUnit reports whether a team or department is next to the head.
 func (w *words) hasUnit() bool {
 	for i := range w.read {
 		if i != w.head && isUnit(w.segments[i].word) {
@@ -85,8 +84,6 @@ func (w *words) hasUnit() bool {
 // next to it: it may as well be the name of a person, unless the host says more.
 func (w *words) isBareName() bool { return w.read == 1 && w.segments[0].word.IsWeak() }
 
-// readSegments divides the words into segments. It returns false if a word is
-// not listed.
 func (w *words) readSegments(l *wordList) bool {
 	w.read = 0
 	for i := 0; i < w.count; w.read++ {
@@ -159,7 +156,6 @@ func rankOf(word lists.Word) int {
 	return fullRank
 }
 
-// qualifies reports whether segment i may accompany the head.
 func (w *words) qualifies(i int) bool {
 	head, s := &w.segments[w.head], &w.segments[i]
 	switch {
@@ -273,7 +269,6 @@ func isNoReply(word lists.Word) bool {
 	return word.Class() == NoReply && word.Has(lists.Ending)
 }
 
-// setHead makes the words from first to all the only segment.
 func (w *words) setHead(class Role, first, all int) {
 	w.segments[0] = segment{lists.Word(class), w.start(first), w.ends[all-1], uint8(first), uint8(all)}
 	w.read, w.head = 1, 0

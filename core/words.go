@@ -98,10 +98,8 @@ func (w *words) append(end int, separator byte) bool {
 	return true
 }
 
-// joined returns the words from i up to, but not including, end as one word.
 func (w *words) joined(i, end int) []byte { return w.text[w.start(i):w.ends[end-1]] }
 
-// start returns where word i starts in text.
 func (w *words) start(i int) uint8 {
 	if i == 0 {
 		return 0
@@ -121,7 +119,6 @@ func (w *words) mayJoin(l *lists.Lists, i, end int) bool {
 	return len(first) > 1 || first[0] == 'e'
 }
 
-// isNumber reports whether word i consists of digits.
 func (w *words) isNumber(i int) bool {
 	return isDigit(w.joined(i, i+1)[0]) && isDigit(w.text[w.ends[i]-1])
 }
@@ -193,7 +190,6 @@ func (l *wordList) endsWithMarket(word []byte) bool {
 	return l.markets[word[n-2]&31]&(1<<(word[n-1]&31)) != 0
 }
 
-// unglueTwo is unglue for two words.
 func (l *wordList) unglueTwo(word []byte, s *segment) bool {
 	for cut := len(word) - 2; cut >= 2; cut-- {
 		before := glueable{l.lists.Word(word[:cut]), cut}

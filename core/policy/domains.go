@@ -43,7 +43,6 @@ var noRule = rule{list: noList}
 
 const indexMask = 1<<14 - 1 // has the index of each of MaxDomains
 
-// newDomainTable returns a table of entries, whose names are in text.
 func newDomainTable(text string, entries []entry) domainTable {
 	t := domainTable{text: text, names: make([]domain, len(entries))}
 	// Sorting words first leaves little to compare: comparing names takes most of the time of
@@ -84,7 +83,6 @@ func (t *domainTable) compare(a, b domain) int {
 	return cmp.Compare(a.in(t.text), b.in(t.text))
 }
 
-// winner returns the rule that wins between two for the same entry.
 func winner(a, b rule) rule {
 	if b.list < a.list || b.list == a.list && b.index < a.index {
 		return b
@@ -146,7 +144,6 @@ func (t *domainTable) find(host []byte) rule {
 	return found
 }
 
-// named returns the entry for name, or nil.
 func (t *domainTable) named(name []byte) *domain {
 	hash := hashOf(name)
 	low, high := 0, len(t.names)

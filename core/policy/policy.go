@@ -150,7 +150,6 @@ const (
 	thresholdPrefix = "gibberish>="
 )
 
-// parseReason parses the text of a reason. It returns false if there is no such reason.
 func parseReason(text string) (r reason, ok bool) {
 	r = reason{least: never, name: text}
 	if n := slices.Index(reasonNames, text); n >= 0 {

@@ -27,7 +27,6 @@ const (
 	reasonsMember = "reasons"
 )
 
-// readDocument reads the whole document.
 func (r *reader) readDocument() error {
 	if len(r.text) > MaxDocument {
 		return &Error{Place: "the document", Problem: "it has more than " + strconv.Itoa(MaxDocument) + " bytes"}
@@ -83,7 +82,6 @@ func (r *reader) object(read func(name string, start int) error) error {
 	}
 }
 
-// name reads the name of a member and the colon after it.
 func (r *reader) name() (string, error) {
 	if r.peek() != '"' {
 		return "", r.unexpected("the name of a member in double quotes")
@@ -123,7 +121,6 @@ func (r *reader) readSection(name string, start int) error {
 	return err
 }
 
-// readMember reads the value of a member of a section.
 func (r *reader) readMember(name string, start int) (err error) {
 	r.member = name
 	switch {
@@ -144,7 +141,6 @@ func (r *reader) readMember(name string, start int) (err error) {
 	return err
 }
 
-// array reads an array of strings, and calls read with each.
 func (r *reader) array(what string, read func(text []byte) error) error {
 	if err := r.open('[', "an array of "+what); err != nil {
 		return err

@@ -29,7 +29,6 @@ func (s *scanner) unexpected(expected string) error {
 	return s.malformed(s.at, expected+" is expected here")
 }
 
-// peek returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
 	if s.at < len(s.text) {
 		return s.text[s.at]
@@ -37,7 +36,6 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// skip skips c and returns true if it is the next byte.
 func (s *scanner) skip(c byte) bool {
 	if s.at < len(s.text) && s.text[s.at] == c {
 		s.at++
@@ -46,7 +44,6 @@ func (s *scanner) skip(c byte) bool {
 	return false
 }
 
-// skipSpace skips the white space of JSON (section 2).
 func (s *scanner) skipSpace() {
 	for s.at < len(s.text) {
 		switch s.text[s.at] {
@@ -60,7 +57,6 @@ func (s *scanner) skipSpace() {
 	s.start = s.at
 }
 
-// kind names the type of the value that begins at the next byte, or returns "".
 func (s *scanner) kind() string {
 	switch c := s.peek(); {
 	case c == '{':
@@ -122,7 +118,6 @@ func (s *scanner) string() ([]byte, error) {
 // escapes has each character with an escape of two characters after what it means.
 const escapes = "\"\"\\\\//\bb\ff\nn\rr\tt"
 
-// escape reads an escaped character.
 func (s *scanner) escape() error {
 	start := s.at
 	s.at++
@@ -153,7 +148,6 @@ func (s *scanner) escape() error {
 
 const unitLength = len(`\u0000`)
 
-// unit returns the UTF-16 code unit that is escaped at an offset.
 func (s *scanner) unit(at int) (unit rune, ok bool) {
 	text := s.text[at:]
 	if len(text) < unitLength || text[0] != '\\' || text[1] != 'u' {

@@ -259,7 +259,6 @@ func (z *rootZone) contains(ending []byte) bool {
 	return false
 }
 
-// pairOf returns the numbers of the letters of a label that has two.
 func pairOf(label []byte) (first, second byte, ok bool) {
 	if len(label) != 2 {
 		return 0, 0, false

@@ -67,7 +67,6 @@ func (x *Index) Explain(domain, target []byte) []Edit {
 	return e
 }
 
-// decoded returns domain with U-labels.
 func decoded(domain []byte) (text []rune) {
 	for i, label := range bytes.Split(domain, dot) {
 		if i > 0 {
@@ -155,7 +154,6 @@ func (e *explanation) name(typed []rune, meant []byte, at int) {
 	slices.Reverse((*e)[first:])
 }
 
-// lastCost returns the cost of the last step s of an alignment of typed and meant.
 func lastCost(typed []rune, meant []byte, s step) int {
 	text := make([]byte, len(typed))
 	for i, r := range typed {

@@ -167,7 +167,6 @@ func (x *Index) group(targets []target) {
 	x.names = append(x.names, n)
 }
 
-// ofLength returns the range of the names of size bytes.
 func (x *Index) ofLength(size int) (first, last int) {
 	if size > maxCompared {
 		return 0, 0

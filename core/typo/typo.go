@@ -158,7 +158,6 @@ func (x *Index) search(best *suggestion, d *typedDomain) {
 	}
 }
 
-// byName offers the targets with a name close to that of d.
 func (x *Index) byName(best *suggestion, d *typedDomain) {
 	if len(d.name) < shortestTyped {
 		x.byExactName(best, d, d.name, 0)
