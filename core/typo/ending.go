@@ -64,8 +64,8 @@ func (d *typedDomain) endingSlips(e *ending, budget int) int {
 		budget = min(budget, missingDotBudget)
 	}
 	switch {
-	case d.dots > e.dots || d.leastEndingSlips(e) > budget: // more dots: a host of another domain
-		return farApart
+	case d.dots > e.dots || leastCost(d.endingLetters, e.letters, len(d.ending)-len(e.text)) > budget:
+		return farApart // more dots: a host of another domain
 	case d.dots == 0:
 		return edits(d.ending, e.text, budget)
 	case leastCost(d.tldLetters, e.topLevelLetters, len(d.tld)-len(e.topLevel)) > e.topBudget():
@@ -75,22 +75,6 @@ func (d *typedDomain) endingSlips(e *ending, budget int) int {
 	meant, _, _ := bytes.Cut(e.text, dot)
 	cost := edits(typed, meant, budget)
 	return cost + edits(d.tld, e.topLevel, min(budget-cost, e.topBudget()))
-}
-
-func (d *typedDomain) leastEndingSlips(e *ending) int {
-	return leastCost(d.endingLetters, e.letters, len(d.ending)-len(e.text))
-}
-
-// mayHaveEnding reports whether the ending of d, which does not exist, may have been typed
-// for that of a target called n, if there is a slip in the name too.
-func (x *Index) mayHaveEnding(d *typedDomain, n *name) bool {
-	for i := n.first; i < n.lastWithSlip(); i++ {
-		e := &x.endings[x.targets[i].ending]
-		if d.tldLetters&e.topLevelLetters != 0 && (d.leastEndingSlips(e) <= bothBudget*3/2 || tailCost(d.ending, e.text) <= falseEndingBudget) {
-			return true
-		}
-	}
-	return false
 }
 
 func (d *typedDomain) readEnding() {

@@ -205,8 +205,7 @@ func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
 	}
 	// If both names have four letters, exchanging one gives another real name.
 	isAnother := len(d.name) == 4 && n.size == 4 && d.letters != c.letters
-	if isAnother ||
-		leastCost(d.letters, c.letters, len(d.name)-int(c.size)) > forSlips || d.meant == allTLDs && !x.mayHaveEnding(d, n) {
+	if isAnother || leastCost(d.letters, c.letters, len(d.name)-int(c.size)) > forSlips {
 		return
 	}
 	cost := edits(d.name, meant, forSlips)
