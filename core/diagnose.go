@@ -150,7 +150,11 @@ func (p *parser) refineReason() {
 	case at < 0 && len(trimmed(p.text)) == 0:
 		p.refuse(empty, 0)
 	case at < 0 && !isHidden:
-		p.refuseWithoutAt()
+		p.refuse(noAt, len(p.text))
+		isLookalike := func(r rune) bool { return r == 0xFF20 || r == 0xFE6B }
+		if i := bytes.IndexFunc(p.text, isLookalike); i >= 0 {
+			p.refuse(atLookalike, i)
+		}
 	case ascii.HasPrefixFold(p.text, "mailto:"): // a URI of RFC 6068
 		p.refuse(mailtoPrefix, 0)
 	case localPartMissing <= why && why <= quoteInside && why != quotedStringUnclosed || isHidden:
@@ -158,20 +162,6 @@ func (p *parser) refineReason() {
 			p.refuse(angleBracket, p.refusal.Offset+i)
 		}
 	}
-}
-
-// refuseWithoutAt refuses an address without @, at a character that looks like
-// one or at the end.
-func (p *parser) refuseWithoutAt() {
-	for i := 0; i < len(p.text); {
-		r, size := utf8.DecodeRune(p.text[i:])
-		if r == 0xFF20 || r == 0xFE6B {
-			p.refuse(atLookalike, i)
-			return
-		}
-		i += size
-	}
-	p.refuse(noAt, len(p.text))
 }
 
 // refineMistake replaces the reason found by the grammar if the address shows a

@@ -233,7 +233,11 @@ func (c *Checker) withOneDot(text []byte, at int) []byte {
 	case r == ',' || r == ';':
 		dot = "."
 	case r != '.' && !idna.IsDot(r):
-		end = at + blanks(text[at:])
+		isOther := func(r rune) bool { return r >= utf8.RuneSelf && !isBlank(r) || r < utf8.RuneSelf && !isFWS(byte(r)) }
+		end = len(text)
+		if n := bytes.IndexFunc(text[at:], isOther); n >= 0 {
+			end = at + n
+		}
 		if text[at-1] != '.' && (end == len(text) || text[end] != '.') {
 			return nil
 		}
@@ -242,17 +246,6 @@ func (c *Checker) withOneDot(text []byte, at int) []byte {
 		return nil
 	}
 	return c.splice(text, at, end, dot)
-}
-
-func blanks(text []byte) (n int) {
-	for n < len(text) {
-		r, size := utf8.DecodeRune(text[n:])
-		if r >= utf8.RuneSelf && !isBlank(r) || r < utf8.RuneSelf && !isFWS(byte(r)) {
-			break
-		}
-		n += size
-	}
-	return n
 }
 
 // isWhole reports whether text is an address at a domain that ends as domains do, so that what

@@ -65,19 +65,16 @@ func (w *words) roleOf(l *wordList, local []byte, shared bool) Role {
 			return NoRole
 		}
 	}
-	if head := w.segments[w.head].word; !w.shared || !head.Has(lists.Weak) || w.hasUnit() {
+	head := w.segments[w.head].word
+	if !w.shared || !head.Has(lists.Weak) {
 		return head.Role()
 	}
-	return NoRole
-}
-
-func (w *words) hasUnit() bool {
 	for i := range w.read {
 		if i != w.head && isUnit(w.segments[i].word) {
-			return true
+			return head.Role()
 		}
 	}
-	return false
+	return NoRole
 }
 
 // isBareName reports whether the last role is that of a weak word with no other
