@@ -182,7 +182,7 @@ func (r *reader) readDomain(text []byte) error {
 	if refusal.Reason != core.Accepted {
 		return r.wrong(string(refusal.AppendSentence(nil, name)))
 	}
-	if len(bytes.Trim(host, "0123456789.")) == 0 && bytes.Count(host, []byte(".")) == 3 {
+	if host[len(host)-1] <= '9' && len(bytes.Trim(host, "0123456789.")) == 0 && bytes.Count(host, []byte(".")) == 3 {
 		return r.wrong("it is an IP address; a policy knows domains alone")
 	}
 	r.domains = append(r.domains, entry{domainName{uint32(len(r.names)), uint8(len(host))}, below, r.rule()})

@@ -82,15 +82,12 @@ func (s *scanner) string() ([]byte, error) {
 	s.at++
 	s.decoded = s.decoded[:0]
 	for {
-		start := s.at // of characters that mean themselves
-		for s.at < len(s.text) {
-			c := s.text[s.at]
-			if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-				break
-			}
-			s.at++
+		rest, n := s.text[s.at:], 0 // n characters mean themselves
+		for n < len(rest) && rest[n] >= ' ' && rest[n] != '"' && rest[n] != '\\' && rest[n] < utf8.RuneSelf {
+			n++
 		}
-		s.decoded = append(s.decoded, s.text[start:s.at]...)
+		s.decoded = append(s.decoded, rest[:n]...)
+		s.at += n
 		if s.at == len(s.text) {
 			return nil, s.malformed(s.start, "the string that begins here has no end")
 		}
