@@ -195,7 +195,16 @@ func (w *words) areInitials(i int) bool {
 // and "it" is a pronoun.
 func (w *words) numberQualifies(i int) bool {
 	head, s := &w.segments[w.head], &w.segments[i]
-	if s.size() > w.digitsFor(head) {
+	// Companies number their branches and years. Handles have numbers too, so at a provider where
+	// anybody can open a mailbox only help desks and senders may have more than one digit.
+	most, role := 1, head.word.Role()
+	switch {
+	case head.word.Has(lists.Common):
+		most = maxHandleDigits
+	case !w.shared || role == Support || role == NoReply && head.size() >= noReplySize:
+		most = maxDigits
+	}
+	if s.size() > most {
 		return false
 	}
 	if w.separators[s.first] != 0 || i == 0 {
@@ -203,20 +212,6 @@ func (w *words) numberQualifies(i int) bool {
 	}
 	before := &w.segments[i-1]
 	return before.size() > 2 || w.read == 2 && !head.word.Has(lists.Common)
-}
-
-// digitsFor returns how many digits a number next to head may have. Companies number
-// their branches and years. Handles have numbers too, so at a provider where anybody
-// can open a mailbox only help desks and senders may have more than one digit.
-func (w *words) digitsFor(head *segment) int {
-	role := head.word.Role()
-	switch {
-	case head.word.Has(lists.Common):
-		return maxHandleDigits
-	case !w.shared || role == Support || role == NoReply && head.size() >= noReplySize:
-		return maxDigits
-	}
-	return 1
 }
 
 // maxHandleDigits is the length of the longest number next to a word that people use in

@@ -116,17 +116,9 @@ var reasonNames = []string{"disposable", "public", "relay", "typo", "alias", "ro
 
 // The bits of a reasonSet that Input.reasons computes.
 const (
-	disposable reasonSet = 1 << iota
-	public
-	relay
-	typo
-	alias
-	role
-	gibberish
-	nonASCII
-	noMX
-	noMail
-	quoted
+	nonASCII reasonSet = 1 << 7
+	noMX     reasonSet = 1 << 8
+	noMail   reasonSet = 1 << 9
 
 	firstForm = 10 // the bit of quoted
 	firstRole = 18 // the bit before that of lists.Admin
