@@ -233,7 +233,9 @@ func (c *Checker) withOneDot(text []byte, at int) []byte {
 	case r == ',' || r == ';':
 		dot = "."
 	case r != '.' && !idna.IsDot(r):
-		isOther := func(r rune) bool { return r >= utf8.RuneSelf && !isBlank(r) || r < utf8.RuneSelf && !isFWS(byte(r)) }
+		isOther := func(r rune) bool {
+			return r >= utf8.RuneSelf && !isBlank(r) || r < utf8.RuneSelf && !isFWS(byte(r))
+		}
 		end = len(text)
 		if n := bytes.IndexFunc(text[at:], isOther); n >= 0 {
 			end = at + n

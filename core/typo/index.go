@@ -121,8 +121,10 @@ func (x *Index) parse() []target {
 		}
 		if size := len(name); number >= 0 && size > 0 && size <= maxCompared {
 			e := &x.endings[number]
-			all = append(all, target{at: uint16(at), end: uint16(at + len(line)), size: uint8(size), ending: uint8(number),
-				rarity: uint8(bits.Len(uint(len(all)))), rarityInEnding: uint8(bits.Len16(e.targets))})
+			all = append(all, target{
+				at: uint16(at), end: uint16(at + len(line)), size: uint8(size), ending: uint8(number),
+				rarity: uint8(bits.Len(uint(len(all)))), rarityInEnding: uint8(bits.Len16(e.targets)),
+			})
 			e.targets++
 		}
 		at += len(line) + 1
