@@ -1,6 +1,6 @@
-// Package check is the command addrspec check: its flags, the files and streams that it reads and
-// writes, and its exit codes. A run is a pipeline (package pipeline) from a reader (package input)
-// through the module or a service (package client) to a format (package output).
+// Package check is the command addrspec check: its flags, the files and streams that it reads and writes, and its
+// exit codes. A run is a pipeline (package pipeline) from a reader (package input) through the module or a service
+// (package client) to a format (package output).
 package check
 
 import (
@@ -57,7 +57,6 @@ type Command struct {
 // mostWorkers is the most lookups at a time: a resolver of an office or a home drops more.
 const mostWorkers = 1024
 
-// validate returns an error for settings that cannot work.
 func (c *Command) validate() error {
 	problems := []error{
 		service.CheckTime("--dns-timeout", c.DNSTimeout),
@@ -81,7 +80,6 @@ func (c *Command) validate() error {
 	return nil
 }
 
-// A job is one run of a command.
 type job struct {
 	*Command
 	Streams
@@ -108,7 +106,14 @@ func (c *Command) Run(ctx context.Context, std Streams) error {
 	return j.checkHere(ctx)
 }
 
-// checkHere checks in this process.
+const (
+	verifyTime = 2 * time.Second // the longest time that a run waits to know whether a resolver lies
+
+	// chunksLookedUp is how many chunks wait for lookups at a time. A domain that does not respond delays the output
+	// behind it, and the others go on meanwhile.
+	chunksLookedUp = 64
+)
+
 func (j *job) checkHere(ctx context.Context) error {
 	engine, err := j.Engine(ctx)
 	if err != nil {
@@ -124,29 +129,30 @@ func (j *job) checkHere(ctx context.Context) error {
 		return err
 	}
 	j.pipe.Checker, j.pipe.Workers = local, runtime.GOMAXPROCS(0)
-	if !j.Offline {
-		resolver, err := j.resolver(ctx)
-		if err != nil {
-			return err
-		}
-		defer resolver.Close()
-		limited, cancel := context.WithTimeout(ctx, verifyTime)
-		defer cancel()
-		j.lies, _ = resolver.Verify(limited)
-		local.Lookups, j.pipe.Workers = pipeline.NewLookups(resolver, j.Workers), chunksLookedUp
+	if j.Offline {
+		return j.check(ctx)
 	}
+	config := pipeline.ResolverConfig(j.DNS, j.DNSTimeout, j.Workers)
+	config.WithMX = j.KnownMX()
+	resolver, err := mx.New(config)
+	if err != nil {
+		return err
+	}
+	defer resolver.Close()
+	// Without a resolver that responds, all addresses would get the same error, after a long time.
+	if err := resolver.Probe(ctx); err != nil {
+		return fmt.Errorf("no resolver responds, so MX records cannot be looked up; "+
+			"give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, verifyTime)
+	defer cancel()
+	j.lies, _ = resolver.Verify(limited)
+	local.Lookups, j.pipe.Workers = pipeline.NewLookups(resolver, j.Workers), chunksLookedUp
 	return j.check(ctx)
 }
 
-// verifyTime is the longest time that a run waits to know whether a resolver lies.
-const verifyTime = 2 * time.Second
-
-// chunksLookedUp is how many chunks wait for lookups at a time. A domain that does not respond delays
-// the output behind it, and the others go on meanwhile.
-const chunksLookedUp = 64
-
-// check prints on standard error, beside the run, progress, what cannot be read, and the summary.
-// There is no progress beside a table on the same terminal, where the rows are the progress.
+// check prints on standard error, beside the run, progress, what cannot be read, and the summary. There is no
+// progress beside a table on the same terminal, where the rows are the progress.
 func (j *job) check(ctx context.Context) error {
 	out, err := j.openOutput(j.in, j.Out, j.Resume > 0)
 	if err != nil {
@@ -192,23 +198,6 @@ func (j *job) check(ctx context.Context) error {
 	return j.failure(counts)
 }
 
-// resolver returns a resolver that responds. Without one, all addresses would get
-// the same error, after a long time.
-func (c *Command) resolver(ctx context.Context) (*mx.Resolver, error) {
-	config := pipeline.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers)
-	config.WithMX = c.KnownMX()
-	resolver, err := mx.New(config)
-	if err != nil {
-		return nil, err
-	}
-	if err := resolver.Probe(ctx); err != nil {
-		resolver.Close()
-		return nil, fmt.Errorf("no resolver responds, so MX records cannot be looked up; "+
-			"give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
-	}
-	return resolver, nil
-}
-
 // Exit codes of check besides those of every command.
 const (
 	exitFailOn      = 3
@@ -216,7 +205,6 @@ const (
 	exitInterrupted = 130 // what shells expect after Ctrl-C: 128 and the signal's number
 )
 
-// A failure is what --fail-on can name.
 type failure struct {
 	name  string
 	code  int
@@ -224,7 +212,6 @@ type failure struct {
 	count func(*pipeline.Counts) int64
 }
 
-// failures are in the order of the help.
 var failures = []failure{
 	{"invalid", exitFailOn, "not valid", func(c *pipeline.Counts) int64 { return c.Invalid }},
 	{"typo", exitFailOn, "mistyped", func(c *pipeline.Counts) int64 { return c.Typo }},
@@ -251,7 +238,6 @@ func FailureNames() string {
 	return strings.Join(names, ", ")
 }
 
-// checkFailures returns an error for a value that --fail-on does not have.
 func checkFailures(given []string, policy bool) error {
 	for _, name := range given {
 		switch {
@@ -265,7 +251,6 @@ func checkFailures(given []string, policy bool) error {
 	return nil
 }
 
-// failure returns the error of a run that came to its end: bad lines, or what --fail-on names.
 func (c *Command) failure(counts pipeline.Counts) error {
 	if counts.Bad > 0 && !slices.Contains(c.FailOn, "errors") {
 		return fmt.Errorf("%s could not be read, see above; the rest was checked", words.Count(counts.Bad, "line"))

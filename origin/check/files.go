@@ -15,7 +15,6 @@ import (
 	"github.com/addrspec/addrspec/origin/service"
 )
 
-// inputFlags say how to read the addresses.
 type inputFlags struct {
 	From     string `group:"Input:" enum:"auto,text,csv,tsv,ndjson" default:"auto" help:"Input format: text (an address a line), csv, tsv, ndjson (an object a line) or auto, which looks at the content. gzip is read in each."`
 	Encoding string `group:"Input:" placeholder:"LABEL" default:"auto" help:"Encoding of the input: a label of the WHATWG Encoding Standard such as windows-1250, iso-8859-2, koi8-r, macintosh or shift_jis, or auto: that of a byte order mark, else UTF-8, UTF-16, Windows-1251, Windows-1252, Shift_JIS, GB18030, Big5 or EUC-KR if all words fit it alone. The summary has which was read and why."`
@@ -30,9 +29,26 @@ type target struct {
 	path      string // "-" for standard input, "" for addresses
 	addresses []string
 	size      int64 // of the file in bytes, 0 if it is not known
+
+	pipeline.Input               // once it is open
+	reader         *input.Reader // the Input; nil for addresses
+	closers        []io.Closer
+	begun          bool
 }
 
-// openInput finds out what the arguments are.
+type checkInput struct {
+	flags     inputFlags
+	targets   []*target
+	stdin     io.Reader
+	stdinUsed bool // standard input is one of the targets
+	typed     bool // and a terminal
+	apart     bool // files may have different columns
+
+	rest    []*target // that are not at their end
+	first   *target   // nil before its first record
+	columns string    // of the first
+}
+
 func (f *inputFlags) openInput(args []string, std Streams) (*checkInput, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
@@ -58,49 +74,25 @@ func (f *inputFlags) openInput(args []string, std Streams) (*checkInput, error) 
 }
 
 // targetOf returns what an argument names. A file comes first: its name may have an @.
-func targetOf(arg string) (target, error) {
+func targetOf(arg string) (*target, error) {
 	if arg == "-" {
-		return target{name: "standard input", path: arg}, nil
+		return &target{name: "standard input", path: arg}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return target{}, fmt.Errorf("%s is a directory; give the files in it", arg)
+		return nil, fmt.Errorf("%s is a directory; give the files in it", arg)
 	case err == nil && info.Mode().IsRegular():
-		return target{name: arg, path: arg, size: info.Size()}, nil
+		return &target{name: arg, path: arg, size: info.Size()}, nil
 	case err == nil:
-		return target{name: arg, path: arg}, nil
+		return &target{name: arg, path: arg}, nil
 	case strings.Contains(arg, "@"):
-		return target{name: "the addresses in the command line", addresses: []string{arg}}, nil
+		return &target{name: "the addresses in the command line", addresses: []string{arg}}, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return target{}, service.UsageError{Err: fmt.Errorf("there is no file %q, and an address has an @; "+
+		return nil, service.UsageError{Err: fmt.Errorf("there is no file %q, and an address has an @; "+
 			"to check it all the same, pipe it: printf '%%s\\n' ADDRESS | addrspec check", arg)}
 	}
-	return target{}, fmt.Errorf("cannot read the addresses: %w", err)
-}
-
-// A checkInput reads the targets one after another.
-type checkInput struct {
-	flags     inputFlags
-	targets   []target
-	stdin     io.Reader
-	stdinUsed bool // standard input is one of the targets
-	typed     bool // and a terminal
-	apart     bool // files may have different columns
-
-	sources []*source // that are not at their end
-	first   *source   // nil before its first record
-	columns string    // of the first source
-	known   []*source // whose encodings are reported
-}
-
-// A source is a target that is open.
-type source struct {
-	pipeline.Input
-	name    string
-	reader  *input.Reader // the Input; nil for addresses
-	closers []io.Closer
-	begun   bool
+	return nil, fmt.Errorf("cannot read the addresses: %w", err)
 }
 
 // size returns how many bytes the input has, or 0 if that is not known.
@@ -124,22 +116,21 @@ func (in *checkInput) count() int {
 
 // open opens the targets. wrap counts the bytes that are read.
 func (in *checkInput) open(wrap func(io.Reader) io.Reader) error {
+	in.rest = in.targets
 	for _, t := range in.targets {
-		s := &source{name: t.name}
-		in.sources = append(in.sources, s)
 		if t.path == "" {
-			s.Input = input.FromArguments(t.addresses)
+			t.Input = input.FromArguments(t.addresses)
 			continue
 		}
 		options := input.Options{Format: in.flags.From, Encoding: in.flags.Encoding, Column: in.flags.Column,
-			Header: in.flags.Header, Sheet: in.flags.Sheet, Name: s.name, Several: len(in.targets) > 1}
+			Header: in.flags.Header, Sheet: in.flags.Sheet, Name: t.name, Several: len(in.targets) > 1}
 		from := in.stdin
 		if t.path != "-" {
 			file, err := os.Open(t.path)
 			if err != nil {
 				return fmt.Errorf("cannot read the addresses: %w", err)
 			}
-			from, s.closers = file, []io.Closer{file}
+			from, t.closers = file, []io.Closer{file}
 		}
 		if file, ok := from.(*os.File); ok {
 			info, err := file.Stat()
@@ -147,23 +138,20 @@ func (in *checkInput) open(wrap func(io.Reader) io.Reader) error {
 				options.File = file
 			}
 		}
-		s.reader = input.New(wrap(from), options)
-		s.Input, s.closers = s.reader, append(s.closers, s.reader)
-		if len(in.known) < 20 { // else the summary would be all about them
-			in.known = append(in.known, s)
-		}
+		t.reader = input.New(wrap(from), options)
+		t.Input, t.closers = t.reader, append(t.closers, t.reader)
 	}
 	return nil
 }
 
-// Read reads the records of the current source, and at its end those of the next one.
+// Read reads the records of the current target, and at its end those of the next one.
 func (in *checkInput) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
-	for len(in.sources) > 0 {
-		s := in.sources[0]
-		records, err := s.Read(dst)
-		if !s.begun {
-			s.begun = true
-			if err := in.sameColumns(s); err != nil {
+	for len(in.rest) > 0 {
+		t := in.rest[0]
+		records, err := t.Read(dst)
+		if !t.begun {
+			t.begun = true
+			if err := in.sameColumns(t); err != nil {
 				return dst, err
 			}
 		}
@@ -171,12 +159,12 @@ func (in *checkInput) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 			return records, nil
 		}
 		if err != io.EOF {
-			return records, fmt.Errorf("%s: %w", s.name, err)
+			return records, fmt.Errorf("%s: %w", t.name, err)
 		}
-		for _, closer := range slices.Backward(s.closers) {
+		for _, closer := range slices.Backward(t.closers) {
 			_ = closer.Close() // it was read to its end
 		}
-		in.sources = slices.Delete(in.sources, 0, 1)
+		in.rest = in.rest[1:]
 		if len(records) > len(dst) {
 			return records, nil
 		}
@@ -184,29 +172,30 @@ func (in *checkInput) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	return dst, io.EOF
 }
 
-// sameColumns returns an error if a source does not have the columns of the first
-// one: their cells could not be below one header.
-func (in *checkInput) sameColumns(s *source) error {
+// sameColumns returns an error if the cells of a target could not be below the header of the first one.
+func (in *checkInput) sameColumns(t *target) error {
 	columns := ""
-	if s.reader != nil && s.reader.Comma() != 0 {
-		columns = fmt.Sprintf("%d %q", s.reader.Width(), s.reader.Header())
+	if t.reader != nil && t.reader.Layout().Comma != 0 {
+		columns = fmt.Sprintf("%d %q", t.reader.Layout().Width, t.reader.Layout().Header)
 	}
 	if in.first == nil {
-		in.first, in.columns = s, columns
+		in.first, in.columns = t, columns
 		return nil
 	}
 	if in.apart || columns == in.columns {
 		return nil
 	}
 	return service.UsageError{Err: fmt.Errorf("%s: not the columns of %s, so they cannot be in one output; "+
-		"check them in a run of their own", s.name, in.first.name)}
+		"check them in a run of their own", t.name, in.first.name)}
 }
 
-// readings are the encodings of the inputs that were begun.
+// readings are the encodings of the inputs that were begun, of the first ones if there are many.
 func (in *checkInput) readings() (list []output.Reading) {
-	for _, s := range in.known {
-		if e := s.reader.Encoding(); e.Name != "" {
-			list = append(list, output.Reading{Name: s.name, Encoding: e.Name, Why: e.Why, Guessed: e.Guessed})
+	const most = 20 // else the summary would be all about them
+	for _, t := range in.targets[:min(len(in.targets), most)] {
+		if t.reader != nil && t.reader.Encoding().Name != "" {
+			e := t.reader.Encoding()
+			list = append(list, output.Reading{Name: t.name, Encoding: e.Name, Why: e.Why, Guessed: e.Guessed})
 		}
 	}
 	return list

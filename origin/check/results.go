@@ -1,21 +1,26 @@
 package check
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/origin/words"
 )
 
-// outputFlags say how to write what was found.
 type outputFlags struct {
 	To      string `group:"Output:" enum:"auto,table,csv,ndjson" default:"auto" help:"Output format: table (for people), csv (the columns of the input first), ndjson (an object of 16 fields a line) or auto: by the name of --output, else a table on a terminal, else csv for CSV and ndjson for the rest."`
 	Output  string `group:"Output:" short:"o" placeholder:"FILE" help:"Write to this file, which must not exist, or with --resume append to it."`
@@ -42,7 +47,6 @@ type checkOutput struct {
 	terminal bool     // the records appear on a terminal as they are written
 }
 
-// openOutput opens the output.
 func (f *outputFlags) openOutput(in *checkInput, out io.Writer, resumed bool) (*checkOutput, error) {
 	o := &checkOutput{flags: f, in: in, Writer: out}
 	if f.Output == "" {
@@ -70,7 +74,6 @@ func (f *outputFlags) openOutput(in *checkInput, out io.Writer, resumed bool) (*
 	return o, nil
 }
 
-// format returns the format for an input that is CSV or not.
 func (f *outputFlags) format(terminal, csv bool) string {
 	byName := formats[strings.ToLower(filepath.Ext(f.Output))]
 	switch {
@@ -86,23 +89,21 @@ func (f *outputFlags) format(terminal, csv bool) string {
 	return "ndjson"
 }
 
-// formats are the formats of --output by the extension of the name.
+// formats are those of --output by the extension of the name.
 var formats = map[string]string{".csv": "csv", ".tsv": "csv", ".json": "ndjson", ".jsonl": "ndjson", ".ndjson": "ndjson", ".txt": "table"}
 
 // Head chooses the format, since the input's is known by now, and appends what precedes the records.
 func (o *checkOutput) Head(dst []byte) ([]byte, error) {
-	f, comma, marked := o.flags, byte(0), false
-	var layout output.Layout
+	f, mark, layout := o.flags, o.flags.CSVSafe, pipeline.Layout{}
 	if reader := o.in.first.reader; reader != nil {
-		layout, comma, marked = reader, reader.Comma(), reader.Encoding().Mark
+		layout, mark = reader.Layout(), mark || reader.Encoding().Mark
 	}
-	format := f.format(o.terminal, comma != 0)
+	format := f.format(o.terminal, layout.Comma != 0)
 	switch format {
 	case "table":
 		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Details: f.Details,
 			Color: o.file == nil && output.Colored(f.Color, o.Writer)}
 	case "csv":
-		mark := f.CSVSafe || marked
 		if f.BOM != nil {
 			mark = *f.BOM
 		}
@@ -120,11 +121,11 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	case o.file == nil: // the shell appends
 		return dst, nil
 	}
-	return dst, o.resumable(format, rune(cmp.Or(comma, ',')), head)
+	return dst, o.resumable(format, rune(cmp.Or(layout.Comma, ',')), head)
 }
 
-// close closes the file after a number of records. What was written in part is cut off, so that a
-// resumed run can add to it. A new file without a record is removed.
+// close closes the file after a number of records. What was written in part is cut off, so that a resumed run can
+// add to it. A new file without a record is removed.
 func (o *checkOutput) close(records int64, complete bool) error {
 	switch {
 	case o.file == nil:
@@ -135,8 +136,8 @@ func (o *checkOutput) close(records int64, complete bool) error {
 	return errors.Join(o.file.Truncate(o.size), o.file.Close())
 }
 
-// summarize prints what a run found. Addresses in the command line need no summary, but for lies.
-// An encoding that may be another one is reported also where no summary is wanted.
+// summarize prints what a run found. Addresses in the command line need no summary, but for lies. An encoding that
+// may be another one is reported also where no summary is wanted.
 func (o *checkOutput) summarize(to io.Writer, s *output.Summary) {
 	switch {
 	case o.flags.Quiet || o.flags.Summary == "none":
@@ -152,4 +153,105 @@ func (o *checkOutput) summarize(to io.Writer, s *output.Summary) {
 	default:
 		_ = s.WriteText(to)
 	}
+}
+
+type skipping struct {
+	pipeline.Input
+	count, dropped int64           // the records to leave out, and those so far
+	last           pipeline.Record // of these
+}
+
+func (s *skipping) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
+	for s.dropped < s.count {
+		records, err := s.Input.Read(dst[:0])
+		n := min(s.count-s.dropped, int64(len(records)))
+		s.dropped += n
+		if n > 0 {
+			s.last = records[n-1]
+		}
+		if missing := s.count - s.dropped; err == io.EOF && missing > 0 {
+			return dst, service.UsageError{Err: fmt.Errorf("--resume is %s beyond the end of the input: is it the "+
+				"input of the first run?", words.Count(missing, "record"))}
+		}
+		if rest := records[n:]; len(rest) > 0 || err != nil {
+			return append(dst[:0], rest...), err
+		}
+	}
+	return s.Input.Read(dst)
+}
+
+// resumable returns an error if the file is not what a run wrote that did what this one does: the same head, as
+// many records as --resume leaves out, and the last of these at its end. Else records would be in it twice, or
+// under a foreign header.
+func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
+	fail := func(format string, args ...any) error {
+		return service.UsageError{Err: fmt.Errorf("--output %s "+format, append([]any{o.file.Name()}, args...)...)}
+	}
+	if format == "table" {
+		return fail("has a table, to which --resume cannot add; remove it and begin anew with --to csv or ndjson")
+	}
+	in := bufio.NewReaderSize(io.NewSectionReader(o.file, 0, o.size), 1<<16)
+	begins := make([]byte, len(head))
+	_, err := io.ReadFull(in, begins)
+	if err != nil || !bytes.Equal(begins, head) {
+		return fail("does not begin as a run with this input and these flags does, so --resume cannot add to it; " +
+			"give the flags of the first run, or another file")
+	}
+	records, last, err := countRecords(in, format, comma)
+	end := make([]byte, 1)
+	_, _ = o.file.ReadAt(end, o.size-1) // no byte of an empty file
+	switch {
+	case err != io.EOF:
+		return fail("cannot be read: %w; remove what follows its last whole record, and run again", err)
+	case records > 0 && string(end) != "\n":
+		return fail("ends within a record: remove what follows its last whole record, and run again")
+	case records != o.skipped.count:
+		return fail("has %s, so go on with --resume %d, or remove it", words.Count(records, "record"), records)
+	case !isRecord(last, format, &o.skipped.last, o.flags.CSVSafe):
+		return fail("does not end with record %d of this input, so --resume cannot add to it; "+
+			"is it the input of the first run?", records)
+	}
+	return nil
+}
+
+// countRecords returns how many rows of CSV or lines of NDJSON there are before an error, and the last one.
+func countRecords(in *bufio.Reader, format string, comma rune) (count int64, last []string, err error) {
+	read := func() ([]string, error) {
+		line, err := in.ReadString('\n')
+		return []string{line}, err
+	}
+	if format == "csv" {
+		rows := csv.NewReader(in)
+		rows.Comma, rows.FieldsPerRecord = comma, -1
+		read = rows.Read
+	}
+	for {
+		found, err := read()
+		if err != nil {
+			return count, last, err
+		}
+		count, last = count+1, found
+	}
+}
+
+func isRecord(found []string, format string, r *pipeline.Record, safe bool) bool {
+	if format == "csv" {
+		cells := slices.Clone(r.Cells)
+		if r.Cells == nil {
+			cells = []string{r.Email}
+		}
+		for n, cell := range cells {
+			if safe {
+				cell = output.Formula(cell)
+			}
+			cells[n] = strings.ReplaceAll(cell, "\r\n", "\n") // as encoding/csv reads them
+		}
+		return len(found) >= len(cells) && (r.Err != nil || slices.Equal(found[:len(cells)], cells))
+	}
+	var object struct{ Email *string }
+	err := json.Unmarshal([]byte(found[0]), &object)
+	if r.Err != nil {
+		return err == nil && object.Email == nil
+	}
+	return err == nil && object.Email != nil && *object.Email == strings.ToValidUTF8(r.Email, "\uFFFD")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/client"
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/words"
@@ -30,8 +31,7 @@ type ServerFlags struct {
 // ErrServerOffline is the error of flags that exclude each other.
 var ErrServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
 
-// Connect returns a client of the service of --server. It warns if the key would be readable
-// on the network.
+// Connect returns a client of the service of --server. It warns if the key would be readable on the network.
 func (f *ServerFlags) Connect(warnings io.Writer) (*client.Client, error) {
 	key, err := f.readKey()
 	if err != nil {
@@ -54,7 +54,6 @@ func (f *ServerFlags) Connect(warnings io.Writer) (*client.Client, error) {
 
 var runID = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
-// readKey returns the key. No error contains it.
 func (f *ServerFlags) readKey() (string, error) {
 	key, from := strings.TrimSpace(f.Key), "--key (or ADDRSPEC_KEY)"
 	if f.KeyFile != "" {
@@ -78,8 +77,8 @@ func (f *ServerFlags) readKey() (string, error) {
 	return key, nil
 }
 
-// checkThere checks through the service. It asks for the account's usage first, so that a wrong URL or
-// key is reported before any address is read. What the run costs is said if that is known, or on a terminal.
+// checkThere checks through the service. It asks for the account's usage first, so that a wrong URL or key is
+// reported before any address is read. What the run costs is said if that is known, or on a terminal.
 func (j *job) checkThere(ctx context.Context) error {
 	checker := &client.Checker{Details: j.Details, Reasons: true}
 	engine := func() (*host.Engine, error) { return j.Engine(ctx) } // is freed with the process
@@ -96,11 +95,11 @@ func (j *job) checkThere(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--server: %w", err)
 	}
-	// A resumed run sends the Idempotency-Keys of this one, because it has the same batches: a run
-	// stops at a multiple of whole batches.
+	// A resumed run sends the Idempotency-Keys of this one: its batches are the same, since a run stops after whole
+	// ones.
 	j.resume = []string{"--run-id", checker.Client.RunID}
-	// The key's default policy decides to the end of the run, also of a resumed one, whatever
-	// becomes of the key. A run without a policy has no verdicts to its end.
+	// The key's default policy decides to the end of the run, also of a resumed one, whatever becomes of the key.
+	// A run without a policy has no verdicts to its end.
 	if j.Policy == "" && usage.Policy != "" {
 		j.Policy, checker.Policy = usage.Policy, usage.Policy
 		j.resume = append(j.resume, "--policy", usage.Policy)
@@ -113,11 +112,11 @@ func (j *job) checkThere(ctx context.Context) error {
 		announce(j.Err, &usage, int64(addresses))
 	}
 	checker.Plain, j.pipe.Checker = j.Policy == "", checker
-	j.pipe.Input, j.pipe.Workers = client.Batches(j.pipe.Input), client.Concurrency
+	j.pipe.Chunk, j.pipe.Workers = client.MaxBatch, client.Concurrency
 	return j.check(ctx)
 }
 
-// announce says what a check costs and what is left. The number is negative if it is not known.
+// announce says what a check costs and what is left. addresses is negative if it is not known.
 func announce(to io.Writer, usage *client.Usage, addresses int64) {
 	cost := "One point for each different address of a batch"
 	if addresses >= 0 {
@@ -132,4 +131,50 @@ func announce(to io.Writer, usage *client.Usage, addresses int64) {
 	if addresses > *points.Remaining {
 		fmt.Fprintln(to, "That may not be enough: the run ends when no points are left for a batch.")
 	}
+}
+
+// DecideBy makes the policy of --policy decide: with a name that of the account, at the service, else that in the
+// file, here.
+func DecideBy(ctx context.Context, policy string, engine func() (*host.Engine, error), checker *client.Checker) error {
+	if policy == "" || book.CheckPolicyName(policy) == nil {
+		checker.Policy = policy
+		return nil
+	}
+	e, err := engine()
+	if err != nil {
+		return err
+	}
+	compiled, err := ReadPolicy(ctx, e, policy)
+	checker.Decider = &pipeline.Local{View: e.View(), Policy: compiled}
+	return err
+}
+
+// ReadPolicy returns the policy in a file, nil without one.
+func ReadPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Policy, error) {
+	if path == "" {
+		return nil, nil
+	}
+	document, err := service.ReadStart(path, MaxPolicyFile)
+	if err != nil {
+		return nil, fmt.Errorf("--policy: %w; only with --server, a name of a-z, 0-9, - and _ is a policy "+
+			"of the account", err)
+	}
+	policy, err := CompilePolicy(ctx, engine, path, document)
+	if err != nil {
+		return nil, fmt.Errorf("--policy %w", err)
+	}
+	return policy, nil
+}
+
+// MaxPolicyFile is above the longest document of a policy, which the module refuses in its own words.
+const MaxPolicyFile = 4 << 20
+
+// CompilePolicy returns the policy of a document, or an error that names file, line and place.
+func CompilePolicy(ctx context.Context, engine *host.Engine, file, document string) (*host.Policy, error) {
+	policy, err := engine.NewPolicy(ctx, document)
+	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
+		line, column := refused.Position(document)
+		return nil, fmt.Errorf("%s:%d:%d: %s", file, line, column, refused.Sentence)
+	}
+	return policy, err
 }

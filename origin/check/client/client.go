@@ -1,15 +1,13 @@
-// Package client is a client of the service's HTTP API, for the commands of this
-// program: lists of any length, and the account's usage.
+// Package client is a client of the service's HTTP API, for the commands of this program: lists of any length, and
+// the account's usage.
 //
 //	c, err := client.New(client.Config{URL: "https://addrspec.example", Key: key})
 //	err = (&client.Checker{Client: c}).Check(ctx, records, outcomes)
 //
-// It is written for long lists and imperfect networks. An attempt whose response was lost
-// is sent again and not charged again (send.go). Responses are limited in size, and what
-// is not verified is not returned (verify.go), since a proxy or another service may respond.
-// The key is sent to the configured service only, and no error has it or an address.
-//
-// A generated client (see origin/api/README.md) has none of this.
+// It is written for long lists and imperfect networks. An attempt whose response was lost is sent again and not
+// charged again (send.go). Responses are limited in size, and what is not verified is not returned (batch.go),
+// since a proxy or another service may respond. The key is sent to the configured service only, and no error has
+// it or an address. A generated client (see origin/api/README.md) has none of this.
 package client
 
 import (
@@ -39,13 +37,12 @@ type Config struct {
 	Key   string // API key
 	Agent string // User-Agent; may be empty
 
-	// RunID makes the Idempotency-Keys, together with the content of each batch. A
-	// run that is repeated with the same RunID within 24 hours is not charged again
-	// for batches that got a response. If it is empty, a random one is used.
+	// RunID makes the Idempotency-Keys, together with the content of each batch. A run that is repeated with the
+	// same RunID within 24 hours is not charged again for batches that got a response. "" is a random one.
 	RunID string
 
-	// Once sends each request once, without an Idempotency-Key of the client's, and returns a
-	// problem as a [Problem]: the caller decides whether to try again.
+	// Once sends each request once, without an Idempotency-Key of the client's, and returns a problem as a
+	// [Problem]: the caller decides whether to try again.
 	Once bool
 
 	// Transport, if not nil, takes the requests in place of the network.
@@ -58,13 +55,9 @@ type Client struct {
 	base *url.URL
 	http *http.Client
 
-	// Other clients of the account may use its rate too, so requests can still be
-	// refused with 429.
-	limiter *rate.Limiter
-	// slots limits the batches in flight. A batch takes all of them when few points
-	// are left.
-	slots  *semaphore.Weighted
-	scarce atomic.Bool
+	limiter *rate.Limiter       // other clients of the account use its rate too, so there may still be 429
+	slots   *semaphore.Weighted // of batches in flight: one takes all of them while points are scarce
+	scarce  atomic.Bool
 }
 
 // attemptTimeout limits one attempt. A batch works up to 10 s by default.
@@ -96,8 +89,8 @@ func New(c Config) (*Client, error) {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Exposed reports whether the key and the addresses would be readable on the
-// network: the URL is http, and the host is not this machine.
+// Exposed reports whether the key and the addresses would be readable on the network: the URL is http, and the host
+// is not this machine.
 func (c *Client) Exposed() bool {
 	ip, _ := netip.ParseAddr(c.base.Hostname())
 	return c.base.Scheme == "http" && c.base.Hostname() != "localhost" && !ip.Unmap().IsLoopback()
@@ -113,12 +106,10 @@ type Usage struct {
 	Policy string // the name of the key's default policy, "" for none
 }
 
-// A name of other characters must not get into a command line to go on with: it could
-// change the terminal, or name a file.
+// isPolicy: another name in a command line to go on with could change the terminal, or name a file.
 var isPolicy = regexp.MustCompile(`^[a-z0-9_-]{0,64}$`).MatchString
 
-// Usage returns the account's points, at no cost. It also shows whether the service can be
-// reached and knows the key.
+// Usage returns the account's points, at no cost. It also shows if the service can be reached and knows the key.
 func (c *Client) Usage(ctx context.Context) (u Usage, err error) {
 	body, err := c.send(ctx, "v1/usage", nil, startPatience)
 	if err != nil {

@@ -30,8 +30,7 @@ func checkWith(ctx context.Context, c *Checker, emails []string) ([]pipeline.Out
 
 const testKey = "ask_000000000000000000000000000000002CGNRW"
 
-// A fake responds to requests in place of a service, without sockets, so that a test
-// can run in a synctest bubble.
+// A fake responds to requests in place of a service, without sockets, so that a test can run in a synctest bubble.
 type fake struct {
 	mu       sync.Mutex
 	requests []seen

@@ -92,8 +92,7 @@ func TestBatchWithForeignVerdict(t *testing.T) {
 	}
 }
 
-// A service of an earlier release, which ignores the policy, must not be taken for one that
-// decided.
+// A service of an earlier release, which ignores the policy, must not be taken for one that decided.
 func TestBatchWithoutTheVerdict(t *testing.T) {
 	c, _ := newFake(t, checked)
 	_, err := checkWith(t.Context(), &Checker{Client: c, Policy: "sign-up"}, emails(2))
@@ -118,14 +117,14 @@ func TestBatchIsSplit(t *testing.T) {
 	for n := range 5 {
 		given = append(given, strings.Repeat(string(rune('a'+n)), maxText-2))
 	}
-	for n := range maxBatch {
+	for n := range MaxBatch {
 		given = append(given, strings.Repeat("\x01", maxText/6-10)+fmt.Sprint(n)) // six bytes each
 	}
 	items, err := check(t.Context(), c, given)
 	require.NoError(t, err)
 	var sent []string
 	for _, r := range f.requests {
-		require.LessOrEqual(t, len(r.emails), maxBatch)
+		require.LessOrEqual(t, len(r.emails), MaxBatch)
 		require.LessOrEqual(t, len(r.body), 1<<20)
 		sent = append(sent, r.emails...)
 	}
@@ -211,8 +210,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// A response that is not that of the service to this batch is an error, after one
-// attempt.
+// A response that is not that of the service to this batch is an error, after one attempt.
 func TestForeignResponses(t *testing.T) {
 	a, b := itemText("user0@mail.example", false), itemText("user1@mail.example", false)
 	change := func(old, new string) string { return envelopeOf(false, strings.Replace(a, old, new, 1), b) }
@@ -297,8 +295,7 @@ func TestForeignUsage(t *testing.T) {
 	}
 }
 
-// Whatever a service sends, what is returned are valid lines about the addresses
-// that were sent.
+// Whatever a service sends, what is returned are valid lines about the addresses that were sent.
 func FuzzReadBatch(f *testing.F) {
 	a, b := itemText("user0@mail.example", true), itemText("user1@mail.example", true)
 	for _, seed := range []string{envelopeOf(false, a, b), envelopeOf(true, b), envelopeOf(false, b, a), `{"success":true,"results":[{}]}`} {
@@ -323,8 +320,7 @@ func FuzzReadBatch(f *testing.F) {
 	})
 }
 
-// Whatever an error response contains, its error is short and cannot control a
-// terminal.
+// Whatever an error response contains, its error is short and cannot control a terminal.
 func FuzzProblem(f *testing.F) {
 	for _, seed := range []string{downBody, busyBody, "<html>", `{"error":{"code":"\u001b[31m","message":"\u202e"}}`, `{"error":7}`} {
 		f.Add(503, []byte(seed))

@@ -34,8 +34,8 @@ const (
 	retryAfterExtra = 250 * time.Millisecond // at most, so that clients do not return at once
 )
 
-// send sends a GET, or a POST with a body, until the response is a 200, whose body it returns,
-// cannot succeed, or the next attempt would not be within the time.
+// send sends a GET, or a POST with a body, until the response is a 200, whose body it returns, cannot succeed, or
+// the next attempt would not be within the time.
 func (c *Client) send(ctx context.Context, path string, body []byte, within time.Duration) ([]byte, error) {
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
@@ -69,18 +69,22 @@ func (c *Client) send(ctx context.Context, path string, body []byte, within time
 	}
 }
 
-// A reply is the response to an attempt.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// maxResponse is how much is read of a response, in bytes. That to a batch of 1 MiB has twice
-// its addresses, where a byte may be escaped with six, and a few KiB for each of 64 results.
-const maxResponse = 16 << 20
+const (
+	// maxResponse is how much is read of a response, in bytes. That to a batch of 1 MiB has twice its addresses,
+	// where a byte may be escaped with six, and a few KiB for each of 64 results.
+	maxResponse = 16 << 20
+	// maxRefill is the longest time in seconds until points refill: a month, and more than that.
+	maxRefill = 100 * 24 * 60 * 60
+	// slower is the part of the account's rate that is used: requests do not arrive as far apart as they were sent.
+	slower = 0.97
+)
 
-// exchange sends the request once. Its errors do not have the URL.
 func (c *Client) exchange(ctx context.Context, path string, body []byte) (reply, error) {
 	method := http.MethodGet
 	if body != nil {
@@ -112,14 +116,6 @@ func (c *Client) exchange(ctx context.Context, path string, body []byte) (reply,
 	return reply{response.StatusCode, response.Header, text}, err
 }
 
-// maxRefill is the longest time in seconds until points refill: a month, and more than that.
-const maxRefill = 100 * 24 * 60 * 60
-
-// slower is the part of the account's rate that is used, since requests do not
-// arrive exactly as far apart as they were sent.
-const slower = 0.97
-
-// learn takes the rate and the points left from the header of any response.
 func (c *Client) learn(h http.Header) {
 	if h.Get("X-Usage-Current") == "" {
 		return // not a response to a valid key
@@ -128,17 +124,14 @@ func (c *Client) learn(h http.Header) {
 	if perSecond, _ := quantity(h.Get("RateLimit-Policy"), `"rate";q=`); perSecond > 0 {
 		limit, burst = rate.Limit(float64(perSecond)*slower), int(min(perSecond, Concurrency))
 	}
-	if c.limiter.Limit() != limit {
-		c.limiter.SetLimit(limit)
-		c.limiter.SetBurst(burst)
-	}
+	c.limiter.SetLimit(limit)
+	c.limiter.SetBurst(burst)
 	left, limited := quantity(h.Get("RateLimit"), `"points";r=`)
 	c.scarce.Store(limited && left < scarcePoints)
 }
 
-// quantity returns the number after name. The service writes the fields RateLimit and
-// RateLimit-Policy as in the draft's examples, without white space in an item
-// (api/wire/response.go); from another form nothing is learned.
+// quantity returns the number after name. The service writes the fields RateLimit and RateLimit-Policy without white
+// space in an item (api/wire/response.go); from another form nothing is learned.
 func quantity(field, name string) (n uint64, found bool) {
 	_, rest, found := strings.Cut(field, name)
 	end := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
@@ -146,9 +139,8 @@ func quantity(field, name string) (n uint64, found bool) {
 	return n, found
 }
 
-// judge returns what an attempt means: nil for a response of 200, else an error, and whether
-// the request may be sent again. That is safe, since a batch has an Idempotency-Key
-// and other requests change nothing.
+// judge returns what an attempt means: nil for a response of 200, else an error, and whether the request may be sent
+// again. That is safe, since a batch has an Idempotency-Key and other requests change nothing.
 func (c *Client) judge(r reply, err error) (again bool, _ error) {
 	switch {
 	case err != nil:
@@ -163,8 +155,8 @@ func (c *Client) judge(r reply, err error) (again bool, _ error) {
 		return false, badResponse(fmt.Sprintf("the response (status %d) redirects to %s, which is not followed, "+
 			"so that the key is sent to the given service only", r.status, sentence(r.header.Get("Location"))))
 	}
-	// The service or a proxy is overloaded, stopping or starting, or the first attempt of a
-	// batch is still in progress (409). 402 is not among them: points refill once a month.
+	// The service or a proxy is overloaded, stopping or starting, or the first attempt of a batch is in progress
+	// (409). 402 is not among them: points refill once a month.
 	again = r.status == http.StatusConflict || r.status == http.StatusTooManyRequests || r.status >= 500
 	problem := problemOf(r.status, r.body)
 	_, points, _ := strings.Cut(r.header.Get("RateLimit"), `"points";r=`)
@@ -189,8 +181,8 @@ func (e *Problem) Error() string {
 	return strings.TrimRight(text, ": ")
 }
 
-// problemOf reads an error response in one of the contract's three shapes. The body
-// of a proxy, such as HTML, leaves code and message empty.
+// problemOf reads an error response in one of the contract's three shapes. Another body, as of a proxy, leaves code
+// and message empty.
 func problemOf(status int, text []byte) *Problem {
 	var body struct {
 		Error  jsontext.Value // A: the message; B: an object

@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What may pass is tried again, with the same Idempotency-Key and body, until the
-// response is there.
+// What may pass is tried again, with the same Idempotency-Key and body, until the response is there.
 func TestRetries(t *testing.T) {
 	reset := errors.New("connection reset by peer")
 	for name, first := range map[string]func() (*http.Response, error){
@@ -140,8 +139,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	})
 }
 
-// The first error of a run is that of its later batches, which are not sent. No refusal for
-// points is tried again.
+// The first error of a run is that of its later batches, which are not sent. No refusal for points is tried again.
 func TestFirstErrorEndsTheRun(t *testing.T) {
 	c, f := newFake(t, func(s seen) (*http.Response, error) {
 		if s.number == 1 {
@@ -175,7 +173,7 @@ func TestPace(t *testing.T) {
 			return got, err
 		})
 		begin := time.Now()
-		_, err := check(t.Context(), c, emails(20*maxBatch))
+		_, err := check(t.Context(), c, emails(20*MaxBatch))
 		require.NoError(t, err)
 		require.Len(t, f.requests, 20)
 		require.InDelta(t, 19/slower, time.Since(begin).Seconds(), 1.5, "and not much slower")

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AddressNames are names of columns of addresses, one a line, the best first. They are from exports
-// of mail and customer programs in many languages. The page Lists knows them too.
+// AddressNames are names of columns of addresses, one a line, the best first. They are from exports of mail and
+// customer programs in many languages. The page Lists knows them too.
 //
 //go:embed names.txt
 var AddressNames string
@@ -39,8 +39,8 @@ func plain(name string) string {
 
 func isName(cell string) bool { return addressNames[plain(cell)] > 0 }
 
-// likeAddress is how much a cell looks like an address: 2 if it has a domain of several labels, 1
-// if it may be one otherwise, else 0. A handle such as @ann and a URL are none.
+// likeAddress is how much a cell looks like an address: 2 if it has a domain of several labels, 1 if it may be
+// one otherwise, else 0. A handle such as @ann and a URL are none.
 func likeAddress(cell string) int {
 	cell = strings.Trim(cell, " \t\u00A0\u3000<>\"'")
 	sign := strings.LastIndexByte(cell, '@')
@@ -71,16 +71,14 @@ func filled(cells []string) (count int) {
 	return count
 }
 
-// sampleRows is how many rows decide about the separator, the column and the
-// header, if so many have arrived.
-const sampleRows = 100
+const (
+	sampleRows  = 100 // that decide about the separator, the column and the header, if so many have arrived
+	maxPreamble = 9   // rows before a header that are not blank
+)
 
-// maxPreamble is the most rows before a header that are not blank.
-const maxPreamble = 9
-
-// preamble returns how many rows precede the header, such as a title or notes. They have no address
-// and fewer cells than the header, or begin with #. The header is the first row with a known name,
-// or with the chosen one; else a row without an address before one with it.
+// preamble returns how many rows precede the header, such as a title or notes. They have no address and fewer
+// cells than the header, or begin with #. The header is the first row with a known name, or with the chosen one;
+// else a row without an address before one with it.
 func preamble(rows [][]string, chosen string) int {
 	widest := 0
 	for n, cells := range rows[:min(len(rows), maxPreamble+1)] {
@@ -102,10 +100,9 @@ func preamble(rows [][]string, chosen string) int {
 	return 0
 }
 
-// findColumn returns the index of the column of addresses. Among those with addresses, or with
-// nothing in them yet, it is the one with the best known name in the first row; else the one with
-// the most addresses, where "mail" in its name breaks a tie. The error says that there is none or no
-// single one of several.
+// findColumn returns the index of the column of addresses. Among those with addresses, or with nothing in them
+// yet, it is the one with the best known name in the first row; else the one with the most addresses, where
+// "mail" in its name breaks a tie. The error says that there is none or no single one of several.
 func findColumn(rows [][]string) (int, error) {
 	votes, others := make([]int, widest(rows)), make([]int, widest(rows))
 	for _, cells := range rows {
@@ -145,8 +142,8 @@ func findColumn(rows [][]string) (int, error) {
 	return best, nil
 }
 
-// findHeader reports whether the first row has names: it has a known one, or no
-// address where later rows have some. decided is false if a second row is needed.
+// findHeader reports whether the first row has names: it has a known one, or no address where later rows have
+// some. decided is false if a second row is needed.
 func findHeader(rows [][]string, column int) (header, decided bool) {
 	cell := at(rows[0], column)
 	switch {
@@ -159,8 +156,7 @@ func findHeader(rows [][]string, column int) (header, decided bool) {
 	return later || strings.Contains(plain(cell), "mail"), len(rows) > 1
 }
 
-// chooseColumn returns the index of the column that the user named: a number from
-// 1, or a name in the first row.
+// chooseColumn returns the index of the column that the user named: a number from 1, or a name in the first row.
 func chooseColumn(rows [][]string, chosen string) (column int, named bool, err error) {
 	if number, err := strconv.Atoi(chosen); err == nil {
 		if number < 1 || number > widest(rows) {
@@ -192,7 +188,6 @@ func chooseColumn(rows [][]string, chosen string) (column int, named bool, err e
 
 var errNoColumn = errors.New("no column has addresses")
 
-// describe lists the columns by the first row, without addresses.
 func describe(cells []string) string {
 	const most, longest = 20, 40
 	var list []string
@@ -208,7 +203,6 @@ func describe(cells []string) string {
 	return "the columns are " + strings.Join(list, ", ")
 }
 
-// at returns the cell of a column, or "".
 func at(cells []string, column int) string {
 	if column >= len(cells) {
 		return ""

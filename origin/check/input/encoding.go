@@ -15,8 +15,8 @@ import (
 	"github.com/addrspec/addrspec/origin/check/input/workbook"
 )
 
-// decode returns in as text without a byte order mark, decompressed. It refuses what is no text.
-// The text is UTF-8, but for lines of a list that else is.
+// decode returns in as text without a byte order mark, decompressed. It refuses what is no text. The text is
+// UTF-8, but for lines of a list that else is.
 func (r *Reader) decode(in io.Reader) (io.Reader, error) {
 	raw := bufio.NewReaderSize(&final{in: in}, bufferSize)
 	head := await(raw)
@@ -63,7 +63,6 @@ func (r *Reader) openWorkbook() (io.Reader, error) {
 	return book, nil
 }
 
-// decodeAs decodes what follows a byte order mark, if marked names an encoding.
 func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io.Reader, error) {
 	head := await(raw)
 	utf16 := guessUTF16(head)
@@ -110,9 +109,9 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io
 	return charset.NewReader(raw, e.Name), nil
 }
 
-// An arriving reader reads bytes of an unknown encoding as long as they are ASCII. The first line
-// that is not decides if it is UTF-8, so that an encoding is known without reading ahead. Else
-// what follows is looked at whole, as a file is: no line alone proves another encoding.
+// An arriving reader reads bytes of an unknown encoding as long as they are ASCII. The first line that is not
+// decides if it is UTF-8, so that an encoding is known without reading ahead. Else what follows is looked at
+// whole, as a file is: no line alone proves another encoding.
 type arriving struct {
 	in      *bufio.Reader
 	found   *atomic.Pointer[Encoding]
@@ -124,7 +123,6 @@ type arriving struct {
 // maxAhead is how much of a pipe that is not UTF-8 is looked at before it is read, in bytes.
 const maxAhead = 16 << 20
 
-// Read reads ASCII, and from the first other byte on what decide returned.
 func (a *arriving) Read(p []byte) (int, error) {
 	if a.decided == nil && a.err == nil {
 		_, err := a.in.Peek(1)
@@ -148,7 +146,6 @@ func (a *arriving) Read(p []byte) (int, error) {
 	return a.decided.Read(p)
 }
 
-// decide returns the rest, decoded.
 func (a *arriving) decide() (io.Reader, error) {
 	line := await(a.in)
 	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
@@ -172,8 +169,8 @@ func (a *arriving) decide() (io.Reader, error) {
 	return charset.NewReader(io.MultiReader(bytes.NewReader(ahead), a.in), name), nil
 }
 
-// await waits until a line or the beginning of gzip has arrived, the buffer is full or nothing more
-// comes. It returns what has arrived.
+// await waits until a line or the beginning of gzip has arrived, the buffer is full or nothing more comes. It
+// returns what has arrived.
 func await(in *bufio.Reader) []byte {
 	var err error
 	for {
@@ -185,13 +182,11 @@ func await(in *bufio.Reader) []byte {
 	}
 }
 
-// hasLineEnd reports whether text has a line end. That of UTF-16 contains one of
-// these bytes too.
+// hasLineEnd reports whether text has a line end. That of UTF-16 contains one of these bytes too.
 func hasLineEnd(text []byte) bool { return bytes.ContainsAny(text, "\r\n") }
 
-// guessUTF16 returns the encoding of UTF-16 without a byte order mark, or "". The
-// upper byte of an ASCII character is zero, and a lower byte rarely is: zeros are at
-// even offsets or at odd ones.
+// guessUTF16 returns the encoding of UTF-16 without a byte order mark, or "". The upper byte of an ASCII
+// character is zero, and a lower byte rarely is: zeros are at even offsets or at odd ones.
 func guessUTF16(head []byte) string {
 	var zeros [2]int
 	for n, c := range head {
@@ -208,14 +203,12 @@ func guessUTF16(head []byte) string {
 	return ""
 }
 
-// A final reader does not read again after an error: a terminal would go on after
-// its end of file.
+// A final reader does not read again after an error: a terminal would go on after its end of file.
 type final struct {
 	in  io.Reader
 	err error
 }
 
-// Read reads, unless there was an error.
 func (f *final) Read(p []byte) (n int, err error) {
 	if f.err != nil {
 		return 0, f.err
@@ -224,7 +217,6 @@ func (f *final) Read(p []byte) (n int, err error) {
 	return n, f.err
 }
 
-// gunzip decompresses gzip (RFC 1952).
 func gunzip(in io.Reader) (io.Reader, error) {
 	zipped, err := gzip.NewReader(in)
 	return unzipped{zipped}, damaged(err)
@@ -232,13 +224,11 @@ func gunzip(in io.Reader) (io.Reader, error) {
 
 type unzipped struct{ *gzip.Reader }
 
-// Read decompresses, and explains errors.
 func (g unzipped) Read(p []byte) (int, error) {
 	n, err := g.Reader.Read(p)
 	return n, damaged(err)
 }
 
-// damaged explains an error of compress/gzip.
 func damaged(err error) error {
 	switch {
 	case err == nil || err == io.EOF:

@@ -14,9 +14,8 @@ import (
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// FuzzReader: no input makes the reader panic, wait for ever or lose count of its
-// lines. Text and NDJSON are read equally however they arrive. In CSV the rows that
-// have arrived decide about the layout.
+// FuzzReader: no input makes the reader panic, wait for ever or lose count of its lines. Text and NDJSON are read
+// equally however they arrive. In CSV the rows that have arrived decide about the layout.
 func FuzzReader(f *testing.F) {
 	for _, file := range files {
 		f.Add([]byte(file.in), file.options.Format, file.options.Column)

@@ -1,24 +1,21 @@
 // Package input reads lists of addresses of any length, in constant memory.
 //
-// A [Reader] passes the bytes through these steps, each as soon as something arrives:
-// compression and encoding (encoding.go); the format, from the beginning of the input
-// (detect.go, columns.go); records, which are lines (text.go), rows (rows.go) or JSON
-// values (objects.go).
-//
-// The format is decided as soon as a line has arrived, with all that has arrived by then, at most
-// 64 KiB. Only what may be a header, or before one, waits for more lines.
+// A [Reader] passes the bytes through these steps, each as soon as something arrives: compression and encoding
+// (encoding.go); the format, from the beginning of the input (detect.go, columns.go); records, which are lines,
+// JSON values (records.go) or rows (rows.go). The format is decided as soon as a line has arrived, with all that
+// has arrived by then, at most 64 KiB. Only what may be a header, or before one, waits for more lines.
 //
 // Beyond what the formats say:
 //
-//   - LF, CRLF and CR end a line or a row. A blank line is a record without an address, but for
-//     those before the header of CSV and between values of JSON.
-//   - In a cell, line ends remain as they came. White space around a cell belongs to the cell and
-//     not to its address; in text it belongs to the address.
-//   - Rows are as wide as the header, or as the widest row that was looked at. A row with more is
-//     bad: a separator in one of its cells may have moved the address.
-//   - A bad line, row or value is a record with an error, and reading goes on in the next line.
-//     A damaged compression, an array that is not JSON and an error of the input itself end the
-//     reading, after all records before.
+//   - LF, CRLF and CR end a line or a row. A blank line is a record without an address, but for those before the
+//     header of CSV and between values of JSON.
+//   - In a cell, line ends remain as they came. White space around a cell belongs to the cell and not to its
+//     address; in text it belongs to the address.
+//   - Rows are as wide as the header, or as the widest row that was looked at. A row with more is bad: a separator
+//     in one of its cells may have moved the address.
+//   - A bad line, row or value is a record with an error, and reading goes on in the next line. A damaged
+//     compression, an array that is not JSON and an error of the input itself end the reading, after all records
+//     before.
 package input
 
 import (
@@ -35,15 +32,14 @@ import (
 )
 
 const (
-	// maxLine is the longest line of text and the longest JSON value in bytes: an
-	// address of 1 MiB, the module's limit, with every character escaped.
+	// maxLine is the longest line of text and JSON value in bytes: an address of 1 MiB, the module's limit, escaped.
 	maxLine = 8 << 20
-	// maxRow is the longest row of CSV in bytes, and how far an open quotation mark
-	// reaches. The dashboard has the same limit.
+	// maxRow is the longest row of CSV in bytes, and how far an open quotation mark reaches, as in the dashboard.
 	maxRow = 1 << 20
+	// bufferSize is the size of every buffer in bytes, and how much of an input is looked at to recognise it.
+	bufferSize = 64 << 10
 )
 
-// The formats.
 const (
 	Auto   = "auto"
 	Text   = "text"
@@ -76,8 +72,8 @@ type Reader struct {
 	err     error     // of begin, for every Read
 	book    io.Closer // nil if the input is no workbook
 
-	// next takes a record from the window. The error is errMore if it holds no whole one. At the end
-	// of the input the rest is a record. It is nil until the format is known.
+	// next takes a record from the window, and at the end of the input the rest. The error is errMore if there is
+	// no whole one. next is nil until the format is known.
 	next     func() (pipeline.Record, error)
 	encoding atomic.Pointer[Encoding]
 }
@@ -90,7 +86,6 @@ type Encoding struct {
 	Mark    bool   // a byte order mark begins it, or it is no UTF-8: so may an output for the same programs
 }
 
-// errMore asks for more input.
 var errMore = errors.New("input: more input is needed")
 
 // New returns a reader of in. It reads nothing yet.
@@ -100,8 +95,8 @@ func New(in io.Reader, options Options) *Reader {
 	return &Reader{options: options, window: window{in: in}}
 }
 
-// Read reads records until the next one would wait for input. What it says about
-// the format is known when it returns for the first time, also with an error.
+// Read reads records until the next one would wait for input. The layout is known when it returns for the first
+// time, also with an error.
 func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	if r.next == nil && r.err == nil {
 		r.err = r.begin()
@@ -138,8 +133,7 @@ func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	return dst, nil
 }
 
-// Encoding is the encoding as far as the input was read. It may be called while
-// another goroutine reads.
+// Encoding is the encoding as far as the input was read. It may be called while another goroutine reads.
 func (r *Reader) Encoding() Encoding {
 	if known := r.encoding.Load(); known != nil {
 		return *known
@@ -147,14 +141,8 @@ func (r *Reader) Encoding() Encoding {
 	return Encoding{}
 }
 
-// Comma is the separator of CSV, else 0.
-func (r *Reader) Comma() byte { return r.layout.comma }
-
-// Header returns the names of the columns of CSV, or nil if it has none.
-func (r *Reader) Header() []string { return r.layout.names }
-
-// Preamble returns the rows of CSV before its header, which are no records.
-func (r *Reader) Preamble() [][]string { return r.layout.preamble }
+// Layout returns what is known of the columns of CSV.
+func (r *Reader) Layout() pipeline.Layout { return r.layout.Layout }
 
 // Close frees what a workbook needs. It does not close the input.
 func (r *Reader) Close() error {
@@ -164,15 +152,8 @@ func (r *Reader) Close() error {
 	return r.book.Close()
 }
 
-// Width is the number of cells that every row of CSV has, else 0.
-func (r *Reader) Width() int { return r.layout.width }
-
-// bufferSize is the size of every buffer in bytes, and how much of an input is
-// looked at to recognise it.
-const bufferSize = 64 << 10
-
-// A window is the part of the input that has arrived and is not used yet. It grows
-// with the longest record, which its user limits.
+// A window is the part of the input that has arrived and is not used yet. It grows with the longest record,
+// which its user limits.
 type window struct {
 	in    io.Reader
 	buf   []byte // the bytes that have arrived
@@ -194,7 +175,6 @@ func (w *window) rest() []byte {
 	return w.buf[w.start:]
 }
 
-// use drops the first n unused bytes.
 func (w *window) use(n int) {
 	used := w.rest()[:n]
 	w.start += n
@@ -202,14 +182,12 @@ func (w *window) use(n int) {
 	w.cr = bytes.HasSuffix(used, []byte("\r"))
 }
 
-// lineEnds counts LF, CRLF and CR.
 func lineEnds(text []byte) int64 {
 	count := func(end string) int { return bytes.Count(text, []byte(end)) }
 	return int64(count("\n") + count("\r") - count("\r\n"))
 }
 
-// ended reports whether the unused bytes are the last ones of an input that could
-// be read whole.
+// ended reports whether the unused bytes are the last ones of an input that could be read whole.
 func (w *window) ended() bool { return w.err == io.EOF }
 
 // more reads at least one byte, unless err is set.
@@ -224,11 +202,10 @@ func (w *window) more() {
 	w.buf = w.buf[:len(w.buf)+n]
 }
 
-// errLong is the error of a line beyond the limit.
 var errLong = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
 
-// line takes the next line, without its end. It is valid until the window reads on.
-// A line that is too long is dropped as it comes.
+// line takes the next line, without its end. It is valid until the window reads on. A line that is too long is
+// dropped as it comes.
 func (w *window) line() ([]byte, error) {
 	rest := w.rest()
 	end := len(rest)
@@ -269,13 +246,11 @@ func (w *window) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// arguments are addresses that are in memory.
 type arguments []string
 
 // FromArguments returns an input of the given addresses.
 func FromArguments(emails []string) pipeline.Input { return (*arguments)(&emails) }
 
-// Read appends the next addresses to dst.
 func (a *arguments) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	n := min(max(1, cap(dst)-len(dst)), len(*a))
 	for _, email := range (*a)[:n] {

@@ -262,9 +262,9 @@ func TestFiles(t *testing.T) {
 				}
 				require.Equal(t, f.lines, lines)
 				require.Equal(t, f.format, r.layout.format)
-				require.Equal(t, string(rune(f.comma)), string(rune(r.Comma())))
-				require.Equal(t, f.preamble, r.Preamble())
-				require.Equal(t, f.header, r.Header())
+				require.Equal(t, string(rune(f.comma)), string(rune(r.Layout().Comma)))
+				require.Equal(t, f.preamble, r.Layout().Preamble)
+				require.Equal(t, f.header, r.Layout().Header)
 				require.Equal(t, max(0, f.column), r.layout.column)
 			})
 		})

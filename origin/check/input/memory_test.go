@@ -93,8 +93,7 @@ func heap() uint64 {
 	return m.HeapInuse
 }
 
-// TestLongestLine: one at the limit is read, one beyond it is a bad record, and what
-// follows is read.
+// TestLongestLine: one at the limit is read, one beyond it is a bad record, and what follows is read.
 func TestLongestLine(t *testing.T) {
 	long := strings.Repeat("x", maxLine)
 	for _, format := range []string{Text, NDJSON} {

@@ -49,7 +49,7 @@ func TestPrompt(t *testing.T) {
 			io.WriteString(feed, "A;a@mail.example\n")
 		}()
 		require.Equal(t, "a@mail.example", readOne(t, r).Email)
-		require.Equal(t, []string{"name", "kind"}, r.Header())
+		require.Equal(t, []string{"name", "kind"}, r.Layout().Header)
 	})
 }
 

@@ -151,7 +151,7 @@ func TestCellsAsTheyCame(t *testing.T) {
 	require.Equal(t, []string{"ö", "b@mail.example", ""}, records[1].Cells, "as wide as the table")
 	require.Equal(t, errNotUTF8, records[2].Err)
 	require.Equal(t, []string{"\uFFFD", "c@mail.example"}, records[2].Cells, "what is written is UTF-8")
-	require.Equal(t, 3, r.Width())
+	require.Equal(t, 3, r.Layout().Width)
 }
 
 func TestObjectAsItCame(t *testing.T) {

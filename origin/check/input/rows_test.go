@@ -75,15 +75,14 @@ func TestLayouts(t *testing.T) {
 			r := New(strings.NewReader(c.Text), Options{Name: c.File})
 			_, err := readAll(r)
 			require.NoError(t, err)
-			require.Equal(t, c.Delimiter, strings.Trim(string(rune(r.Comma())), "\x00"))
-			require.Equal(t, c.Header, r.Header() != nil)
+			require.Equal(t, c.Delimiter, strings.Trim(string(rune(r.Layout().Comma)), "\x00"))
+			require.Equal(t, c.Header, r.Layout().Header != nil)
 			require.Equal(t, c.Column, r.layout.column)
 		})
 	}
 }
 
-// TestLongRows: what is too long is one bad record, and the rows after it are read,
-// however the input arrives.
+// TestLongRows: what is too long is one bad record, and the rows after it are read, however the input arrives.
 func TestLongRows(t *testing.T) {
 	long := strings.Repeat("x", maxRow)
 	lines := strings.Repeat("some text\r\n", maxRow/11+10)
@@ -186,8 +185,7 @@ func FuzzRowsWhateverArrives(f *testing.F) {
 	})
 }
 
-// FuzzRowsLikeStandardLibrary: what encoding/csv reads without an error is read
-// equally, but for CRLF in cells.
+// FuzzRowsLikeStandardLibrary: what encoding/csv reads without an error is read equally, but for CRLF in cells.
 func FuzzRowsLikeStandardLibrary(f *testing.F) {
 	var cases []rowsCase
 	readTable(f, "testdata/rows.json", &cases)

@@ -1,10 +1,9 @@
-// Package output writes checked records: as a [Table] for people, as [CSV], or as
-// [NDJSON]. Beside the records, on standard error, are a [Summary], a [Progress]
-// bar and the [BadLines] that could not be read.
+// Package output writes checked records: as a [Table] for people, as [CSV], or as [NDJSON]. Beside the records,
+// on standard error, are a [Summary], a [Progress] bar and the [BadLines] that could not be read.
 //
-// Widths of text on a terminal are measured by github.com/rivo/uniseg (MIT, no
-// dependencies), which finds grapheme clusters too. The progress bar is our own: it
-// estimates the share that is done from two counts, and the libraries draw from one.
+// Widths of text on a terminal are measured by github.com/rivo/uniseg (MIT, no dependencies), which finds
+// grapheme clusters too. The progress bar is our own: it estimates the share that is done from two counts, and
+// the libraries draw from one.
 package output
 
 import (
@@ -23,39 +22,22 @@ import (
 	"github.com/addrspec/addrspec/origin/words"
 )
 
-// The codes of a record that is not checked.
-const (
-	badLine   = "BAD_LINE"   // it cannot be read, such as a line that is not JSON
-	noAddress = "NO_ADDRESS" // it has no address
-)
-
-// A problem is why a record has no result.
 type problem struct {
 	Code    string `json:"code"` // "" if it has one
 	Message string `json:"message"`
 }
+
+const noAddress = "NO_ADDRESS"
 
 func problemOf(r *pipeline.Record, o *pipeline.Outcome) problem {
 	switch {
 	case errors.Is(r.Err, pipeline.ErrNoAddress):
 		return problem{noAddress, r.Err.Error()}
 	case r.Err != nil:
-		return problem{badLine, r.Err.Error()}
+		return problem{"BAD_LINE", r.Err.Error()}
 	}
 	return problem{o.Code, o.Message}
 }
-
-// A Layout is what is known of an input after its first record was read. A reader
-// of package input is one.
-type Layout interface {
-	Comma() byte          // the separator of CSV, 0 of other formats
-	Header() []string     // the names of the columns of CSV, nil without a header
-	Width() int           // how many columns CSV has
-	Preamble() [][]string // the rows of CSV before the header, which are no records
-}
-
-// isCSV reports whether records have cells. A nil layout is that of arguments.
-func isCSV(l Layout) bool { return l != nil && l.Comma() != 0 }
 
 // A Summary is what a run found, in numbers.
 type Summary struct {
@@ -84,7 +66,6 @@ func (r *Reading) WriteText(to io.Writer) {
 	fmt.Fprintln(to, Printable(fmt.Sprintf("%s was read as %s: %s%s.", r.Name, r.Encoding, r.Why, advice)))
 }
 
-// addresses returns how many records had an address, and how many a second.
 func (s *Summary) addresses() (count int64, rate float64) {
 	count = s.Counts.Records - s.Counts.Bad - s.Counts.NoAddress
 	if s.Elapsed > 0 {
@@ -93,8 +74,7 @@ func (s *Summary) addresses() (count int64, rate float64) {
 	return count, rate
 }
 
-// WriteText writes the summary for people. A table of zeros would say less than that
-// there was nothing to check.
+// WriteText writes the summary for people.
 func (s *Summary) WriteText(to io.Writer) error {
 	if s.Counts.Records == 0 {
 		_, err := fmt.Fprintln(to, "Nothing was checked: the input is empty, or has only a header.")
@@ -134,7 +114,6 @@ func (s *Summary) WriteText(to io.Writer) error {
 	return errors.Join(err, s.WriteLies(to))
 }
 
-// writeTable writes what was found, with its share of the addresses. What is 0 is shown too.
 func (s *Summary) writeTable(to io.Writer, addresses int64) {
 	columns := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(name string, count int64) {
@@ -205,8 +184,7 @@ func (s *Summary) WriteJSON(to io.Writer) error {
 	return json.NewEncoder(to).Encode(object)
 }
 
-// maxBadLines is how many bad records are reported one by one, so that a million of
-// them do not flood a terminal or a log.
+// maxBadLines keeps a million bad records from flooding a terminal or a log.
 const maxBadLines = 20
 
 // BadLines reports records that could not be read, one a line.

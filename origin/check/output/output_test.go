@@ -16,19 +16,10 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// A layout is that of an input.
-type layout struct {
-	comma  byte
-	header []string
-	width  int
+// csvOf is the layout of an input of CSV.
+func csvOf(comma byte, width int, header ...string) pipeline.Layout {
+	return pipeline.Layout{Comma: comma, Width: width, Header: header}
 }
-
-func (l layout) Comma() byte      { return l.comma }
-func (l layout) Header() []string { return l.header }
-func (l layout) Width() int       { return l.width }
-
-// Preamble returns no rows.
-func (l layout) Preamble() [][]string { return nil }
 
 // newChecker returns the module.
 func newChecker(t testing.TB, flags host.Flags) *pipeline.Local {

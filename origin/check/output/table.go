@@ -11,7 +11,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// The widths of a table, in columns of characters.
 const (
 	plainWidth   = 100 // where the output is no terminal
 	minWidth     = 32
@@ -20,26 +19,16 @@ const (
 	gap          = 2
 )
 
-// Sequences "select graphic rendition" (ECMA-48 section 8.3.117).
-const (
-	bold  = "\x1b[1m"
-	reset = "\x1b[0m"
-)
-
-// tones are the styles of our verdicts, and of a policy's.
+// tones are the styles of our verdicts, and of a policy's: "select graphic rendition" (ECMA-48 section 8.3.117).
 var tones = map[string]string{
 	result.ToneGood: "\x1b[32m", result.ToneWarn: "\x1b[33m", result.ToneBad: "\x1b[31m",
 	result.Allow: "\x1b[32m", result.Review: "\x1b[33m", result.Block: "\x1b[31m",
 }
 
-// Table is for people: address, verdict and reason or suggestion, in three columns
-// that fit the terminal. With a policy the verdict is its action, and the first of the
-// reasons are its reason and rule. Long cells are wrapped. Below the offending character of an
-// address that is not valid is a caret. The widths do not depend on the records, so
-// that every row is written at once.
-//
-// Characters that could control the terminal are replaced. With Color the table has
-// escape sequences of its own.
+// Table is for people: address, verdict and reason or suggestion, in three columns that fit the terminal. With
+// a policy the verdict is its action, and the first of the reasons are its reason and rule. Long cells are
+// wrapped. Below the offending character of an address that is not valid is a caret. The widths do not depend
+// on the records, so that every row is written at once. Characters that could control the terminal are replaced.
 type Table struct {
 	Width   int // of the terminal; 0 if the output is none
 	Color   bool
@@ -54,7 +43,7 @@ func (f *Table) Head(dst []byte) ([]byte, error) {
 	f.verdict = min(verdictWidth, 3*width/10)
 	f.address = min(maxAddress, (width-f.verdict)/2)
 	f.reason = width - f.verdict - f.address
-	return f.appendRow(dst, bold, []string{"ADDRESS"}, []string{"VERDICT"}, []string{"REASON"}), nil
+	return f.appendRow(dst, "\x1b[1m", []string{"ADDRESS"}, []string{"VERDICT"}, []string{"REASON"}), nil
 }
 
 // Append appends the lines of one record.
@@ -88,7 +77,7 @@ func (f *Table) appendRow(dst []byte, style string, columns ...[]string) []byte 
 			}
 			free := max(widths[i]-uniseg.StringWidth(text), 0)
 			if f.Color && i == 1 && text != "" && style != "" {
-				text = style + text + reset
+				text = style + text + "\x1b[0m"
 			}
 			line += text + strings.Repeat(" ", free)
 		}
@@ -97,8 +86,7 @@ func (f *Table) appendRow(dst []byte, style string, columns ...[]string) []byte 
 	return dst
 }
 
-// opinionOf judges a record; reasons are paragraphs. With details, a refusal has its
-// section of the standard too.
+// opinionOf judges a record; reasons are paragraphs.
 func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (
 	tone, verdict string, reasons []string, err error) {
 	switch p := problemOf(r, o); {
@@ -146,8 +134,7 @@ func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (
 // most 254 (RFC 5321 section 4.5.3.1.3).
 const maxShown = 256
 
-// addressLines breaks an address into lines of at most width columns. Below the line
-// with the byte that a refusal names follows one with a caret.
+// addressLines breaks an address into lines. Below that with the byte that a refusal names is one with a caret.
 func addressLines(email string, why *result.Refusal, width int) (lines []string) {
 	at := min(max(why.Offset, 0), len(email))
 	before, after := Printable(email[:at]), Printable(email[at:])
@@ -183,7 +170,6 @@ func take(text string, width int) (head, rest string) {
 	return text, ""
 }
 
-// wrap breaks text into lines of at most width columns, between words if it can.
 func wrap(text string, width int) (lines []string) {
 	for text != "" {
 		line, rest := take(text, width)

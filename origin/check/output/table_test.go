@@ -127,8 +127,7 @@ func TestTableColors(t *testing.T) {
 	require.Contains(t, colored, "\x1b[33mProbably mistyped\x1b[0m")
 }
 
-// Whatever a list or a service contains, no control character reaches the terminal
-// and no line is wider than it.
+// Whatever a list or a service contains, no control character reaches the terminal and no line is wider than it.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{"a..b@example.org", "\x1b]0;x\x07", "\u202ex", "\xff\xfe", "日本語", "e\u0301\u0301", "👩‍👩‍👧", "\u0600a", "a\nb\r", "", strings.Repeat("w", 500), "🇩🇪🇩", "\u200b", "ﷺ", "⸻"} {
 		f.Add(text, text, 3, 80, false)

@@ -16,9 +16,8 @@ import (
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// Colored reports whether to color what is written to out: auto (on a terminal, unless
-// NO_COLOR is set or TERM is dumb), always or never. NO_COLOR counts if it is not empty
-// (no-color.org), and a flag is stronger than it.
+// Colored reports whether to color what is written to out: auto (on a terminal, unless NO_COLOR is not empty
+// (no-color.org) or TERM is dumb), always or never.
 func Colored(mode string, out io.Writer) bool {
 	if mode != "auto" {
 		return mode == "always"
@@ -41,9 +40,8 @@ func TerminalWidth(out io.Writer) int {
 	return width
 }
 
-// Printable replaces characters that could control a terminal or break a line:
-// control characters such as ESC, and invisible ones that change the direction
-// of writing.
+// Printable replaces characters that could control a terminal or break a line: control characters such as
+// ESC, and invisible ones that change the direction of writing.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {
@@ -92,8 +90,7 @@ func (l *Line) Stop() {
 	l.Write(nil)
 }
 
-// Write writes a message to the same terminal in place of the line, which is drawn
-// again below it.
+// Write writes a message to the same terminal in place of the line, which is drawn again below it.
 func (l *Line) Write(message []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,11 +98,8 @@ func (l *Line) Write(message []byte) (int, error) {
 	return l.To.Write(message)
 }
 
-// Progress shows how far a run is on a line of a terminal.
-//
-// The run reads ahead, so the share of the input that was read is not the share
-// that is done. The total is estimated from the records in the bytes that were
-// read, and is exact once all are read.
+// Progress shows how far a run is. The run reads ahead, so the share of the input that was read is not the share
+// that is done: the total is estimated from the records in the bytes that were read, and exact once all are.
 type Progress struct {
 	*Line
 
@@ -128,7 +122,6 @@ func (p *Progress) Reader(in io.Reader) io.Reader { return io.TeeReader(in, coun
 
 type counter struct{ *atomic.Int64 }
 
-// Write counts bytes.
 func (c counter) Write(b []byte) (int, error) {
 	c.Add(int64(len(b)))
 	return len(b), nil
@@ -137,7 +130,6 @@ func (c counter) Write(b []byte) (int, error) {
 // Written takes the counts of the records that are done.
 func (p *Progress) Written(c pipeline.Counts) { p.written.Store(c.Records) }
 
-// line returns the line as it fits into width columns.
 func (p *Progress) line(width int, elapsed time.Duration) string {
 	done, records, bytes := p.written.Load(), p.records.Load(), p.bytes.Load()
 	rate := float64(done) / max(elapsed.Seconds(), 0.001)

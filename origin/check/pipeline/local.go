@@ -121,7 +121,6 @@ func (l *Local) Decide(ctx context.Context, reported []*result.Result, outcomes 
 	return l.addVerdicts(ctx, subjects, at, outcomes)
 }
 
-// addVerdicts adds the verdict on each subject to the outcome of its index.
 func (l *Local) addVerdicts(ctx context.Context, subjects []host.Subject, at []int, outcomes []Outcome) error {
 	if l.Policy == nil {
 		return nil
@@ -229,7 +228,6 @@ func (l *Lookups) note(ctx context.Context, err error) {
 	}
 }
 
-// outage returns why there can be no further lookup, or nil.
 func (l *Lookups) outage() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -64,8 +64,7 @@ func runDomains(t *testing.T, lookups *pipeline.Lookups, n, workers int) (string
 	return out.String(), counts, err
 }
 
-// A resolver that dies in the middle ends the run: what was written is counted, so
-// that it can be resumed.
+// A resolver that dies in the middle ends the run: what was written is counted, so that it can be resumed.
 func TestRunEndsInAnOutage(t *testing.T) {
 	t.Parallel()
 	lookups, server := newLookups(t, zone, 16, 100*time.Millisecond)
@@ -115,8 +114,7 @@ func TestSlowDomainsDoNotStopTheRest(t *testing.T) {
 	require.EqualValues(t, domains, counts.NoMX)
 }
 
-// A domain that fails is looked up once as well, whatever its place in the list: a
-// failure is kept for the whole run.
+// A domain that fails is looked up once as well, whatever its place in the list: a failure is kept for the whole run.
 func TestFailedDomainsAreLookedUpOnce(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 24*time.Hour, pipeline.ResolverConfig(nil, hung, 4).FailureTTL)

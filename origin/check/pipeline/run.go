@@ -1,7 +1,6 @@
-// Package pipeline checks lists of addresses of any length, in constant memory and in input
-// order. A [Run] connects an [Input], which reads records (package input), a [Checker],
-// which finds out about their addresses ([Local]: the module and MX lookups; package client:
-// a service), and a [Format], which encodes what was found (package output).
+// Package pipeline checks lists of addresses of any length, in constant memory and in input order. A [Run] connects
+// an [Input], which reads records (package input), a [Checker], which finds out about their addresses ([Local]: the
+// module and MX lookups; package client: a service), and a [Format], which encodes what was found (package output).
 package pipeline
 
 import (
@@ -26,6 +25,7 @@ type Run struct {
 	Checker Checker
 	Format  Format
 	Output  io.Writer
+	Chunk   int  // the most records that a worker takes at a time; 0 for 256
 	Workers int  // chunks that are checked at a time, at least 1
 	Strict  bool // end at the first record that cannot be read
 
@@ -37,23 +37,22 @@ type Run struct {
 
 // An Input reads records.
 type Input interface {
-	// Read appends at least one record to dst, and then those that need no wait for more
-	// input, up to the capacity of dst. The error after the last record is io.EOF. A record
-	// that cannot be read has its Err set and is no error of Read. What it has stays valid.
+	// Read appends at least one record to dst, and then those that need no wait for more input, up to the
+	// capacity of dst. The error after the last record is io.EOF. A record that cannot be read has its Err set
+	// and is no error of Read. What it has stays valid.
 	Read(dst []Record) ([]Record, error)
 }
 
 // A Checker finds out about addresses. It is safe for concurrent use.
 type Checker interface {
-	// Check sets the outcome of every record without an Err. An error ends the run; one of
-	// a single address is part of its outcome.
+	// Check sets the outcome of every record without an Err. An error ends the run; one of a single address is
+	// part of its outcome.
 	Check(ctx context.Context, records []Record, outcomes []Outcome) error
 }
 
 // A Format encodes records with their outcomes. It is safe for concurrent use.
 type Format interface {
-	// Head appends what precedes the records. It is called once, before Append and
-	// after the first Read, when the input's header is known.
+	// Head appends what precedes the records. It is called once, before Append and after the first Read.
 	Head(dst []byte) ([]byte, error)
 	// Append appends the line or lines of one record to dst.
 	Append(dst []byte, r *Record, o *Outcome) ([]byte, error)
@@ -69,11 +68,17 @@ type Record struct {
 	Err    error    // why there is no address, without the line's number; else nil
 }
 
-// ErrNoAddress is the Err of a record that can be read and has no address: a blank
-// line, or a row whose cell for it is blank. It is no fault of the input.
+// A Layout is what is known of an input of CSV after its first record was read.
+type Layout struct {
+	Comma    byte       // the separator; 0 if the input is not CSV, and its records have no cells
+	Header   []string   // the names of the columns, nil without a header
+	Width    int        // how many columns there are
+	Preamble [][]string // the rows before the header, which are no records
+}
+
+// ErrNoAddress is the Err of a record that can be read and has no address, such as a blank line.
 var ErrNoAddress = errors.New("the row has no address")
 
-// bad reports whether the record cannot be read.
 func (r *Record) bad() bool { return r.Err != nil && !errors.Is(r.Err, ErrNoAddress) }
 
 // A BadRecord is the error that ends a strict run.
@@ -104,7 +109,6 @@ type Counts struct {
 	Allow, Review, Block                             int64 // by the policy
 }
 
-// add counts one record.
 func (c *Counts) add(r *Record, o *Outcome) {
 	checked := r.Err == nil && o.Code == ""
 	valid := checked && o.Flags.Valid
@@ -128,11 +132,10 @@ func (c *Counts) add(r *Record, o *Outcome) {
 }
 
 const (
-	chunkRecords = 256      // the most records that a worker takes at a time
+	chunkRecords = 256
 	mostInFlight = 32 << 20 // bytes of records, besides one chunk; their results need three times as much
 )
 
-// A chunk is some records in a row.
 type chunk struct {
 	records  []Record
 	outcomes []Outcome
@@ -143,7 +146,6 @@ type chunk struct {
 	done     chan struct{} // receives when the worker is finished with it
 }
 
-// A flow is what the goroutines of a run share: a reader, the workers and a writer.
 type flow struct {
 	*Run
 	work   chan *chunk         // to the workers
@@ -152,9 +154,8 @@ type flow struct {
 	room   *semaphore.Weighted // for bytes of records
 }
 
-// Do runs until the input ends, an error occurs or ctx ends. It returns the counts
-// of what was written, also with an error. A Read that waits for input when ctx
-// ends is abandoned: no system call can be cancelled.
+// Do runs until the input ends, an error occurs or ctx ends. It returns the counts of what was written, also
+// with an error. A Read that waits for input when ctx ends is abandoned: no system call can be cancelled.
 func (r *Run) Do(ctx context.Context) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &flow{Run: r, work: make(chan *chunk), order: make(chan *chunk, 2*r.Workers),
@@ -169,13 +170,13 @@ func (r *Run) Do(ctx context.Context) (Counts, error) {
 	return f.write(ctx)
 }
 
-// read reads chunks and gives each to a worker, and to the writer for its place.
+// read gives each chunk to a worker, and to the writer for its place.
 func (f *flow) read(ctx context.Context) {
 	defer close(f.order)
 	for first := true; ; first = false {
 		c := &chunk{done: make(chan struct{}, 1)}
 		var err error
-		c.records, err = f.Input.Read(make([]Record, 0, chunkRecords))
+		c.records, err = f.Input.Read(make([]Record, 0, cmp.Or(f.Chunk, chunkRecords)))
 		f.Records.Add(int64(len(c.records)))
 		if !errors.Is(err, io.EOF) {
 			f.failed = err
@@ -183,7 +184,7 @@ func (f *flow) read(ctx context.Context) {
 		if first && (len(c.records) > 0 || f.failed == nil) {
 			head := &chunk{done: make(chan struct{}, 1)}
 			head.encoded, head.err = f.Format.Head(nil)
-			wrong := head.err
+			wrong := head.err // the writer owns the chunk from here on
 			head.done <- struct{}{}
 			if !send(ctx, f.order, head) || wrong != nil {
 				return
@@ -217,7 +218,6 @@ func send(ctx context.Context, to chan<- *chunk, c *chunk) bool {
 	}
 }
 
-// check checks and encodes chunks until the run ends.
 func (f *flow) check(ctx context.Context) {
 	for {
 		var c *chunk
@@ -244,7 +244,6 @@ func (f *flow) check(ctx context.Context) {
 	}
 }
 
-// write writes and counts chunks until there are no more. A chunk is written as a whole.
 func (f *flow) write(ctx context.Context) (written Counts, err error) {
 	for {
 		var c *chunk

@@ -20,8 +20,7 @@ import (
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// emails is an input of the addresses 0@mail.example, 1@mail.example and so on.
-// Every bad-th record cannot be read.
+// emails is an input of the addresses 0@mail.example, 1@mail.example and so on. Every bad-th record cannot be read.
 type emails struct {
 	next, count, bad int
 	block            chan struct{} // if not nil, Read waits at the end
@@ -253,8 +252,7 @@ func (l *list) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	return dst, nil
 }
 
-// The memory of a run does not grow with its input: ten times as many records need
-// no more.
+// The memory of a run does not grow with its input: ten times as many records need no more.
 func TestMemoryDoesNotGrow(t *testing.T) {
 	view := newEngine(t).View()
 	peak := func(rows int) (most uint64) {

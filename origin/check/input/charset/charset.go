@@ -1,30 +1,30 @@
-// Package charset reads lists in the encodings of the WHATWG Encoding Standard, and finds out
-// which one a list has that is no UTF-8.
+// Package charset reads lists in the encodings of the WHATWG Encoding Standard, and finds out which one a list has
+// that is no UTF-8.
 //
-// No letter is read wrongly in silence: an encoding is found only if every different word of the
-// list that is not ASCII fits it, and no other one as well. Else the error has the encodings in
-// which the words are words at all, with samples, and the user chooses. The rules are
-// in western.go and judge.go.
+// No letter is read wrongly in silence: an encoding is found only if every different word of the list that is not
+// ASCII fits it, and no other one as well (judge.go, scripts.go). Else the error has the encodings in which the words
+// are words at all, with samples, and the user chooses.
 package charset
 
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/unicode"
 )
 
-// The encodings that others name.
 const (
 	UTF8    = "utf-8"
 	UTF16LE = "utf-16le"
 	UTF16BE = "utf-16be"
 )
 
-// Name returns the name of the encoding with a label of the WHATWG Encoding Standard, such as
-// windows-1252 for latin1.
+// Name returns the name of the encoding with a label of the WHATWG Encoding Standard: windows-1252 for latin1.
 func Name(label string) (string, error) {
 	e, err := htmlindex.Get(label)
 	if err != nil {
@@ -39,16 +39,10 @@ func Name(label string) (string, error) {
 	return name, nil
 }
 
-// NewReader decodes what is in an encoding that Name returned. What is no character becomes
-// U+FFFD.
+// NewReader decodes what is in an encoding that Name returned. What is no character becomes U+FFFD, but for UTF-8.
 func NewReader(in io.Reader, name string) io.Reader {
-	switch name {
-	case UTF8:
+	if name == UTF8 {
 		return in
-	case UTF16LE:
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(in)
-	case UTF16BE:
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(in)
 	}
 	return get(name).NewDecoder().Reader(in)
 }
@@ -67,4 +61,95 @@ func decode(name, raw string) string {
 		return "\uFFFD"
 	}
 	return text
+}
+
+// Undecided is the error of a list whose encoding was not found. It has those in which the words are words.
+type Undecided struct{ Fits []Fit }
+
+// A Fit is an encoding, and words of the list as it reads them.
+type Fit struct {
+	Name   string
+	Sample []string
+}
+
+// Error lists the encodings with their samples, one a line.
+func (u *Undecided) Error() string {
+	text := strings.Builder{}
+	text.WriteString("this is not UTF-8, and its encoding is not certain; " +
+		"give the one that reads these words rightly:")
+	width := 0
+	for _, fit := range u.Fits {
+		width = max(width, len(fit.Name))
+	}
+	for _, fit := range u.Fits {
+		fmt.Fprintf(&text, "\n  --encoding %-*s  %s", width, fit.Name, strings.Join(fit.Sample, ", "))
+	}
+	text.WriteString("\nor save the list as UTF-8")
+	return text.String()
+}
+
+// choices are the encodings that an error offers, the usual ones first.
+var choices = []string{"windows-1252", "windows-1250", "iso-8859-2", "windows-1251", "windows-1254", "windows-1257",
+	"shift_jis", "gb18030", "big5", "euc-kr", "euc-jp", "koi8-u", "windows-1253", "windows-1255", "windows-1256",
+	"windows-1258", "windows-874", "macintosh", "x-mac-cyrillic", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8", "ibm866"}
+
+const (
+	maxFits    = 8
+	maxSample  = 4  // words of a fit
+	maxLetters = 24 // of such a word
+)
+
+func undecided(words []string) *Undecided {
+	type ranked struct {
+		Fit
+		score int
+	}
+	var all []ranked
+	for _, name := range choices {
+		r := ranked{Fit: Fit{Name: name}}
+		for _, raw := range words {
+			word := decode(name, raw)
+			r.score += likeness(word)
+			if len(r.Sample) < maxSample {
+				if letters := []rune(word); len(letters) > maxLetters {
+					word = string(letters[:maxLetters]) + "…"
+				}
+				r.Sample = append(r.Sample, word)
+			}
+		}
+		same := slices.ContainsFunc(all, func(other ranked) bool { return slices.Equal(other.Sample, r.Sample) })
+		if r.score > 0 && !same {
+			all = append(all, r)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return b.score - a.score })
+	u := &Undecided{}
+	for _, r := range all[:min(len(all), maxFits)] {
+		u.Fits = append(u.Fits, r.Fit)
+	}
+	return u
+}
+
+var scriptsOfNames = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Hebrew,
+	unicode.Arabic, unicode.Thai, unicode.Han, unicode.Hangul, unicode.Katakana, unicode.Hiragana}
+
+// likeness is how much a decoded word is like a word: letters of one script, no signs.
+func likeness(word string) int {
+	scripts := map[*unicode.RangeTable]bool{}
+	for _, r := range word {
+		at := slices.IndexFunc(scriptsOfNames, func(script *unicode.RangeTable) bool { return unicode.Is(script, r) })
+		switch {
+		case unicode.IsLetter(r) && at >= 0:
+			scripts[scriptsOfNames[at]] = true
+		case r < utf8.RuneSelf, unicode.IsMark(r), unicode.IsSpace(r), r == '’':
+		case unicode.IsLetter(r):
+			return -1
+		default:
+			return -2
+		}
+	}
+	if capitalInside(word) || len(scripts) > 2 || len(scripts) == 2 && !scripts[unicode.Han] {
+		return -1
+	}
+	return 1
 }

@@ -59,9 +59,8 @@ func lists(test func(language, encoding, text, raw string)) {
 	}
 }
 
-// TestNoWrongLetter: in lists with at least five different words that are not ASCII, no letter is read
-// wrongly without an error or a sign that it could not be read; and those encodings that are to be
-// found are.
+// TestNoWrongLetter: in lists with at least five different words that are not ASCII, no letter is read wrongly
+// without an error or a sign that it could not be read; and those encodings that are to be found are.
 func TestNoWrongLetter(t *testing.T) {
 	found, all := map[string]int{}, map[string]int{}
 	lists(func(language, encoding, text, raw string) {

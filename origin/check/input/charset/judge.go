@@ -2,7 +2,6 @@ package charset
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -20,25 +19,34 @@ const (
 	maxKept  = 200      // words from which an error has samples
 )
 
-// Detect reads a list, from a line of it to its end, and returns its encoding and why it is this one.
-// The error is *Undecided, or that of in.
+// Detect reads a list, from a line of it to its end, and returns its encoding and why it is this one. The error is
+// *Undecided, or that of in.
 func Detect(in io.Reader, line int64) (name, why string, err error) {
-	j := newJudge(line)
-	scanner := bufio.NewScanner(in)
-	scanner.Buffer(make([]byte, 64<<10), maxWord)
-	scanner.Split(j.split)
-	for scanner.Scan() {
-		j.add(scanner.Bytes())
+	j, word := newJudge(line), make([]byte, 0, maxWord)
+	for bytewise, ascii := bufio.NewReaderSize(in, maxWord), true; ; {
+		c, err := bytewise.ReadByte()
+		switch {
+		case err != nil && err != io.EOF:
+			return "", "", err
+		case err == nil && !separates(c):
+			word, ascii = append(word, c), ascii && c < utf8.RuneSelf
+			if len(word) >= maxWord {
+				return "", "", fmt.Errorf("line %d is not text: more than %d KiB without a space or a sign", j.line, maxWord>>10)
+			}
+			continue
+		case !ascii:
+			j.add(word)
+		}
+		if err == io.EOF {
+			return j.decide()
+		}
+		if c == '\n' {
+			j.line++
+		}
+		word, ascii = word[:0], true
 	}
-	if err := scanner.Err(); err == bufio.ErrTooLong {
-		return "", "", fmt.Errorf("line %d is not text: more than %d KiB without a space or a sign", j.line, maxWord>>10)
-	} else if err != nil {
-		return "", "", err
-	}
-	return j.decide()
 }
 
-// A judge collects what the words of a list say about its encoding.
 type judge struct {
 	line int64 // that was reached, from 1
 	seen map[string]struct{}
@@ -61,38 +69,9 @@ func newJudge(line int64) *judge {
 		asian: asianJudges()}
 }
 
-// separates reports whether a byte ends a word. No character of several bytes has it, in any
-// encoding.
+// separates reports whether a byte ends a word. No character of several bytes has it, in any encoding.
 func separates(c byte) bool { return c < '0' || c >= ':' && c <= '?' }
 
-// split is a bufio.SplitFunc of words that are not ASCII. It counts lines.
-func (j *judge) split(data []byte, ended bool) (advance int, word []byte, err error) {
-	other := slices.IndexFunc(data, func(c byte) bool { return c >= utf8.RuneSelf })
-	start := other
-	if other < 0 {
-		start = len(data)
-	}
-	for start > 0 && !separates(data[start-1]) {
-		start--
-	}
-	j.line += int64(bytes.Count(data[:start], []byte("\n")))
-	if other < 0 && ended {
-		return len(data), nil, nil
-	}
-	if other < 0 {
-		return start, nil, nil
-	}
-	end := slices.IndexFunc(data[start:], separates)
-	switch {
-	case end >= 0:
-		return start + end, data[start : start+end], nil
-	case ended:
-		return len(data), data[start:], nil
-	}
-	return start, nil, nil
-}
-
-// add judges a word.
 func (j *judge) add(word []byte) {
 	if _, known := j.seen[string(word)]; known {
 		return
@@ -128,7 +107,6 @@ func parts(word string) []string {
 	})
 }
 
-// decide returns the encoding that all words fit.
 func (j *judge) decide() (name, why string, err error) {
 	switch {
 	case j.valid+j.invalid == 0:

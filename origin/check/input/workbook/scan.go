@@ -31,8 +31,7 @@ var (
 		`xl/_rels/workbook.*\.rels|xl/(workbook.*|styles|\w+sheets/.*)\.xml)$`)
 )
 
-// scan copies the parts that are read, and nothing that excelize would read as less or
-// as something else, without an error.
+// scan copies the parts that are read, and nothing that excelize would read as less or as something else.
 func scan(file *os.File, to io.Writer) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -70,7 +69,6 @@ func scan(file *os.File, to io.Writer) error {
 	return out.Close()
 }
 
-// A scanner goes through the parts. Their elements have different names.
 type scanner struct {
 	strings     int // that are shared
 	row, column int // of the last cell
@@ -115,7 +113,6 @@ func (s *scanner) part(part *zip.File) error {
 	}
 }
 
-// element checks an element, cells and shared strings to their ends.
 func (s *scanner) element(decoder *xml.Decoder, element xml.StartElement) error {
 	switch element.Name.Local {
 	case "si":

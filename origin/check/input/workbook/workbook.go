@@ -1,14 +1,12 @@
-// Package workbook reads a sheet of an Excel workbook (.xlsx, .xlsm) as CSV, so that
-// nothing else has to know of workbooks.
+// Package workbook reads a sheet of an Excel workbook (.xlsx, .xlsm) as CSV, so that nothing else has to know of
+// workbooks.
 //
-// A cell has the text that Excel shows: a formula its last result, a number what its
-// format says. A date whose format depends on the computer is written as 2006-01-31.
-// A row without values is an empty line, but for those at the end.
+// A cell has the text that Excel shows: a formula its last result, a number what its format says. A date whose format
+// depends on the computer is written as 2006-01-31. A row without values is an empty line, but for those at the end.
 //
-// github.com/xuri/excelize reads the cells. It takes what it cannot read as the end
-// of a sheet. So all sheets are scanned before, and a damaged one is an error. It gets
-// a copy of the parts that were scanned, in a temporary directory. Macros, links,
-// pictures and all other parts are never looked at.
+// github.com/xuri/excelize reads the cells. It takes what it cannot read as the end of a sheet. So all sheets are
+// scanned before, and a damaged one is an error. It gets a copy of the parts that were scanned, in a temporary
+// directory. Macros, links, pictures and all other parts are never looked at.
 package workbook
 
 import (
@@ -33,9 +31,8 @@ type Sheet struct {
 	*os.File // with the text, a temporary one
 }
 
-// Open reads the sheet of a name, or of a number from 1 if no name is equal, hidden
-// ones included. Without one it reads the first visible sheet that has a value. All
-// of it is read when Open has returned, so that an error comes before the first row.
+// Open reads the sheet of a name, or of a number from 1 if no name is equal, hidden ones included; without one the
+// first visible sheet that has a value. All of it is read by then, so that an error comes before the first row.
 func Open(file *os.File, name string) (*Sheet, error) {
 	temporary, err := os.MkdirTemp("", "addrspec-")
 	if err != nil {
@@ -78,7 +75,6 @@ func damaged(err error) error {
 	return fmt.Errorf("the workbook: %w: save it anew with Excel, or as CSV", err)
 }
 
-// choose writes the sheet of a name, or the first one with a value.
 func (s *Sheet) choose(book *excelize.File, name string) error {
 	names := book.GetSheetList()
 	if name != "" {
@@ -106,7 +102,6 @@ func (s *Sheet) choose(book *excelize.File, name string) error {
 	return errors.New("no visible sheet of the workbook has a value: name a hidden one, if there is any")
 }
 
-// write writes a sheet and returns how many of its rows have values.
 func (s *Sheet) write(book *excelize.File, names []string, n int) (rows int, err error) {
 	// Number formats are programs of somebody else.
 	defer func() {

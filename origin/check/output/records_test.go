@@ -2,10 +2,15 @@ package output
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +42,7 @@ func TestCSVKeepsTheColumnsOfTheInput(t *testing.T) {
 	outcomes := make([]pipeline.Outcome, len(records))
 	require.NoError(t, newChecker(t, 0).Check(t.Context(), records[:1], outcomes))
 	outcomes[1] = timeout
-	got := encodeAll(t, &CSV{Layout: layout{';', []string{"Größe", "E-Mail"}, 3}}, records, outcomes)
+	got := encodeAll(t, &CSV{Layout: csvOf(';', 3, "Größe", "E-Mail")}, records, outcomes)
 	require.Equal(t, strings.TrimPrefix(`
 Größe;E-Mail;column_3;valid;normalized;local_part;alias;ascii;role;gibberish;gibberish_score;domain;mx;disposable;public;relay;typo;typo_suggestion;reason;reason_offset;error;message
 =1+1;+a@example.org;"two`+"\r"+`
@@ -53,7 +58,7 @@ n;;;;;;;;;;;;;;;;;;;;NO_ADDRESS;the row has no address
 // The file that check wrote can be checked again.
 func TestCSVNamesDoNotCollide(t *testing.T) {
 	head := func(names ...string) []string {
-		text, err := (&CSV{Layout: layout{',', names, len(names)}}).Head(nil)
+		text, err := (&CSV{Layout: csvOf(',', len(names), names...)}).Head(nil)
 		require.NoError(t, err)
 		return strings.Split(strings.TrimSpace(string(text)), ",")
 	}
@@ -67,8 +72,7 @@ func TestCSVNamesDoNotCollide(t *testing.T) {
 	require.Len(t, slices.Compact(thrice), len(once)+2*(len(once)-1), "all names differ")
 }
 
-// The columns of a verdict come last, but for what is kept of the input. They are empty
-// where there is none.
+// The columns of a verdict come last, but for what is kept of the input. They are empty where there is none.
 func TestCSVOfVerdicts(t *testing.T) {
 	checker := withPolicy(t, `{"block":{"reasons":["disposable"]}}`)
 	got := write(t, &CSV{Policy: true, Keep: true}, checker, append(addresses("jane@example.org", "jane@mailinator.com", "jane@"), pipeline.Record{Line: 4, Err: errNoObject})...)
@@ -83,14 +87,15 @@ func TestCSVOfVerdicts(t *testing.T) {
 
 func TestCSVForSpreadsheets(t *testing.T) {
 	records := []pipeline.Record{{Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\nlines"}}}
-	got := write(t, &CSV{Layout: layout{',', []string{"@x", "email", "note"}, 3}, Safe: true, BOM: true}, newChecker(t, 0), records...)
+	got := write(t, &CSV{Layout: csvOf(',', 3, "@x", "email", "note"), Safe: true, BOM: true}, newChecker(t, 0), records...)
 	require.True(t, strings.HasPrefix(got, "\uFEFF'@x,email,note,valid"), "Excel reads UTF-8 with a byte order mark only")
 	require.Contains(t, got, "\n'=1+1,'+a@example.org,\"two\nlines\",true,'+a@example.org,'+a,false,")
 }
 
 // What precedes the header of the input precedes that of the output.
 func TestCSVPreamble(t *testing.T) {
-	l := prefaced{layout{';', []string{"email"}, 1}, [][]string{{"Export of May"}, {""}, {"=a;b", "", "c"}}}
+	l := csvOf(';', 1, "email")
+	l.Preamble = [][]string{{"Export of May"}, {""}, {"=a;b", "", "c"}}
 	head := func(f *CSV) string {
 		got, err := f.Head(nil)
 		require.NoError(t, err)
@@ -99,17 +104,9 @@ func TestCSVPreamble(t *testing.T) {
 	}
 	require.Equal(t, "Export of May\n\n\"=a;b\";;c\nemail", head(&CSV{Layout: l}))
 	require.Equal(t, "Export of May\n\n\"'=a;b\";;c\nemail", head(&CSV{Layout: l, Safe: true}))
-	require.Equal(t, "=a;b", l.rows[2][0], "the input keeps its rows")
+	require.Equal(t, "=a;b", l.Preamble[2][0], "the input keeps its rows")
 	require.True(t, strings.HasPrefix(head(&CSV{Layout: l, BOM: true}), "\uFEFFExport"))
 }
-
-type prefaced struct {
-	layout
-	rows [][]string
-}
-
-// Preamble returns the rows.
-func (p prefaced) Preamble() [][]string { return p.rows }
 
 func TestCSVMX(t *testing.T) {
 	r := result.Result{Email: "a@b.example", Valid: true, MX: true}
@@ -180,7 +177,7 @@ func FuzzCSV(f *testing.F) {
 		records := []pipeline.Record{{Cells: []string{one, two}}, {Cells: []string{two, one, message}, Err: errNoObject}}
 		o := resultOf(t, result.Result{Email: two, Valid: true, Normalized: one, LocalPart: message})
 		o.Refusal = result.Refusal{Code: "x", Sentence: message}
-		got := encodeAll(t, &CSV{Layout: layout{separator, nil, 2}, Safe: safe}, records, []pipeline.Outcome{o, {}})
+		got := encodeAll(t, &CSV{Layout: csvOf(separator, 2), Safe: safe}, records, []pipeline.Outcome{o, {}})
 		rows := readCSV(t, got, separator)
 		require.Len(t, rows, 3)
 		require.Len(t, rows[1], 2+len(resultColumns))
@@ -216,4 +213,130 @@ func requireNoFormula(t *testing.T, rows [][]string) {
 			require.False(t, cell != "" && strings.Contains("=+-@\t\r\n\x00", cell[:1]), "%q", cell)
 		}
 	}
+}
+
+func TestNDJSONCopiesTheResult(t *testing.T) {
+	o := pipeline.Outcome{JSON: []byte(`{"email":"<a>"}`)}
+	require.Equal(t, `{"email":"<a>"}`+"\n", encodeAll(t, &NDJSON{}, addresses("<a>"), []pipeline.Outcome{o}))
+}
+
+func TestNDJSONErrors(t *testing.T) {
+	records := append(addresses("<\xff>@slow.example"), pipeline.Record{File: "a&b", Line: 7, Email: "garbled", Err: errNoObject})
+	require.Equal(t, `{"email":"<`+"\uFFFD"+`>@slow.example","error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain slow.example"}}
+{"error":{"code":"BAD_LINE","message":"not a JSON object"},"file":"a&b","line":7}
+`, encodeAll(t, &NDJSON{}, records, []pipeline.Outcome{timeout, {}}))
+}
+
+func TestNDJSONKeep(t *testing.T) {
+	o := pipeline.Outcome{JSON: []byte(`{"email":"a"}`)}
+	for name, c := range map[string]struct {
+		layout pipeline.Layout
+		record pipeline.Record
+		want   string
+	}{
+		"text":     {csvOf(0, 0), pipeline.Record{Line: 3, Email: "a"}, `{"email":"a","line":3}`},
+		"argument": {csvOf(0, 0), pipeline.Record{Email: "a"}, `{"email":"a"}`},
+		"object":   {csvOf(0, 0), pipeline.Record{Line: 3, Object: []byte(`{"id": 7, "email":"a"}`)}, `{"email":"a","line":3,"input":{"id":7,"email":"a"}}`},
+		"lines":    {csvOf(0, 0), pipeline.Record{Line: 3, Object: []byte("{\"id\":\r\n7}")}, `{"email":"a","line":3,"input":{"id":7}}`},
+		"CSV": {csvOf(',', 3, "id", "id", ""), pipeline.Record{Line: 3, Cells: []string{"1", "2", "<3>", "4"}},
+			`{"email":"a","line":3,"input":{"id":"1","id_2":"2","column_3":"<3>","column_4":"4"}}`},
+		"no header":   {csvOf(',', 1), pipeline.Record{File: "f", Line: 3, Cells: []string{"1"}}, `{"email":"a","file":"f","line":3,"input":{"column_1":"1"}}`},
+		"bad":         {csvOf(0, 0), pipeline.Record{Line: 3, Err: errNoObject, Object: []byte("{")}, `{"error":{"code":"BAD_LINE","message":"not a JSON object"},"line":3}`},
+		"bad with id": {csvOf(0, 0), pipeline.Record{Line: 3, Err: errNoObject, Object: []byte(`{"id":7}`)}, `{"error":{"code":"BAD_LINE","message":"not a JSON object"},"line":3,"input":{"id":7}}`},
+	} {
+		require.Equal(t, c.want+"\n", encodeAll(t, &NDJSON{Keep: true, Layout: c.layout}, []pipeline.Record{c.record}, []pipeline.Outcome{o}), name)
+	}
+}
+
+// Every record is one line of valid JSON with distinct keys.
+func FuzzNDJSON(f *testing.F) {
+	for _, text := range []string{"a@example.org", "\xff", "\"", "\n", `{"a":1}`, "{\n}", "column_1", "", "\u2028"} {
+		f.Add(text, text, text, text)
+	}
+	f.Fuzz(func(t *testing.T, email, object, key, cell string) {
+		format := &NDJSON{Keep: true, Layout: csvOf(',', 4, key, key, cell)}
+		records := []pipeline.Record{{Email: email, Line: 1, Object: []byte(object)}, {Line: 2, Cells: []string{cell, key, "", "", email}},
+			{Line: 3, Email: email, Object: []byte(object), Err: errNoObject, File: cell}}
+		o := pipeline.Outcome{JSON: []byte(`{"email":"a"}`)}
+		got := encodeAll(t, format, records, []pipeline.Outcome{{Code: "E" + key, Message: object}, o, {}})
+		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		require.Len(t, lines, len(records))
+		for _, line := range lines {
+			require.True(t, json.Valid([]byte(line)), "%q", line)
+		}
+		var row struct{ Input map[string]string }
+		require.NoError(t, json.Unmarshal([]byte(lines[1]), &row))
+		require.Len(t, row.Input, 5)
+	})
+}
+
+func TestFormula(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                    "",
+		"jane@example.org":    "jane@example.org",
+		"o'neil-smith+1@x.cz": "o'neil-smith+1@x.cz",
+		"=1+1":                "'=1+1",
+		"+1":                  "'+1",
+		"-1":                  "'-1",
+		"@SUM(A1)":            "'@SUM(A1)",
+		"\t=1":                "'\t=1",
+		"\r=1":                "'\r=1",
+		"a\n=1":               "a\n'=1",
+		"＝1":                  "'＝1",
+		"x;=1":                "x;'=1",
+		"x,-1":                "x,'-1",
+		"laptop 2":            "laptop 2",
+	} {
+		require.Equal(t, want, Formula(text), "%q", text)
+	}
+}
+
+func FuzzPrintable(f *testing.F) {
+	for _, text := range []string{"=1", "\x1b[2J", "a\tb", "\u202e", "\xff", "\u0085", "\u2028", "\x7f", "jäne"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, r := range Printable(text) {
+			require.True(t, unicode.IsGraphic(r) || r == unicode.ReplacementChar, "%q", r)
+		}
+		if utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0 {
+			require.Equal(t, text, Printable(text))
+		}
+	})
+}
+
+// BenchmarkAppend is the time to encode a record, beside the time that the module takes for the same address.
+func BenchmarkAppend(b *testing.B) {
+	local := newChecker(b, 0)
+	records := benchRecords(1000)
+	outcomes := make([]pipeline.Outcome, len(records))
+	require.NoError(b, local.Check(context.Background(), records, outcomes))
+	b.Run("module", func(b *testing.B) {
+		for n := range b.N {
+			local.View.Check(context.Background(), nil, records[n%len(records)].Email, host.Flags(0))
+		}
+	})
+	l := csvOf(',', 3, "id", "name", "email")
+	for name, f := range map[string]pipeline.Format{"ndjson": &NDJSON{}, "ndjson-keep": &NDJSON{Keep: true, Layout: l},
+		"csv": &CSV{Layout: l}, "csv-safe": &CSV{Layout: l, Safe: true}, "table": &Table{Width: 80}} {
+		b.Run(name, func(b *testing.B) {
+			f.Head(nil)
+			var dst []byte
+			b.ReportAllocs()
+			for n := range b.N {
+				dst, _ = f.Append(dst[:0], &records[n%len(records)], &outcomes[n%len(records)])
+			}
+		})
+	}
+}
+
+func benchRecords(count int) (records []pipeline.Record) {
+	for n := range count {
+		email := fmt.Sprintf("jane.doe%d@example%d.org", n, n%10)
+		if n%10 == 0 {
+			email = fmt.Sprintf("jane..doe%d@example.org", n)
+		}
+		records = append(records, pipeline.Record{Line: int64(n), Email: email, Cells: []string{fmt.Sprint(n), "Doe, Jane", email}})
+	}
+	return records
 }

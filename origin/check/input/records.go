@@ -2,11 +2,13 @@ package input
 
 import (
 	"bytes"
+	"cmp"
 	jsonv1 "encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,12 +16,75 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/addrspec/addrspec/origin/check/input/charset"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// objects has one address a JSON value: a string, or a string in an object. Its parser
-// refuses what encoding/json replaces silently: bytes that are not UTF-8 and lone
-// surrogates.
+// nextLine returns the address of the next line of text. White space around it remains. A byte order mark is
+// dropped, since files may have been joined.
+func (r *Reader) nextLine() (pipeline.Record, error) {
+	record := pipeline.Record{Line: r.window.lines + 1}
+	line, err := r.window.line()
+	if err == errMore {
+		return record, err
+	}
+	texts := []string{string(bytes.TrimPrefix(line, []byte(markUTF8)))}
+	record.Err = cmp.Or(err, whole(texts, r.Encoding().Name), garbled(texts[0]))
+	record.Email = texts[0]
+	return record, nil
+}
+
+var errNotUTF8 = errors.New("the line is not UTF-8, as others of the input are; " +
+	"if all of it is in another encoding, give that with --encoding, else save it as UTF-8")
+
+// valid returns errNotUTF8 if one of the texts is not UTF-8. Such a text is replaced, since UTF-8 is written.
+func valid(texts []string) (err error) {
+	for n, text := range texts {
+		if !utf8.ValidString(text) {
+			texts[n], err = strings.ToValidUTF8(text, "\uFFFD"), errNotUTF8
+		}
+	}
+	return err
+}
+
+// whole returns why one of the texts is not what was written: it is not UTF-8, or had bytes that are no
+// characters in the encoding from which it was decoded.
+func whole(texts []string, encoding string) error {
+	if encoding == charset.UTF8 || encoding == "xlsx" {
+		return valid(texts)
+	}
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "\uFFFD") }) {
+		return fmt.Errorf("the line has bytes that are no character in %s; "+
+			"if all of it is in another encoding, give that with --encoding", encoding)
+	}
+	return nil
+}
+
+// garbled returns why a text is no address or cannot be what the author of the input wrote, or nil. In quotation
+// marks, several signs @ may be one local part.
+func garbled(email string) error {
+	switch {
+	case strings.TrimSpace(email) == "":
+		return pipeline.ErrNoAddress
+	case strings.IndexByte(email, 0) >= 0:
+		return errors.New("a NUL byte in the address: this is not text")
+	case strings.Count(email, "@") > 1 && !strings.Contains(email, `"`) && several.MatchString(email):
+		return errors.New("the cell has several addresses; give each a row of its own")
+	}
+	return nil
+}
+
+// several matches a text with more than one address, with what programs write between them, such as " ::: ".
+var several = func() *regexp.Regexp {
+	const between = ` \t\r\n\x{A0}\x{3000},;:，、；`
+	const part = `[^@<>` + between + `]+`
+	const address = `<?` + part + `@` + part + `\.` + part + `>?`
+	return regexp.MustCompile(`(?s)(^|[` + between + `])` + address + `[` + between + `]` +
+		`(.*[` + between + `])?` + address + `([` + between + `]|$)`)
+}()
+
+// objects has one address a JSON value: a string, or a string in an object. Its parser refuses what encoding/json
+// replaces silently: bytes that are not UTF-8 and lone surrogates.
 type objects struct {
 	key    string            // of the addresses in an object
 	spans  bool              // values may span lines
@@ -27,7 +92,6 @@ type objects struct {
 	closed bool              // the array in it was read
 }
 
-// next returns the record of the next value.
 func (o *objects) next(w *window) (r pipeline.Record, err error) {
 	var value []byte
 	if o.spans {
@@ -52,8 +116,7 @@ func (o *objects) next(w *window) (r pipeline.Record, err error) {
 	return r, nil
 }
 
-// element returns the next value of an array, or of objects after each other, and the
-// line in which it begins.
+// element returns the next value of an array, or of objects after each other, and the line in which it begins.
 func (o *objects) element(w *window) (value []byte, line int64, err error) {
 	if o.stream == nil { // email refuses what is not UTF-8, value by value
 		o.stream = jsontext.NewDecoder(w, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -85,7 +148,6 @@ func (o *objects) element(w *window) (value []byte, line int64, err error) {
 	return value, w.lines - lineEnds(unread) - lineEnds(value) + 1, nil
 }
 
-// email returns the address of a value.
 func (o *objects) email(value []byte) (string, error) {
 	var found any
 	err := json.Unmarshal(value, &found, jsontext.AllowDuplicateNames(true)) // the last of equal keys counts
@@ -111,7 +173,6 @@ func (o *objects) email(value []byte) (string, error) {
 	return "", fmt.Errorf("the value of the key %q is not a string", o.key)
 }
 
-// member returns the value of the key. One that differs in case counts if none is equal.
 func (o *objects) member(members map[string]any) (found any, err error) {
 	const most, longest = 10, 40
 	found, is := members[o.key]
