@@ -147,11 +147,11 @@ func (o *checkOutput) summarize(to io.Writer, s *output.Summary) {
 			}
 		}
 	case o.flags.Summary == "json":
-		_ = s.WriteJSON(to)
+		s.WriteJSON(to)
 	case o.in.count() >= 0:
-		_ = s.WriteLies(to)
+		s.WriteLies(to)
 	default:
-		_ = s.WriteText(to)
+		s.WriteText(to)
 	}
 }
 

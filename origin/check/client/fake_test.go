@@ -41,6 +41,7 @@ type fake struct {
 type seen struct {
 	number      int // from 1
 	path        string
+	header      http.Header
 	idempotency string
 	body        string
 	emails      []string
@@ -57,7 +58,7 @@ func newFake(t testing.TB, respond func(seen) (*http.Response, error)) (*Client,
 
 // RoundTrip implements [http.RoundTripper].
 func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
-	s := seen{path: r.URL.EscapedPath(), idempotency: r.Header.Get("Idempotency-Key")}
+	s := seen{path: r.URL.EscapedPath(), header: r.Header, idempotency: r.Header.Get("Idempotency-Key")}
 	if r.Body != nil {
 		text, _ := io.ReadAll(r.Body)
 		s.body = string(text)

@@ -42,16 +42,9 @@ func TestBatch(t *testing.T) {
 	require.Len(t, f.requests, 1)
 	require.Equal(t, []string{"a@mail.example", "b@mail.example", `<&"\>@mail.example`}, f.requests[0].emails, "each once, and none that cannot be sent")
 	require.Equal(t, "/base/v1/emails", f.requests[0].path)
+	require.Equal(t, testKey, f.requests[0].header.Get("X-API-Key"))
+	require.Equal(t, "addrspec/test", f.requests[0].header.Get("User-Agent"))
 	require.Len(t, f.requests[0].idempotency, 43)
-}
-
-func TestBatchWithDetails(t *testing.T) {
-	c, f := newFake(t, checked)
-	items, err := checkWith(t.Context(), &Checker{Client: c, Details: true}, emails(1))
-	require.NoError(t, err)
-	require.Equal(t, resultOf("user0@mail.example", true), string(items[0].JSON))
-	require.True(t, f.requests[0].details)
-	require.NoError(t, err)
 }
 
 // The verdict of a key's policy is kept, with details and without.
@@ -61,15 +54,16 @@ func TestBatchWithVerdict(t *testing.T) {
 		return response(200, envelopeOf(false, strings.Replace(itemText(s.emails[0], s.details), `},"error":null`, verdict+`,"error":null`, 1)))
 	})
 	for _, checker := range []*Checker{{Client: c}, {Client: c, Reasons: true}, {Client: c, Details: true}, {Client: c, Policy: "sign-up"}} {
-		records, outcomes := []pipeline.Record{{Email: "a@mail.example"}}, make([]pipeline.Outcome, 1)
-		require.NoError(t, checker.Check(t.Context(), records, outcomes))
+		outcomes, err := checkWith(t.Context(), checker, []string{"a@mail.example"})
+		require.NoError(t, err)
+		require.Equal(t, checker.Details || checker.Reasons, f.requests[len(f.requests)-1].details)
 		require.Equal(t, strings.TrimSuffix(resultOf("a@mail.example", checker.Details), "}")+verdict, string(outcomes[0].JSON))
 		require.Equal(t, result.Verdict{Action: "block", Reason: "disposable", Rule: "block.reasons[0]"}, outcomes[0].Verdict)
 	}
 	require.JSONEq(t, `{"emails":["a@mail.example"],"policy":"sign-up"}`, f.requests[3].body)
 	for _, checker := range []*Checker{{Client: c, Plain: true}, {Client: c, Plain: true, Reasons: true}, {Client: c, Plain: true, Details: true}} {
-		outcomes := make([]pipeline.Outcome, 1)
-		require.NoError(t, checker.Check(t.Context(), []pipeline.Record{{Email: "a@mail.example"}}, outcomes))
+		outcomes, err := checkWith(t.Context(), checker, []string{"a@mail.example"})
+		require.NoError(t, err)
 		require.Equal(t, resultOf("a@mail.example", checker.Details), string(outcomes[0].JSON))
 		require.Zero(t, outcomes[0].Verdict)
 	}
@@ -86,8 +80,8 @@ func TestBatchWithForeignVerdict(t *testing.T) {
 			item := strings.Replace(itemText(s.emails[0], s.details && !strings.Contains(more, "details")), `},"error":null`, ","+more+`},"error":null`, 1)
 			return response(200, envelopeOf(false, item))
 		})
-		outcomes := make([]pipeline.Outcome, 1)
-		require.NoError(t, (&Checker{Client: c, Reasons: true}).Check(t.Context(), []pipeline.Record{{Email: "a@mail.example"}}, outcomes))
+		outcomes, err := checkWith(t.Context(), &Checker{Client: c, Reasons: true}, []string{"a@mail.example"})
+		require.NoError(t, err)
 		require.Equal(t, strings.TrimSuffix(resultOf("a@mail.example", false), "}")+want, string(outcomes[0].JSON))
 	}
 }
@@ -281,7 +275,7 @@ func TestResultsOfTheModulePass(t *testing.T) {
 }
 
 func TestForeignUsage(t *testing.T) {
-	const named = `{"points":{"refill":"2026-12-01T00:00:00Z"},"policy":"%s"}`
+	const named = `{"points":{"remaining":2,"refill":"2026-12-01T00:00:00Z"},"policy":"%s"}`
 	for _, body := range []string{"", "<html>", "{}", `{"points":{"refill":7}}`, fmt.Sprintf(named, `\u001b[2J`), fmt.Sprintf(named, "./file"), fmt.Sprintf(named, strings.Repeat("a", 65))} {
 		c, _ := newFake(t, func(seen) (*http.Response, error) { return response(200, body) })
 		_, err := c.Usage(context.Background())
@@ -292,6 +286,7 @@ func TestForeignUsage(t *testing.T) {
 		u, err := c.Usage(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, name, u.Policy)
+		require.EqualValues(t, 2, *u.Points.Remaining)
 	}
 }
 

@@ -204,6 +204,7 @@ var files = map[string]file{
 	"gzip of several members": {in: gzipped("a@mail.exa", "", "mple\nb@mail.example\n"), format: Text, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
 	"gzip of UTF-16":          {in: gzipped(utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\n")), format: Text, emails: []string{"a@mail.example"}, lines: []int64{1}},
 	"half a surrogate pair":   {in: utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\nb") + "\x00\xd8" + utf16(unicode.LittleEndian, unicode.IgnoreBOM, "@mail.example\n"), format: Text, emails: []string{"a@mail.example", "<" + whole([]string{"\uFFFD"}, "utf-16le").Error() + ">"}, lines: []int64{1, 2}},
+	"line breaks in UTF-16":   {in: utf16(unicode.LittleEndian, unicode.UseBOM, "上海@mail.example\r\n\u0a0d@mail.example\r\n"), format: Text, emails: []string{"上海@mail.example", "\u0a0d@mail.example"}, lines: counted(2)},
 	"UTF-16 that was cut off": {in: utf16(unicode.BigEndian, unicode.UseBOM, "a@mail.example\nb@m") + "\x00", format: Text, emails: []string{"a@mail.example", "<" + whole([]string{"\uFFFD"}, "utf-16be").Error() + ">"}, lines: []int64{1, 2}},
 }
 

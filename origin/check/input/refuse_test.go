@@ -8,7 +8,6 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // refused are inputs that cannot be read, with what is read before.
@@ -134,12 +133,11 @@ func TestArguments(t *testing.T) {
 }
 
 func TestNameOfSeveralFiles(t *testing.T) {
-	records, err := readAll(New(strings.NewReader("a@mail.example\n"), Options{Name: "x.txt", Several: true}))
-	require.NoError(t, err)
-	require.Equal(t, "x.txt", records[0].File)
-	records, err = readAll(New(strings.NewReader("a@mail.example\n"), Options{Name: "x.txt"}))
-	require.NoError(t, err)
-	require.Empty(t, records[0].File)
+	for several, want := range map[bool]string{true: "x.txt", false: ""} {
+		records, err := readAll(New(strings.NewReader("a@mail.example\n"), Options{Name: "x.txt", Several: several}))
+		require.NoError(t, err)
+		require.Equal(t, want, records[0].File)
+	}
 }
 
 func TestCellsAsTheyCame(t *testing.T) {
@@ -182,11 +180,4 @@ func TestRecordsRemain(t *testing.T) {
 
 func digits(n int) string {
 	return string(rune('a'+n%26)) + string(rune('a'+n/26%26)) + string(rune('a'+n/676))
-}
-
-func TestLineBreaksInUTF16(t *testing.T) {
-	in := utf16(unicode.LittleEndian, unicode.UseBOM, "上海@mail.example\r\n\u0a0d@mail.example\r\n")
-	records, err := readAll(New(strings.NewReader(in), Options{}))
-	require.NoError(t, err)
-	require.Equal(t, []string{"上海@mail.example", "\u0a0d@mail.example"}, emails(records))
 }

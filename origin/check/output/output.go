@@ -75,10 +75,10 @@ func (s *Summary) addresses() (count int64, rate float64) {
 }
 
 // WriteText writes the summary for people.
-func (s *Summary) WriteText(to io.Writer) error {
+func (s *Summary) WriteText(to io.Writer) {
 	if s.Counts.Records == 0 {
-		_, err := fmt.Fprintln(to, "Nothing was checked: the input is empty, or has only a header.")
-		return err
+		fmt.Fprintln(to, "Nothing was checked: the input is empty, or has only a header.")
+		return
 	}
 	var text bytes.Buffer
 	count, rate := s.addresses()
@@ -110,8 +110,8 @@ func (s *Summary) WriteText(to io.Writer) error {
 		}
 		text.WriteString(".\n")
 	}
-	_, err := text.WriteTo(to)
-	return errors.Join(err, s.WriteLies(to))
+	text.WriteTo(to)
+	s.WriteLies(to)
 }
 
 func (s *Summary) writeTable(to io.Writer, addresses int64) {
@@ -147,16 +147,15 @@ func (s *Summary) writeTable(to io.Writer, addresses int64) {
 }
 
 // WriteLies writes a warning if a resolver lies.
-func (s *Summary) WriteLies(to io.Writer) (err error) {
+func (s *Summary) WriteLies(to io.Writer) {
 	if s.Lies != nil {
-		_, err = fmt.Fprintf(to, "Do not trust the results of MX lookups: %s\n", s.Lies)
+		fmt.Fprintf(to, "Do not trust the results of MX lookups: %s\n", s.Lies)
 	}
-	return err
 }
 
 // WriteJSON writes the same as one object in a line, for programs. no_mx is null if
 // MX records were not looked up, and warning if no resolver lies.
-func (s *Summary) WriteJSON(to io.Writer) error {
+func (s *Summary) WriteJSON(to io.Writer) {
 	c := &s.Counts
 	count, rate := s.addresses()
 	object := map[string]any{
@@ -181,7 +180,7 @@ func (s *Summary) WriteJSON(to io.Writer) error {
 			object["skipped_reasons"] = []string{"no_mx", "no_mail"}
 		}
 	}
-	return json.NewEncoder(to).Encode(object)
+	_ = json.NewEncoder(to).Encode(object)
 }
 
 // maxBadLines keeps a million bad records from flooding a terminal or a log.

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"bufio"
 	"io"
 	"os"
 	"os/exec"
@@ -22,14 +21,10 @@ import (
 const terminalEnv = "ADDRSPEC_TEST_TERMINAL"
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(terminalEnv) {
-	case "table":
-		tableOnTerminal()
-	case "progress":
-		progressOnTerminal()
-	default:
+	if os.Getenv(terminalEnv) == "" {
 		os.Exit(m.Run())
 	}
+	tableOnTerminal()
 }
 
 // tableOnTerminal writes a table of hostile text to standard output.
@@ -44,40 +39,16 @@ func tableOnTerminal() {
 	}
 }
 
-// progressOnTerminal draws on standard error until a line comes from standard input.
-func progressOnTerminal() {
-	p := NewProgress(os.Stderr, func() int { return TerminalWidth(os.Stderr) }, 1000, new(atomic.Int64))
-	readPart(p, 1000, 500)
-	p.Written(pipeline.Counts{Records: 500})
-	p.Start()
-	bufio.NewReader(os.Stdin).ReadString('\n')
-	p.Stop()
-}
-
-// onTerminal starts the test binary on a terminal with so many columns.
-func onTerminal(t *testing.T, mode string, columns uint16, env ...string) (*os.File, *exec.Cmd) {
-	command := exec.Command(os.Args[0])
-	command.Env = append([]string{terminalEnv + "=" + mode, "TERM=xterm"}, env...)
-	terminal, err := pty.StartWithSize(command, &pty.Winsize{Rows: 24, Cols: columns})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		terminal.Close()
-		command.Process.Kill()
-	})
-	return terminal, command
-}
-
-// shown returns all that a program wrote to its terminal.
-func shown(t *testing.T, terminal *os.File, command *exec.Cmd) string {
-	text, _ := io.ReadAll(terminal) // Linux ends with EIO once the other side is closed
-	require.NoError(t, command.Wait())
-	return strings.ReplaceAll(string(text), "\r\n", "\n")
-}
-
 func TestTableOnTerminal(t *testing.T) {
 	colored := func(columns uint16, env ...string) string {
-		terminal, command := onTerminal(t, "table", columns, env...)
-		return shown(t, terminal, command)
+		command := exec.Command(os.Args[0])
+		command.Env = append([]string{terminalEnv + "=1", "TERM=xterm"}, env...)
+		terminal, err := pty.StartWithSize(command, &pty.Winsize{Rows: 24, Cols: columns})
+		require.NoError(t, err)
+		defer terminal.Close()
+		text, _ := io.ReadAll(terminal) // Linux ends with EIO once the other side is closed
+		require.NoError(t, command.Wait())
+		return strings.ReplaceAll(string(text), "\r\n", "\n")
 	}
 	got := colored(60)
 	require.Contains(t, got, "\x1b[33mCould not be")
@@ -92,27 +63,6 @@ func TestTableOnTerminal(t *testing.T) {
 		require.NotContains(t, colored(60, env), "\x1b", env)
 	}
 	require.Equal(t, got, colored(60, "NO_COLOR="), "an empty NO_COLOR does not count")
-}
-
-func TestProgressOnTerminal(t *testing.T) {
-	terminal, command := onTerminal(t, "progress", 60)
-	require.NoError(t, terminal.SetDeadline(time.Now().Add(time.Minute)))
-	draws := bufio.NewReader(terminal)
-	next := func() string {
-		line, err := draws.ReadString('K') // of clearLine
-		require.NoError(t, err)
-		return strings.TrimSuffix(line, clearLine)
-	}
-	next()
-	require.Contains(t, next(), "% [==")
-	require.NoError(t, pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 20}))
-	for len(next()) > 19 {
-	}
-	_, err := terminal.WriteString("\n")
-	require.NoError(t, err)
-	rest, _ := io.ReadAll(draws)
-	require.NoError(t, command.Wait())
-	require.True(t, strings.HasSuffix(string(rest), clearLine), "%q", rest)
 }
 
 // readPart reads n records in some bytes of the input.

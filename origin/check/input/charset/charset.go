@@ -70,6 +70,7 @@ type Undecided struct{ Fits []Fit }
 type Fit struct {
 	Name   string
 	Sample []string
+	score  int
 }
 
 // Error lists the encodings with their samples, one a line.
@@ -100,34 +101,26 @@ const (
 )
 
 func undecided(words []string) *Undecided {
-	type ranked struct {
-		Fit
-		score int
-	}
-	var all []ranked
+	var fits []Fit
 	for _, name := range choices {
-		r := ranked{Fit: Fit{Name: name}}
+		f := Fit{Name: name}
 		for _, raw := range words {
 			word := decode(name, raw)
-			r.score += likeness(word)
-			if len(r.Sample) < maxSample {
+			f.score += likeness(word)
+			if len(f.Sample) < maxSample {
 				if letters := []rune(word); len(letters) > maxLetters {
 					word = string(letters[:maxLetters]) + "…"
 				}
-				r.Sample = append(r.Sample, word)
+				f.Sample = append(f.Sample, word)
 			}
 		}
-		same := slices.ContainsFunc(all, func(other ranked) bool { return slices.Equal(other.Sample, r.Sample) })
-		if r.score > 0 && !same {
-			all = append(all, r)
+		same := slices.ContainsFunc(fits, func(other Fit) bool { return slices.Equal(other.Sample, f.Sample) })
+		if f.score > 0 && !same {
+			fits = append(fits, f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return b.score - a.score })
-	u := &Undecided{}
-	for _, r := range all[:min(len(all), maxFits)] {
-		u.Fits = append(u.Fits, r.Fit)
-	}
-	return u
+	slices.SortStableFunc(fits, func(a, b Fit) int { return b.score - a.score })
+	return &Undecided{fits[:min(len(fits), maxFits)]}
 }
 
 var scriptsOfNames = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Hebrew,
