@@ -26,12 +26,11 @@ type HTTPOptions struct {
 	Panicked func(cause any)
 }
 
-// HTTP serves the protocol over HTTP, in its stateless form: each POST has one message and
-// gets its response as JSON, no session is kept and no stream opened. So any replica can
-// serve any message.
+// HTTP serves the protocol over HTTP, in its stateless form: each POST has one message and gets its response as JSON,
+// no session is kept and no stream opened. So any replica can serve any message.
 //
-// A call of a tool is a request to the API with the caller's key, so it costs and is limited,
-// refused, charged and logged as any other. Everything else costs nothing.
+// A call of a tool is a request to the API with the caller's key, so it costs and is limited, refused, charged and
+// logged as any other. Everything else costs nothing.
 type HTTP struct {
 	HTTPOptions
 	handler *sdk.StreamableHTTPHandler
@@ -52,9 +51,8 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	return h
 }
 
-// Respond responds to the message of a POST whose key is good. The body is empty for a
-// message that gets no response. blocked is why the API would refuse an operation with the
-// key now, "" if it would not.
+// Respond responds to the message of a POST whose key is good. The body is empty for a message that gets no response.
+// blocked is why the API would refuse an operation with the key now, "" if it would not.
 func (h *HTTP) Respond(r *http.Request, key string, message []byte, blocked string) (status int, body []byte) {
 	given, refusal := decode(message, "body", "a POST has one JSON object")
 	if refusal != nil {
@@ -84,7 +82,6 @@ func (h *HTTP) Respond(r *http.Request, key string, message []byte, blocked stri
 	return response.StatusCode, encode(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why})
 }
 
-// A caller is who sends a message.
 type caller struct {
 	api     http.Handler
 	request *http.Request // the POST
@@ -107,8 +104,8 @@ func (c *caller) RoundTrip(r *http.Request) (*http.Response, error) {
 	return outgoing.Handler{Handler: c.api}.RoundTrip(r)
 }
 
-// guard ends a call with its POST, which the SDK does for the newest protocol only, and keeps
-// a panic from ending the process.
+// guard ends a call with its POST, which the SDK does for the newest protocol only, and keeps a panic from ending the
+// process.
 func (h *HTTP) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -127,8 +124,8 @@ func (h *HTTP) guard(next sdk.MethodHandler) sdk.MethodHandler {
 
 func callerOf(ctx context.Context) *caller { return ctx.Value(callerKey{}).(*caller) }
 
-// checker returns what checks the addresses of a call. A policy that the call brings is
-// decided by here, and not accepted where the API would refuse the call.
+// checker returns what checks the addresses of a call. A policy that the call brings decides here, and is not accepted
+// where the API would refuse the call.
 func (h *HTTP) checker(ctx context.Context, q Query) (pipeline.Checker, error) {
 	c := callerOf(ctx)
 	api, err := client.New(client.Config{URL: "http://localhost", Key: c.key, Once: true, Transport: c})

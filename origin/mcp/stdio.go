@@ -16,19 +16,17 @@ import (
 )
 
 const (
-	// maxMessage is the longest message of a client in bytes: a call with 64
-	// addresses of 4 KiB, every byte escaped with six.
+	// maxMessage is the longest message of a client in bytes: a call with 64 addresses of 4 KiB, all escaped with six.
 	maxMessage = 2 << 20
-	// maxCalls is how many calls are in flight at most. The SDK handles each in a
-	// goroutine of its own; further ones stay unread. With the largest calls the process
-	// peaks at about 250 MiB.
+	// maxCalls is how many calls are in flight at most. The SDK handles each in a goroutine of its own; further ones
+	// stay unread. With the largest calls the process peaks at about 250 MiB.
 	maxCalls = 4
 	// drainTimeout is how long calls may go on once the client's input has ended.
 	drainTimeout = 30 * time.Second
 )
 
-// Serve serves one client until in ends or ctx does, which is no error. Calls in
-// flight are finished if in ends, and cancelled if ctx does.
+// Serve serves one client until in ends or ctx does, which is no error. Calls in flight are finished if in ends, and
+// cancelled if ctx does.
 func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	serving, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -42,8 +40,7 @@ func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	return fmt.Errorf("the connection ended: the requests cannot be read, or nobody reads the responses: %w", err)
 }
 
-// A connection has a message a line, and limits the calls in flight. The SDK's own ends the
-// session at a line that is no message.
+// A connection has a message a line. The SDK's own ends the session at a line that is no message.
 type connection struct {
 	serving  context.Context // until the connection is closed
 	cancel   context.CancelFunc
@@ -68,9 +65,9 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// receive passes the messages of a client on. To a line that is no message it writes an error. A
-// call waits until fewer than maxCalls are in flight. At the end of the input it waits for all of
-// them: the SDK cancels them when it sees the end, but a request in a pipe should get its response.
+// receive passes the messages of a client on. To a line that is no message it writes an error. A call waits until fewer
+// than maxCalls are in flight. At the end of the input it waits for all of them: the SDK cancels them when it sees the
+// end, but a request in a pipe should get its response.
 func (c *connection) receive(in io.Reader) {
 	defer close(c.messages)
 	for lines := bufio.NewReaderSize(in, maxMessage); c.failed == nil; {
