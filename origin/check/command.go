@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -163,14 +164,15 @@ func (j *job) check(ctx context.Context) error {
 		j.pipe.Input = out.skipped
 	}
 	began, messages := time.Now(), j.Err
-	stop, progressed := func() {}, func(pipeline.Counts) {}
-	wrap := func(file io.Reader) io.Reader { return file }
+	stop, done := func() {}, atomic.Int64{}
 	if output.IsTerminal(j.Err) && !j.Quiet && !out.terminal {
-		width := func() int { return output.TerminalWidth(j.Err) }
-		progress := output.NewProgress(j.Err, width, j.in.size(), &j.pipe.Records)
-		wrap, progressed = progress.Reader, progress.Written
-		messages, stop = progress, progress.Stop
-		progress.Start()
+		line := &output.Line{To: j.Err, Text: func() string {
+			p := output.Progress{Done: done.Load(), Read: j.pipe.Records.Load(), Bytes: j.in.bytes.Load(),
+				Size: j.in.size(), Elapsed: time.Since(began)}
+			return p.Text(output.TerminalWidth(j.Err) - 1) // some terminals wrap when the last column is written
+		}}
+		messages, stop = line, line.Stop
+		line.Start()
 	}
 	bad := output.BadLines{To: messages, Name: j.in.targets[0].name}
 	j.pipe.Format, j.pipe.Output, j.pipe.Bad = out, out, bad.Report
@@ -178,10 +180,10 @@ func (j *job) check(ctx context.Context) error {
 		if out.file != nil {
 			out.size, _ = out.file.Seek(0, io.SeekCurrent) // it is a regular file
 		}
-		progressed(counts)
+		done.Store(counts.Records)
 	}
 	var counts pipeline.Counts
-	err = j.in.open(wrap)
+	err = j.in.open()
 	if err == nil {
 		counts, err = j.pipe.Do(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/origin/check/output"
@@ -47,6 +48,14 @@ type checkInput struct {
 	rest    []*target // that are not at their end
 	first   *target   // nil before its first record
 	columns string    // of the first
+	bytes   counter   // that were read, as they are stored
+}
+
+type counter struct{ atomic.Int64 }
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.Add(int64(len(b)))
+	return len(b), nil
 }
 
 func (f *inputFlags) openInput(args []string, std Streams) (*checkInput, error) {
@@ -114,8 +123,7 @@ func (in *checkInput) count() int {
 	return len(in.targets[0].addresses)
 }
 
-// open opens the targets. wrap counts the bytes that are read.
-func (in *checkInput) open(wrap func(io.Reader) io.Reader) error {
+func (in *checkInput) open() error {
 	in.rest = in.targets
 	for _, t := range in.targets {
 		if t.path == "" {
@@ -138,7 +146,7 @@ func (in *checkInput) open(wrap func(io.Reader) io.Reader) error {
 				options.File = file
 			}
 		}
-		t.reader = input.New(wrap(from), options)
+		t.reader = input.New(io.TeeReader(from, &in.bytes), options)
 		t.Input, t.closers = t.reader, append(t.closers, t.reader)
 	}
 	return nil

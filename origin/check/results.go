@@ -197,7 +197,21 @@ func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 		return fail("does not begin as a run with this input and these flags does, so --resume cannot add to it; " +
 			"give the flags of the first run, or another file")
 	}
-	records, last, err := countRecords(in, format, comma)
+	read := func() ([]string, error) {
+		line, err := in.ReadString('\n')
+		return []string{line}, err
+	}
+	if format == "csv" {
+		rows := csv.NewReader(in)
+		rows.Comma, rows.FieldsPerRecord = comma, -1
+		read = rows.Read
+	}
+	var last []string
+	records := int64(-1)
+	for next := last; err == nil; records++ {
+		last = next
+		next, err = read()
+	}
 	end := make([]byte, 1)
 	_, _ = o.file.ReadAt(end, o.size-1) // no byte of an empty file
 	switch {
@@ -212,26 +226,6 @@ func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 			"is it the input of the first run?", records)
 	}
 	return nil
-}
-
-// countRecords returns how many rows of CSV or lines of NDJSON there are before an error, and the last one.
-func countRecords(in *bufio.Reader, format string, comma rune) (count int64, last []string, err error) {
-	read := func() ([]string, error) {
-		line, err := in.ReadString('\n')
-		return []string{line}, err
-	}
-	if format == "csv" {
-		rows := csv.NewReader(in)
-		rows.Comma, rows.FieldsPerRecord = comma, -1
-		read = rows.Read
-	}
-	for {
-		found, err := read()
-		if err != nil {
-			return count, last, err
-		}
-		count, last = count+1, found
-	}
 }
 
 func isRecord(found []string, format string, r *pipeline.Record, safe bool) bool {

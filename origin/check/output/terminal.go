@@ -6,14 +6,11 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
-
-	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // Colored reports whether to color what is written to out: auto (on a terminal, unless NO_COLOR is not empty
@@ -98,46 +95,23 @@ func (l *Line) Write(message []byte) (int, error) {
 	return l.To.Write(message)
 }
 
-// Progress shows how far a run is. The run reads ahead, so the share of the input that was read is not the share
-// that is done: the total is estimated from the records in the bytes that were read, and exact once all are.
+// Progress is how far a run is.
 type Progress struct {
-	*Line
-
-	size           int64 // of the input in bytes, 0 if unknown
-	records        *atomic.Int64
-	bytes, written atomic.Int64 // as records, bytes are those that were read
+	Done, Read  int64 // records that were written and read
+	Bytes, Size int64 // of the input: those that were read, and all, 0 if that is not known
+	Elapsed     time.Duration
 }
 
-// NewProgress returns the progress of a run that begins, counts the records that it read, and whose
-// input has size bytes, 0 if that is not known. It draws on to, a terminal whose width may change.
-func NewProgress(to io.Writer, width func() int, size int64, records *atomic.Int64) *Progress {
-	p, began := &Progress{size: size, records: records}, time.Now()
-	// The last column stays free: some terminals wrap when it is written.
-	p.Line = &Line{To: to, Text: func() string { return p.line(width()-1, time.Since(began)) }}
-	return p
-}
-
-// Reader counts what is read of an input as it is stored, compressed or not.
-func (p *Progress) Reader(in io.Reader) io.Reader { return io.TeeReader(in, counter{&p.bytes}) }
-
-type counter struct{ *atomic.Int64 }
-
-func (c counter) Write(b []byte) (int, error) {
-	c.Add(int64(len(b)))
-	return len(b), nil
-}
-
-// Written takes the counts of the records that are done.
-func (p *Progress) Written(c pipeline.Counts) { p.written.Store(c.Records) }
-
-func (p *Progress) line(width int, elapsed time.Duration) string {
-	done, records, bytes := p.written.Load(), p.records.Load(), p.bytes.Load()
-	rate := float64(done) / max(elapsed.Seconds(), 0.001)
-	text := fmt.Sprintf("%s done, %s per second", humanize.Comma(done), humanize.Comma(int64(rate)))
-	if p.size > 0 && records > 0 && bytes > 0 {
-		total := int64(float64(records) / min(float64(bytes)/float64(p.size), 1))
-		share := float64(done) / float64(max(total, done))
-		left := float64(max(total-done, 0)) / rate // infinite or no number at the begin
+// Text returns the progress as it fits into width columns. The run reads ahead, so the share of the input that was
+// read is not the share that is done: the total is estimated from the records in the bytes that were read, and exact
+// once all are.
+func (p Progress) Text(width int) string {
+	rate := float64(p.Done) / max(p.Elapsed.Seconds(), 0.001)
+	text := fmt.Sprintf("%s done, %s per second", humanize.Comma(p.Done), humanize.Comma(int64(rate)))
+	if p.Size > 0 && p.Read > 0 && p.Bytes > 0 {
+		total := int64(float64(p.Read) / min(float64(p.Bytes)/float64(p.Size), 1))
+		share := float64(p.Done) / float64(max(total, p.Done))
+		left := float64(max(total-p.Done, 0)) / rate // infinite or no number at the begin
 		if left < maxLeft {
 			text += ", " + (time.Duration(left) * time.Second).String() + " left"
 		}
