@@ -47,29 +47,20 @@ const (
 	scarcePoints = 2 * Concurrency * MaxBatch
 )
 
-type finding struct {
-	pipeline.Outcome
-	reported *result.Result // nil if there is none
-}
-
-func failure(code, message string) *finding {
-	return &finding{Outcome: pipeline.Outcome{Code: code, Message: message}}
-}
-
 // What is known of addresses that the service did not check. They cost nothing.
 var (
-	notUTF8 = failure("INVALID_EMAIL_FORMAT",
-		"the address is not UTF-8, so it cannot be sent to the service; it is not valid")
-	tooLong = failure("INVALID_EMAIL_FORMAT",
-		"the address is too long to be sent to the service; it is not valid")
-	unfinished = failure("REQUEST_CANCELLED",
-		"the batch ran out of time before this address; it was not charged, try it again")
+	notUTF8 = pipeline.Outcome{Code: "INVALID_EMAIL_FORMAT",
+		Message: "the address is not UTF-8, so it cannot be sent to the service; it is not valid"}
+	tooLong = pipeline.Outcome{Code: "INVALID_EMAIL_FORMAT",
+		Message: "the address is too long to be sent to the service; it is not valid"}
+	unfinished = pipeline.Outcome{Code: "REQUEST_CANCELLED",
+		Message: "the batch ran out of time before this address; it was not charged, try it again"}
 )
 
 // Check sends the addresses of the records with POST /v1/emails and sets their outcomes. Equal addresses are sent
 // once. More than fit one request are sent in several, one after the other, and so is what a partial response leaves.
 func (c *Checker) Check(ctx context.Context, records []pipeline.Record, outcomes []pipeline.Outcome) error {
-	found, rest := make(map[string]*finding, len(records)), make([]string, 0, len(records))
+	found, rest := make(map[string]*pipeline.Outcome, len(records)), make([]string, 0, len(records))
 	for _, r := range records {
 		if r.Err != nil || found[r.Email] != nil {
 			continue
@@ -77,11 +68,11 @@ func (c *Checker) Check(ctx context.Context, records []pipeline.Record, outcomes
 		text, err := jsontext.AppendQuote(nil, r.Email)
 		switch {
 		case err != nil: // JSON text is UTF-8 (RFC 8259 section 8.1)
-			found[r.Email] = notUTF8
+			found[r.Email] = &notUTF8
 		case len(text) > maxText:
-			found[r.Email] = tooLong
+			found[r.Email] = &tooLong
 		default:
-			found[r.Email], rest = unfinished, append(rest, r.Email)
+			found[r.Email], rest = &unfinished, append(rest, r.Email)
 		}
 	}
 	for len(rest) > 0 {
@@ -95,21 +86,20 @@ func (c *Checker) Check(ctx context.Context, records []pipeline.Record, outcomes
 			break
 		}
 	}
-	reported := make([]*result.Result, len(records))
 	for n, r := range records {
 		if r.Err == nil {
-			outcomes[n], reported[n] = found[r.Email].Outcome, found[r.Email].reported
+			outcomes[n] = *found[r.Email]
 		}
 	}
 	if c.Decider == nil {
 		return nil
 	}
-	return c.Decider.Decide(ctx, reported, outcomes)
+	return c.Decider.Decide(ctx, outcomes)
 }
 
 func (c *Checker) asksDetails() bool { return c.Details || c.Reasons || c.Decider != nil }
 
-func (c *Checker) batch(ctx context.Context, emails []string) (map[string]*finding, error) {
+func (c *Checker) batch(ctx context.Context, emails []string) (map[string]*pipeline.Outcome, error) {
 	body, err := json.Marshal(struct {
 		Emails  []string `json:"emails"`
 		Details bool     `json:"details,omitzero"`
@@ -129,7 +119,7 @@ func (c *Checker) batch(ctx context.Context, emails []string) (map[string]*findi
 	if failed := c.failed.Load(); failed != nil {
 		return nil, *failed
 	}
-	var found map[string]*finding
+	var found map[string]*pipeline.Outcome
 	text, err := c.Client.send(ctx, "v1/emails", body, patience)
 	if err == nil {
 		found, err = c.readBatch(text, emails)
@@ -151,7 +141,7 @@ func badResponse(what string) error {
 
 // readBatch verifies the response to a batch and returns its findings. It has one for each address in the order sent;
 // a partial one, where work did not finish in time, has at least one.
-func (c *Checker) readBatch(text []byte, emails []string) (map[string]*finding, error) {
+func (c *Checker) readBatch(text []byte, emails []string) (map[string]*pipeline.Outcome, error) {
 	var batch struct {
 		Success, Partial bool
 		Results          []struct {
@@ -166,7 +156,7 @@ func (c *Checker) readBatch(text []byte, emails []string) (map[string]*finding, 
 	if count := len(batch.Results); count == 0 || count < len(emails) && !batch.Partial {
 		return nil, badResponse("the response to the batch has fewer results than addresses were sent")
 	}
-	found := make(map[string]*finding, len(emails))
+	found := make(map[string]*pipeline.Outcome, len(emails))
 	for _, r := range batch.Results {
 		at := slices.Index(emails, r.Email)
 		if at < 0 {
@@ -182,7 +172,7 @@ func (c *Checker) readBatch(text []byte, emails []string) (map[string]*finding, 
 			}
 			found[r.Email] = f
 		case r.Status == "error" && isCode(r.Error.Code):
-			found[r.Email] = failure(r.Error.Code, sentence(r.Error.Message))
+			found[r.Email] = &pipeline.Outcome{Code: r.Error.Code, Message: sentence(r.Error.Message)}
 		default:
 			return nil, badResponse("the response to the batch has a result that is neither a success nor an error")
 		}
@@ -196,7 +186,7 @@ var nullable = []result.Field{result.Normalized, result.LocalPart, result.Domain
 // readResult verifies a result. The JSON of its outcome is one line with the 16 fields in their order, and details
 // and verdict if they are wanted. The values keep their bytes, so the line is the same as that of any host. Other
 // members are left out: a later version of the service may have more.
-func (c *Checker) readResult(object jsontext.Value, email string) (*finding, error) {
+func (c *Checker) readResult(object jsontext.Value, email string) (*pipeline.Outcome, error) {
 	var r result.Result
 	var more struct {
 		Details jsontext.Value `json:"details"`
@@ -233,12 +223,12 @@ func (c *Checker) readResult(object jsontext.Value, email string) (*finding, err
 		line = fmt.Appendf(line, `,"verdict":%s`, more.Verdict)
 	}
 	line = append(line, '}')
-	o := pipeline.Outcome{JSON: slices.Clip(line), Flags: r.Flags(), Verdict: r.Verdict,
+	o := &pipeline.Outcome{JSON: slices.Clip(line), Flags: r.Flags(), Verdict: r.Verdict, Reported: &r,
 		NoMX: r.Valid && !r.MX} // the domain of one that is not valid is not looked up
 	if r.Details != nil && r.Details.Refusal != nil {
 		o.Refusal = *r.Details.Refusal
 	}
-	return &finding{o, &r}, nil
+	return o, nil
 }
 
 // isSafe reports whether no string of a result's values can control a terminal or be a formula, unless the address

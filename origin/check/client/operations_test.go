@@ -37,8 +37,8 @@ func TestBatch(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 5} {
 		require.Equal(t, resultOf(given[n], false), string(items[n].JSON), "the same bytes as the service sent")
 	}
-	require.Equal(t, notUTF8.Outcome, items[3])
-	require.Equal(t, tooLong.Outcome, items[4])
+	require.Equal(t, notUTF8, items[3])
+	require.Equal(t, tooLong, items[4])
 	require.Len(t, f.requests, 1)
 	require.Equal(t, []string{"a@mail.example", "b@mail.example", `<&"\>@mail.example`}, f.requests[0].emails, "each once, and none that cannot be sent")
 	require.Equal(t, "/base/v1/emails", f.requests[0].path)

@@ -302,3 +302,18 @@ func FuzzPrintable(f *testing.F) {
 		}
 	})
 }
+
+// No cell begins a formula, also after a separator in it, and nothing else changes.
+func FuzzFormula(f *testing.F) {
+	for _, text := range []string{"=1", "x;＝1", "a,-", "\x00", "é=", "x\n@y", "plain", "=+-@", ",,\t\t"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		safe := Formula(text)
+		require.Equal(t, strings.ReplaceAll(text, "'", ""), strings.ReplaceAll(safe, "'", ""))
+		for _, cell := range strings.FieldsFunc(safe, func(r rune) bool { return r == ';' || r == ',' }) {
+			first, _ := utf8.DecodeRuneInString(cell)
+			require.NotContains(t, "=+-@\t\r\n\x00＝＋－＠", string(first), "%q", safe)
+		}
+	})
+}

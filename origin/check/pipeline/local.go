@@ -101,19 +101,18 @@ func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outc
 	return facts, cmp.Or(err, wrong)
 }
 
-// Decide adds the verdicts of the policy to the outcomes of a service. reported has its
-// results, with details, nil where there is none. The module is asked for the domains in
-// A-label form, which policies name and results do not have.
-func (l *Local) Decide(ctx context.Context, reported []*result.Result, outcomes []Outcome) error {
-	emails, at := make([]string, 0, len(reported)), make([]int, 0, len(reported))
-	for n := range reported {
-		if reported[n] != nil {
-			emails, at = append(emails, reported[n].Email), append(at, n)
+// Decide adds the verdicts of the policy to the outcomes of a service. The module is asked for the domains in A-label
+// form, which policies name and results do not have.
+func (l *Local) Decide(ctx context.Context, outcomes []Outcome) error {
+	emails, at := make([]string, 0, len(outcomes)), make([]int, 0, len(outcomes))
+	for n := range outcomes {
+		if reported := outcomes[n].Reported; reported != nil {
+			emails, at = append(emails, reported.Email), append(at, n)
 		}
 	}
 	subjects := make([]host.Subject, len(at))
 	err := l.View.CheckMany(ctx, emails, 0, func(n int, f host.Facts) {
-		subjects[n] = reported[at[n]].Subject(f.Host)
+		subjects[n] = outcomes[at[n]].Reported.Subject(f.Host)
 	})
 	if err != nil {
 		return err

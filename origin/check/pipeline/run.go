@@ -92,6 +92,8 @@ type Outcome struct {
 	Refusal result.Refusal // of an address that is not valid; the code alone is "" if the service did not say
 	Verdict result.Verdict // of a policy, also in JSON; zero without one
 
+	Reported *result.Result // by a service, with details if these were asked for; nil in this process
+
 	Code    string // of an error that concerns this address, such as DNS_TIMEOUT; else ""
 	Message string // of the same error
 }

@@ -220,26 +220,6 @@ func TestFailedWriteIsNotCounted(t *testing.T) {
 	require.LessOrEqual(t, len(wantLines(int(counts.Records), 0)), disk.room)
 }
 
-// A slow address delays the output behind it, but not the checks of others.
-func TestSlowAddressStopsNoOther(t *testing.T) {
-	release := make(chan struct{})
-	var checked atomic.Int64
-	slow := func(ctx context.Context, r *pipeline.Record, o *pipeline.Outcome) error {
-		if r.Line == 1 {
-			<-release
-		}
-		if checked.Add(1) == 5000 {
-			close(release)
-		}
-		return valid(ctx, r, o)
-	}
-	var out bytes.Buffer
-	r := pipeline.Run{Input: &emails{count: 10_000}, Checker: checkerFunc(slow), Format: lines{}, Output: &out, Workers: 64}
-	_, err := r.Do(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, wantLines(10_000, 0), out.String())
-}
-
 // A list is an input of the records in it.
 type list []pipeline.Record
 
