@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,11 +36,13 @@ type CSV struct {
 	Safe    bool // escape cells for spreadsheets
 	BOM     bool // begin with a byte order mark
 
-	input int // how many columns it has
+	input   int       // how many columns it has
+	writers sync.Pool // of *rowWriter, since several goroutines append
+}
 
-	mu     sync.Mutex // several goroutines append
-	writer *csv.Writer
-	text   bytes.Buffer
+type rowWriter struct {
+	*csv.Writer
+	text bytes.Buffer
 }
 
 // resultColumns follow those of the input, which has email.
@@ -61,8 +64,7 @@ func (f *CSV) Head(dst []byte) ([]byte, error) {
 	if f.Keep && f.Layout.Comma == 0 {
 		names = append(names, "line", "input")
 	}
-	f.input, f.writer = len(input), csv.NewWriter(&f.text)
-	f.writer.Comma = rune(cmp.Or(f.Layout.Comma, ','))
+	f.input = len(input)
 	if f.BOM {
 		dst = append(dst, "\uFEFF"...) // by which Excel reads UTF-8
 	}
@@ -140,19 +142,35 @@ func (f *CSV) write(dst []byte, rows [][]string) ([]byte, error) {
 			}
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.text.Reset()
-	err := f.writer.WriteAll(rows)
-	return append(dst, f.text.Bytes()...), err
+	w, _ := f.writers.Get().(*rowWriter)
+	if w == nil {
+		w = &rowWriter{}
+		w.Writer = csv.NewWriter(&w.text)
+		w.Comma = rune(cmp.Or(f.Layout.Comma, ','))
+	}
+	defer f.writers.Put(w)
+	w.text.Reset()
+	err := w.WriteAll(rows)
+	return append(dst, w.text.Bytes()...), err
 }
 
-var formula = regexp.MustCompile("(^|[;,\t\r\n])([=+\\-@\t\r\n\x00＝＋－＠])")
+const begins = "-=+@\t\r\n\x00＝＋－＠"
+
+var formula = regexp.MustCompile("(^|[;,\t\r\n])([" + begins + "])") // the hyphen is first, so no range
 
 // Formula inserts a single quote before a character that begins a formula, so that a spreadsheet does not
 // evaluate the text (OWASP, "CSV Injection"; ASVS 5.0 1.2.10). With some system settings a semicolon or a tab
 // starts a cell too.
-func Formula(text string) string { return formula.ReplaceAllString(text, "$1'$2") }
+func Formula(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	switch {
+	case strings.ContainsAny(text, ";,\t\r\n"): // few cells do, and the expression takes microseconds
+		return formula.ReplaceAllString(text, "$1'$2")
+	case size > 0 && strings.ContainsRune(begins, first):
+		return "'" + text
+	}
+	return text
+}
 
 func inputColumns(l pipeline.Layout) []string {
 	if l.Comma == 0 {
