@@ -198,12 +198,11 @@ func (in *checkInput) sameColumns(t *target) error {
 }
 
 // readings are the encodings of the inputs that were begun, of the first ones if there are many.
-func (in *checkInput) readings() (list []output.Reading) {
+func (in *checkInput) readings() (list []pipeline.Reading) {
 	const most = 20 // else the summary would be all about them
 	for _, t := range in.targets[:min(len(in.targets), most)] {
-		if t.reader != nil && t.reader.Encoding().Name != "" {
-			e := t.reader.Encoding()
-			list = append(list, output.Reading{Name: t.name, Encoding: e.Name, Why: e.Why, Guessed: e.Guessed})
+		if t.reader != nil && t.reader.Reading().Encoding != "" {
+			list = append(list, t.reader.Reading())
 		}
 	}
 	return list

@@ -96,7 +96,7 @@ var formats = map[string]string{".csv": "csv", ".tsv": "csv", ".json": "ndjson",
 func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	f, mark, layout := o.flags, o.flags.CSVSafe, pipeline.Layout{}
 	if reader := o.in.first.reader; reader != nil {
-		layout, mark = reader.Layout(), mark || reader.Encoding().Mark
+		layout, mark = reader.Layout(), mark || reader.Reading().Mark
 	}
 	format := f.format(o.terminal, layout.Comma != 0)
 	switch format {
@@ -143,7 +143,7 @@ func (o *checkOutput) summarize(to io.Writer, s *output.Summary) {
 	case o.flags.Quiet || o.flags.Summary == "none":
 		for n := range s.Readings {
 			if s.Readings[n].Guessed {
-				s.Readings[n].WriteText(to)
+				output.WriteReading(to, &s.Readings[n])
 			}
 		}
 	case o.flags.Summary == "json":

@@ -13,6 +13,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/input/charset"
 	"github.com/addrspec/addrspec/origin/check/input/workbook"
+	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
 // decode returns in as text without a byte order mark, decompressed. It refuses what is no text. The text is
@@ -59,14 +60,14 @@ func (r *Reader) openWorkbook() (io.Reader, error) {
 	if len(book.Others) > 0 {
 		why += fmt.Sprintf("; --sheet reads another one of %d, such as %q", 1+len(book.Others), book.Others[0])
 	}
-	r.encoding.Store(&Encoding{Name: "xlsx", Why: why, Mark: true})
+	r.reading.Store(&pipeline.Reading{Encoding: "xlsx", Why: why, Mark: true})
 	return book, nil
 }
 
 func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io.Reader, error) {
 	head := await(raw)
 	utf16 := guessUTF16(head)
-	e := Encoding{Mark: marked != ""}
+	e := pipeline.Reading{Mark: marked != ""}
 	switch given := r.options.Encoding; {
 	case given != Auto:
 		name, err := charset.Name(given)
@@ -77,19 +78,19 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io
 			return nil, fmt.Errorf("the encoding %s was given, but the input begins with the byte order mark of %s",
 				name, marked)
 		}
-		e.Name, e.Why = name, "it was given"
+		e.Encoding, e.Why = name, "it was given"
 	case marked != "":
-		e.Name, e.Why = marked, "it begins with a byte order mark"
+		e.Encoding, e.Why = marked, "it begins with a byte order mark"
 	case utf16 != "":
-		e.Name, e.Why = utf16, "every second byte is zero"
+		e.Encoding, e.Why = utf16, "every second byte is zero"
 	case bytes.Count(head, []byte{0})*10 > len(head):
 		return nil, errors.New("this is not text: it has many NUL bytes; save a spreadsheet as CSV UTF-8, " +
 			"and UTF-16 with a byte order mark")
 	case r.options.isJSON(head):
-		e.Name, e.Why = charset.UTF8, "JSON is UTF-8 (RFC 8259 section 8.1)"
+		e.Encoding, e.Why = charset.UTF8, "JSON is UTF-8 (RFC 8259 section 8.1)"
 	case r.options.File == nil:
-		r.encoding.Store(&Encoding{Name: charset.UTF8, Why: "all of it is ASCII"})
-		return &arriving{in: raw, found: &r.encoding}, nil
+		r.reading.Store(&pipeline.Reading{Encoding: charset.UTF8, Why: "all of it is ASCII"})
+		return &arriving{in: raw, found: &r.reading}, nil
 	default:
 		var err error
 		whole := io.Reader(io.NewSectionReader(r.options.File, 0, 1<<62))
@@ -97,16 +98,16 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io
 			whole, err = gunzip(whole)
 		}
 		if err == nil {
-			e.Name, e.Why, err = charset.Detect(whole, 1)
+			e.Encoding, e.Why, err = charset.Detect(whole, 1)
 		}
 		if err != nil {
 			return nil, err
 		}
-		e.Guessed = e.Name != charset.UTF8
+		e.Guessed = e.Encoding != charset.UTF8
 	}
-	e.Mark = e.Mark || e.Name != charset.UTF8
-	r.encoding.Store(&e)
-	return charset.NewReader(raw, e.Name), nil
+	e.Mark = e.Mark || e.Encoding != charset.UTF8
+	r.reading.Store(&e)
+	return charset.NewReader(raw, e.Encoding), nil
 }
 
 // An arriving reader reads bytes of an unknown encoding as long as they are ASCII. The first line that is not
@@ -114,7 +115,7 @@ func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io
 // whole, as a file is: no line alone proves another encoding.
 type arriving struct {
 	in      *bufio.Reader
-	found   *atomic.Pointer[Encoding]
+	found   *atomic.Pointer[pipeline.Reading]
 	lines   int64     // LF that were read
 	decided io.Reader // of the rest; nil while all is ASCII
 	err     error     // why the encoding is not known
@@ -153,7 +154,7 @@ func (a *arriving) decide() (io.Reader, error) {
 	}
 	if utf8.Valid(line) {
 		why := fmt.Sprintf("line %d, the first that is not ASCII, is UTF-8", a.lines+1)
-		a.found.Store(&Encoding{Name: charset.UTF8, Why: why})
+		a.found.Store(&pipeline.Reading{Encoding: charset.UTF8, Why: why})
 		return a.in, nil
 	}
 	ahead, _ := io.ReadAll(io.LimitReader(a.in, maxAhead+1)) // an error comes again
@@ -165,7 +166,7 @@ func (a *arriving) decide() (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.found.Store(&Encoding{Name: name, Why: why, Guessed: name != charset.UTF8, Mark: name != charset.UTF8})
+	a.found.Store(&pipeline.Reading{Encoding: name, Why: why, Guessed: name != charset.UTF8, Mark: name != charset.UTF8})
 	return charset.NewReader(io.MultiReader(bytes.NewReader(ahead), a.in), name), nil
 }
 

@@ -74,16 +74,8 @@ type Reader struct {
 
 	// next takes a record from the window, and at the end of the input the rest. The error is errMore if there is
 	// no whole one. next is nil until the format is known.
-	next     func() (pipeline.Record, error)
-	encoding atomic.Pointer[Encoding]
-}
-
-// An Encoding is how bytes were read as text.
-type Encoding struct {
-	Name    string // of the WHATWG Encoding Standard, or xlsx
-	Why     string // such as "line 3 is not UTF-8"
-	Guessed bool   // it may be another one
-	Mark    bool   // a byte order mark begins it, or it is no UTF-8: so may an output for the same programs
+	next    func() (pipeline.Record, error)
+	reading atomic.Pointer[pipeline.Reading]
 }
 
 var errMore = errors.New("input: more input is needed")
@@ -133,12 +125,14 @@ func (r *Reader) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	return dst, nil
 }
 
-// Encoding is the encoding as far as the input was read. It may be called while another goroutine reads.
-func (r *Reader) Encoding() Encoding {
-	if known := r.encoding.Load(); known != nil {
-		return *known
+// Reading says how the input was read so far. It may be called while another goroutine reads.
+func (r *Reader) Reading() pipeline.Reading {
+	reading := pipeline.Reading{}
+	if known := r.reading.Load(); known != nil {
+		reading = *known
 	}
-	return Encoding{}
+	reading.Name = r.options.Name
+	return reading
 }
 
 // Layout returns what is known of the columns of CSV.

@@ -221,29 +221,29 @@ func TestEncodings(t *testing.T) {
 	long := strings.Repeat("x", bufferSize-1)
 	for name, c := range map[string]struct {
 		in, given string
-		want      Encoding
+		want      pipeline.Reading
 	}{
-		"ASCII":                     {in: "a@mail.example\n", want: Encoding{Name: "utf-8", Why: "all of it is ASCII"}},
-		"nothing":                   {want: Encoding{Name: "utf-8", Why: "all of it is ASCII"}},
-		"UTF-8":                     {in: "a@mail.example\r\njörg@mail.example\n\xe9", want: Encoding{Name: "utf-8", Why: "line 2, the first that is not ASCII, is UTF-8"}},
-		"UTF-8 in gzip":             {in: gzipped("ö@mail.example"), want: Encoding{Name: "utf-8", Why: "line 1, the first that is not ASCII, is UTF-8"}},
-		"a mark":                    {in: "\xef\xbb\xbf\xe9@mail.example\n", want: Encoding{Name: "utf-8", Why: "it begins with a byte order mark", Mark: true}},
-		"Windows-1252":              {in: "a@mail.example\nb@mail.example\n\xf6@mail.example\nJ\xf6rg", want: Encoding{Name: "windows-1252", Why: "line 3 is not UTF-8, and all words fit", Guessed: true, Mark: true}},
-		"UTF-16 LE":                 {in: mark(unicode.LittleEndian), want: Encoding{Name: "utf-16le", Why: "it begins with a byte order mark", Mark: true}},
-		"UTF-16 BE":                 {in: mark(unicode.BigEndian), want: Encoding{Name: "utf-16be", Why: "it begins with a byte order mark", Mark: true}},
-		"UTF-16 without a mark":     {in: mark(unicode.BigEndian)[2:], want: Encoding{Name: "utf-16be", Why: "every second byte is zero", Mark: true}},
-		"given":                     {in: "a@mail.example\n\xe9\n", given: "windows-1252", want: Encoding{Name: "windows-1252", Why: "it was given", Mark: true}},
-		"given beside its mark":     {in: mark(unicode.LittleEndian), given: "utf-16le", want: Encoding{Name: "utf-16le", Why: "it was given", Mark: true}},
-		"given in place of a guess": {in: "a@mail.example\n\xe9\n", given: "utf-8", want: Encoding{Name: "utf-8", Why: "it was given"}},
-		"a long line of UTF-8":      {in: strings.Repeat("é", bufferSize), want: Encoding{Name: "utf-8", Why: "line 1, the first that is not ASCII, is UTF-8"}},
-		"a cut character":           {in: "é" + long + "é\n", want: Encoding{Name: "utf-8", Why: "line 1, the first that is not ASCII, is UTF-8"}},
+		"ASCII":                     {in: "a@mail.example\n", want: pipeline.Reading{Encoding: "utf-8", Why: "all of it is ASCII"}},
+		"nothing":                   {want: pipeline.Reading{Encoding: "utf-8", Why: "all of it is ASCII"}},
+		"UTF-8":                     {in: "a@mail.example\r\njörg@mail.example\n\xe9", want: pipeline.Reading{Encoding: "utf-8", Why: "line 2, the first that is not ASCII, is UTF-8"}},
+		"UTF-8 in gzip":             {in: gzipped("ö@mail.example"), want: pipeline.Reading{Encoding: "utf-8", Why: "line 1, the first that is not ASCII, is UTF-8"}},
+		"a mark":                    {in: "\xef\xbb\xbf\xe9@mail.example\n", want: pipeline.Reading{Encoding: "utf-8", Why: "it begins with a byte order mark", Mark: true}},
+		"Windows-1252":              {in: "a@mail.example\nb@mail.example\n\xf6@mail.example\nJ\xf6rg", want: pipeline.Reading{Encoding: "windows-1252", Why: "line 3 is not UTF-8, and all words fit", Guessed: true, Mark: true}},
+		"UTF-16 LE":                 {in: mark(unicode.LittleEndian), want: pipeline.Reading{Encoding: "utf-16le", Why: "it begins with a byte order mark", Mark: true}},
+		"UTF-16 BE":                 {in: mark(unicode.BigEndian), want: pipeline.Reading{Encoding: "utf-16be", Why: "it begins with a byte order mark", Mark: true}},
+		"UTF-16 without a mark":     {in: mark(unicode.BigEndian)[2:], want: pipeline.Reading{Encoding: "utf-16be", Why: "every second byte is zero", Mark: true}},
+		"given":                     {in: "a@mail.example\n\xe9\n", given: "windows-1252", want: pipeline.Reading{Encoding: "windows-1252", Why: "it was given", Mark: true}},
+		"given beside its mark":     {in: mark(unicode.LittleEndian), given: "utf-16le", want: pipeline.Reading{Encoding: "utf-16le", Why: "it was given", Mark: true}},
+		"given in place of a guess": {in: "a@mail.example\n\xe9\n", given: "utf-8", want: pipeline.Reading{Encoding: "utf-8", Why: "it was given"}},
+		"a long line of UTF-8":      {in: strings.Repeat("é", bufferSize), want: pipeline.Reading{Encoding: "utf-8", Why: "line 1, the first that is not ASCII, is UTF-8"}},
+		"a cut character":           {in: "é" + long + "é\n", want: pipeline.Reading{Encoding: "utf-8", Why: "line 1, the first that is not ASCII, is UTF-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTurn(t, []byte(c.in), func(t *testing.T, in io.Reader) {
 				r := New(in, Options{Format: Text, Encoding: c.given})
 				_, err := readAll(r)
 				require.NoError(t, err)
-				require.Equal(t, c.want, r.Encoding())
+				require.Equal(t, c.want, r.Reading())
 			})
 		})
 	}

@@ -29,7 +29,7 @@ func (r *Reader) nextLine() (pipeline.Record, error) {
 		return record, err
 	}
 	texts := []string{string(bytes.TrimPrefix(line, []byte(markUTF8)))}
-	record.Err = cmp.Or(err, whole(texts, r.Encoding().Name), garbled(texts[0]))
+	record.Err = cmp.Or(err, whole(texts, r.Reading().Encoding), garbled(texts[0]))
 	record.Email = texts[0]
 	return record, nil
 }

@@ -42,7 +42,7 @@ func (r *Reader) fill(record *pipeline.Record) error {
 	if l.Width == 0 { // no row could be looked at
 		l.Width = len(cells)
 	}
-	err := whole(cells, r.Encoding().Name)
+	err := whole(cells, r.Reading().Encoding)
 	if err != nil {
 		return err
 	}

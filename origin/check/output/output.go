@@ -46,19 +46,11 @@ type Summary struct {
 	LookedUp bool  // whether MX records were looked up
 	Policy   bool  // whether a policy decided
 	Lies     error // why their results are wrong; nil if no resolver lies
-	Readings []Reading
+	Readings []pipeline.Reading
 }
 
-// A Reading is in which encoding an input was read.
-type Reading struct {
-	Name     string `json:"name"` // of the input
-	Encoding string `json:"encoding"`
-	Why      string `json:"why"`
-	Guessed  bool   `json:"guessed"` // it may be another one
-}
-
-// WriteText writes a sentence.
-func (r *Reading) WriteText(to io.Writer) {
+// WriteReading writes a sentence about how an input was read.
+func WriteReading(to io.Writer, r *pipeline.Reading) {
 	advice := ""
 	if r.Guessed {
 		advice = ". If letters look wrong, give another one with --encoding"
@@ -100,7 +92,7 @@ func (s *Summary) WriteText(to io.Writer) {
 		fmt.Fprintf(&text, "%s could not be read.\n", words.Count(bad, "record"))
 	}
 	for n := range s.Readings {
-		s.Readings[n].WriteText(&text)
+		WriteReading(&text, &s.Readings[n])
 	}
 	if !s.LookedUp && count > 0 { // an address literal needs no lookup
 		text.WriteString("MX records were not looked up")

@@ -151,7 +151,7 @@ func TestSummaryOfNothing(t *testing.T) {
 }
 
 func TestSummaryOfEncodings(t *testing.T) {
-	s := Summary{LookedUp: true, Counts: pipeline.Counts{Records: 2, Valid: 2}, Readings: []Reading{{"a\x1b.csv", "utf-8", "all of it is ASCII", false}, {"b.csv", "windows-1252", "line 3 is not UTF-8", true}}}
+	s := Summary{LookedUp: true, Counts: pipeline.Counts{Records: 2, Valid: 2}, Readings: []pipeline.Reading{{Name: "a\x1b.csv", Encoding: "utf-8", Why: "all of it is ASCII"}, {Name: "b.csv", Encoding: "windows-1252", Why: "line 3 is not UTF-8", Guessed: true}}}
 	var text, object strings.Builder
 	s.WriteText(&text)
 	require.Contains(t, text.String(), "a\uFFFD.csv was read as utf-8: all of it is ASCII.\nb.csv was read as windows-1252: line 3 is not UTF-8. If letters look wrong, give another one with --encoding.\n")

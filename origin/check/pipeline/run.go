@@ -76,6 +76,15 @@ type Layout struct {
 	Preamble [][]string // the rows before the header, which are no records
 }
 
+// A Reading is how the bytes of an input were read as text.
+type Reading struct {
+	Name     string `json:"name"`     // of the input
+	Encoding string `json:"encoding"` // its name in the WHATWG Encoding Standard, or xlsx; "" if that is not known yet
+	Why      string `json:"why"`      // such as "line 3 is not UTF-8"
+	Guessed  bool   `json:"guessed"`  // it may be another one
+	Mark     bool   `json:"-"`        // a byte order mark begins it, or it is no UTF-8: so may an output
+}
+
 // ErrNoAddress is the Err of a record that can be read and has no address, such as a blank line.
 var ErrNoAddress = errors.New("the row has no address")
 
