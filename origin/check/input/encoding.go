@@ -37,7 +37,17 @@ func (r *Reader) decode(in io.Reader) (io.Reader, error) {
 	}
 	switch {
 	case found.magic == zipMagic && !compressed && r.options.File != nil:
-		return r.openWorkbook()
+		book, err := workbook.Open(r.options.File, r.options.Sheet)
+		if err != nil {
+			return nil, err
+		}
+		r.book = book
+		why := fmt.Sprintf("its sheet %q", book.Name)
+		if len(book.Others) > 0 {
+			why += fmt.Sprintf("; --sheet reads another one of %d, such as %q", 1+len(book.Others), book.Others[0])
+		}
+		r.reading.Store(&pipeline.Reading{Encoding: "xlsx", Why: why, Mark: true})
+		return book, nil
 	case r.options.Sheet != "":
 		return nil, errors.New("--sheet is for Excel workbooks (.xlsx), and this is none")
 	case found.err != nil:
@@ -48,20 +58,6 @@ func (r *Reader) decode(in io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	return r.decodeAs(raw, found.encoding, compressed)
-}
-
-func (r *Reader) openWorkbook() (io.Reader, error) {
-	book, err := workbook.Open(r.options.File, r.options.Sheet)
-	if err != nil {
-		return nil, err
-	}
-	r.book = book
-	why := fmt.Sprintf("its sheet %q", book.Name)
-	if len(book.Others) > 0 {
-		why += fmt.Sprintf("; --sheet reads another one of %d, such as %q", 1+len(book.Others), book.Others[0])
-	}
-	r.reading.Store(&pipeline.Reading{Encoding: "xlsx", Why: why, Mark: true})
-	return book, nil
 }
 
 func (r *Reader) decodeAs(raw *bufio.Reader, marked string, compressed bool) (io.Reader, error) {

@@ -29,7 +29,8 @@ type emails struct {
 func (e *emails) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	for len(dst) < cap(dst) && e.next < e.count {
 		r := pipeline.Record{Line: int64(e.next + 1), Email: fmt.Sprintf("%d@mail.example", e.next)}
-		if e.next++; e.bad > 0 && e.next%e.bad == 0 {
+		e.next++
+		if e.bad > 0 && e.next%e.bad == 0 {
 			r.Err = errors.New("unreadable")
 		}
 		dst = append(dst, r)
@@ -204,7 +205,8 @@ type fullDisk struct{ room, wrote int }
 
 func (d *fullDisk) Write(p []byte) (int, error) {
 	n := min(len(p), d.room-d.wrote)
-	if d.wrote += n; n < len(p) {
+	d.wrote += n
+	if n < len(p) {
 		return n, errors.New("disk full")
 	}
 	return n, nil
@@ -226,7 +228,8 @@ type list []pipeline.Record
 func (l *list) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 	n := min(cap(dst), len(*l))
 	dst = append(dst, (*l)[:n]...)
-	if *l = (*l)[n:]; n == 0 {
+	*l = (*l)[n:]
+	if n == 0 {
 		return dst, io.EOF
 	}
 	return dst, nil
