@@ -137,16 +137,14 @@ func canonicalHost(u *url.URL, guard *guard) error {
 	return nil
 }
 
-// A guard decides which addresses are connected to.
 type guard struct {
 	*ssrf.Guardian
 	internal bool // names that no public address can have are accepted
 }
 
-// newGuard returns a guard that permits public addresses and those in networks. We use a library
-// because it is generated from IANA's registries of special-purpose addresses; it
-// also refuses whatever embeds an IPv4 address: mapped, 6to4, NAT64, Teredo.
-// canonicalHost has checked the port.
+// newGuard returns a guard that permits public addresses and those in networks. The library is generated from
+// IANA's registries of special-purpose addresses, and refuses whatever embeds an IPv4 address: mapped, 6to4,
+// NAT64, Teredo. canonicalHost has checked the port.
 func newGuard(networks []netip.Prefix) *guard {
 	var v4, v6 []netip.Prefix
 	for _, network := range networks {
