@@ -56,7 +56,7 @@ const hung = 2 * time.Minute
 // await waits in the test's goroutine until something is true.
 func await(t testing.TB, is func() bool, says ...any) {
 	t.Helper()
-	for end := time.Now().Add(hung); !is(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(hung); !is(); time.Sleep(5 * time.Millisecond) { // real time: waits for an event
 		require.True(t, time.Now().Before(end), says...)
 	}
 }
