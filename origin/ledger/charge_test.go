@@ -26,14 +26,11 @@ func TestIdempotency(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(12)})
 		first := f.mustBegin()
-		d, err := first.Claim(5, idempotency(1, 1))
-		require.NoError(t, err)
-		require.Equal(t, Good, d.Kind)
+		require.Equal(t, Good, must(first.Claim(5, idempotency(1, 1)))(t).Kind)
 		require.Equal(t, IdempotencyConflict, f.retryable(1, 1).Kind, "the first is in progress")
 		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Kind, "another body")
-		d, err = first.Charge(Charge{Points: 5, Found: book.Found{Valid: 5}, Response: []byte(storedResponse)})
-		require.NoError(t, err)
-		require.Equal(t, Good, d.Kind)
+		done := Charge{Points: 5, Found: book.Found{Valid: 5}, Response: []byte(storedResponse)}
+		require.Equal(t, Good, must(first.Charge(done))(t).Kind)
 
 		again := f.retryable(1, 1)
 		require.Equal(t, Replayed, again.Kind, "after the charge of the first, before its end")
@@ -85,12 +82,9 @@ func TestIdempotencyOfResponses(t *testing.T) {
 			pgtest.EachDatabase(t, func(t *testing.T, url string) {
 				f := newFixture(t, url, unlimitedTerms)
 				r := f.mustBegin()
-				_, err := r.Claim(5, idempotency(1, 1))
-				require.NoError(t, err)
+				must(r.Claim(5, idempotency(1, 1)))(t)
 				if c.charge.Points > 0 {
-					d, err := r.Charge(c.charge)
-					require.NoError(t, err)
-					require.Equal(t, Good, d.Kind)
+					require.Equal(t, Good, must(r.Charge(c.charge))(t).Kind)
 				}
 				r.End()
 				again := f.retryable(1, 1)
@@ -106,14 +100,11 @@ func TestIdempotencyPerAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.retryable(1, 1)
-		second, _, err := f.CreateKey(f.ctx, f.account, "second", book.KeyTerms{})
-		require.NoError(t, err)
+		second, _ := f.newKey("second", book.KeyTerms{})
 		require.Equal(t, Replayed, f.requestWith(second, 5, idempotency(1, 1)).Kind, "keys of an account share its records")
 
-		other, err := f.CreateAccount(f.ctx, "other@example.com", unlimitedTerms)
-		require.NoError(t, err)
-		secret, _, err := f.CreateKey(f.ctx, other.ID, "test", book.KeyTerms{})
-		require.NoError(t, err)
+		other := must(f.CreateAccount(f.ctx, "other@example.com", unlimitedTerms))(t)
+		secret, _ := must2(f.CreateKey(f.ctx, other.ID, "test", book.KeyTerms{}))(t)
 		require.Equal(t, Good, f.requestWith(secret, 5, idempotency(1, 1)).Kind, "accounts do not share records")
 	})
 }
@@ -126,20 +117,13 @@ func TestIdempotencyOnTwoReplicas(t *testing.T) {
 		other := f.replica()
 		mine, theirs, odd := f.mustBegin(), other.mustBegin(), other.mustBegin()
 		for r, body := range map[*Request]byte{mine: 1, theirs: 1} {
-			d, err := r.Claim(5, idempotency(1, body))
-			require.NoError(t, err)
-			require.Equal(t, Good, d.Kind)
+			require.Equal(t, Good, must(r.Claim(5, idempotency(1, body)))(t).Kind)
 		}
-		d, err := mine.Charge(Charge{Points: 5, Response: []byte("the winner's")})
-		require.NoError(t, err)
-		require.Equal(t, Good, d.Kind)
-		d, err = theirs.Charge(Charge{Points: 5, Response: []byte("the other's")})
-		require.NoError(t, err)
+		require.Equal(t, Good, must(mine.Charge(Charge{Points: 5, Response: []byte("the winner's")}))(t).Kind)
+		d := must(theirs.Charge(Charge{Points: 5, Response: []byte("the other's")}))(t)
 		require.Equal(t, Replayed, d.Kind)
 		require.Equal(t, "the winner's", string(d.Response))
-		d, err = odd.Claim(5, idempotency(1, 2))
-		require.NoError(t, err)
-		require.Equal(t, IdempotencyMismatch, d.Kind, "another body")
+		require.Equal(t, IdempotencyMismatch, must(odd.Claim(5, idempotency(1, 2)))(t).Kind, "another body")
 		for _, r := range []*Request{mine, theirs, odd} {
 			r.End()
 		}

@@ -41,8 +41,7 @@ func TestClaimedPointsCountAsUsed(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)})
 		first := f.mustBegin()
-		d, err := first.Claim(64, nil)
-		require.NoError(t, err)
+		d := must(first.Claim(64, nil))(t)
 		require.Equal(t, Good, d.Kind)
 		inParallel(16, func(int) {
 			for range 63 {
@@ -82,11 +81,9 @@ func TestUnpaidWorkIsBounded(t *testing.T) {
 	worked := 0
 	hangUp := func() Kind {
 		ctx, cancel := context.WithCancel(f.ctx)
-		r, d, err := f.Begin(ctx, f.secret, "")
-		require.NoError(t, err)
+		r, d := must2(f.Begin(ctx, f.secret, ""))(t)
 		if d.Kind == Good {
-			_, err := r.Claim(1, nil)
-			require.NoError(t, err)
+			must(r.Claim(1, nil))(t)
 			worked++
 			cancel()
 			r.End()

@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -37,16 +36,16 @@ func TestMain(m *testing.M) {
 }
 
 func worker(job []string) {
-	must := func(err error) {
+	orExit := func(err error) {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
 	charges, err := strconv.Atoi(job[2])
-	must(err)
+	orExit(err)
 	l, err := Open(context.Background(), job[0])
-	must(err)
+	orExit(err)
 	inParallel(8, func(int) {
 		for range charges / 8 {
 			f := fixture{Ledger: l}
@@ -55,22 +54,20 @@ func worker(job []string) {
 				fmt.Println("stalled")
 				continue
 			}
-			must(err)
+			orExit(err)
 			fmt.Println(d.Kind, d.Usage.Current) // one write each, unbuffered
 		}
 	})
-	must(l.Close())
+	orExit(l.Close())
 }
 
 // startWorker returns the worker's process and the lines it prints.
 func startWorker(t *testing.T, url, secret string, charges int) (*exec.Cmd, io.Reader) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must(os.Executable())(t)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", workerVariable, url, secret, charges))
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
+	out := must(cmd.StdoutPipe())(t)
 	require.NoError(t, cmd.Start())
 	return cmd, out
 }
@@ -157,24 +154,6 @@ func TestTwoProcesses(t *testing.T) {
 	})
 }
 
-// Ledgers opened at the same time on a new database all start, on one schema.
-func TestConcurrentOpen(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		ledgers := make([]*Ledger, 8)
-		inParallel(len(ledgers), func(i int) {
-			l, err := Open(t.Context(), url)
-			require.NoError(t, err)
-			ledgers[i] = l
-		})
-		for _, l := range ledgers {
-			plans, err := l.Plans(t.Context())
-			require.NoError(t, err)
-			require.Len(t, plans, len(book.DefaultPlans()))
-			require.NoError(t, l.Close())
-		}
-	})
-}
-
 // checkIntegrity checks that an SQLite file is not damaged.
 func (f *fixture) checkIntegrity() {
 	f.Helper()
@@ -194,9 +173,8 @@ func TestDiskFull(t *testing.T) {
 	f := newFixture(t, "sqlite:"+filepath.Join(dir, "x.db"), unlimitedTerms)
 	f.request(10)
 
-	filler, err := os.Create(filepath.Join(dir, "filler"))
-	require.NoError(t, err)
-	_, err = io.Copy(filler, endless{})
+	filler := must(os.Create(filepath.Join(dir, "filler")))(t)
+	_, err := io.Copy(filler, endless{})
 	require.ErrorContains(t, err, "no space left")
 	require.NoError(t, filler.Close())
 

@@ -14,9 +14,7 @@ import (
 // finish claims, charges and ends a request.
 func (f *fixture) finish(r *Request, points int64) Decision {
 	f.Helper()
-	d, err := tryFinish(r, points)
-	require.NoError(f, err)
-	return d
+	return must(tryFinish(r, points))(f)
 }
 
 func tryFinish(r *Request, points int64) (Decision, error) {
@@ -34,8 +32,7 @@ func (f *fixture) beginAtOnce(other *fixture) []*Request {
 	f.Helper()
 	for range 100 {
 		first := f.mustBegin()
-		second, d, err := other.Begin(f.ctx, other.secret, "")
-		require.NoError(f, err)
+		second, d := must2(other.Begin(f.ctx, other.secret, ""))(f)
 		if d.Kind == Good {
 			return []*Request{first, second}
 		}

@@ -29,8 +29,7 @@ func (f *fixture) rowsOf(account int64) map[string]int {
 	}
 	count := map[string]int{}
 	f.withDatabase(func(db *sql.DB) {
-		rows, err := db.QueryContext(f.ctx, tables)
-		require.NoError(f, err)
+		rows := must(db.QueryContext(f.ctx, tables))(f)
 		defer rows.Close()
 		for rows.Next() {
 			var name string
@@ -103,8 +102,7 @@ func TestDeleteAccount(t *testing.T) {
 		require.ErrorIs(t, err, book.ErrNoAccount)
 		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, f.key.ID), book.ErrNoKey)
 
-		again, err := f.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
-		require.NoError(t, err)
+		again := must(f.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms))(t)
 		require.Greater(t, again.ID, other.account, "IDs are not reused")
 		require.Equal(t, Good, other.request(1).Kind)
 	})

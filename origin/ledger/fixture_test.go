@@ -88,11 +88,9 @@ const startTime = "2026-11-20T12:00:00Z"
 func newFixture(t *testing.T, url string, terms book.Terms, options ...Option) *fixture {
 	f := &fixture{T: t, ctx: t.Context(), url: url, clock: clockAt(startTime)}
 	f.Ledger = open(t, url, append([]Option{withFake(f.clock)}, options...)...)
-	account, err := f.CreateAccount(f.ctx, "owner@example.com", terms)
-	require.NoError(t, err)
+	account := must(f.CreateAccount(f.ctx, "owner@example.com", terms))(t)
 	f.account = account.ID
-	f.secret, f.key, err = f.CreateKey(f.ctx, account.ID, "test", book.KeyTerms{})
-	require.NoError(t, err)
+	f.secret, f.key = must2(f.CreateKey(f.ctx, account.ID, "test", book.KeyTerms{}))(t)
 	return f
 }
 
@@ -131,24 +129,26 @@ func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
 	f.Helper()
 	r := f.mustBegin()
 	defer r.End()
-	d, err := r.Claim(points, once)
-	require.NoError(f, err)
-	require.Equal(f, Good, d.Kind)
+	require.Equal(f, Good, must(r.Claim(points, once))(f).Kind)
 	f.inHurry()
 	r.waited = 0
 	c := Charge{Points: points, Found: book.Found{Valid: points}}
 	if once != nil {
 		c.Response = []byte(storedResponse)
 	}
-	_, err = r.Charge(c)
+	_, err := r.Charge(c)
 	return err
 }
 
 func open(t testing.TB, url string, options ...Option) *Ledger {
-	l, err := Open(t.Context(), url, append([]Option{patient}, options...)...)
-	require.NoError(t, err)
+	l := must(Open(t.Context(), url, append([]Option{patient}, options...)...))(t)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	return l
+}
+
+func (f *fixture) newKey(name string, terms book.KeyTerms) (secret string, k book.Key) {
+	f.Helper()
+	return must2(f.CreateKey(f.ctx, f.account, name, terms))(f)
 }
 
 // replica returns a copy of the fixture with another ledger on the same database.
@@ -161,8 +161,7 @@ func (f *fixture) replica() *fixture {
 // mustBegin begins a request, which must be admitted.
 func (f *fixture) mustBegin() *Request {
 	f.Helper()
-	r, d, err := f.Begin(f.ctx, f.secret, "")
-	require.NoError(f, err)
+	r, d := must2(f.Begin(f.ctx, f.secret, ""))(f)
 	require.Equal(f, Good, d.Kind)
 	return r
 }
@@ -182,9 +181,7 @@ func (f *fixture) request(points int64) Decision {
 
 func (f *fixture) requestWith(secret string, points int64, once *Idempotency) Decision {
 	f.Helper()
-	d, err := f.tryRequest(f.ctx, secret, points, once)
-	require.NoError(f, err)
-	return d
+	return must(f.tryRequest(f.ctx, secret, points, once))(f)
 }
 
 // storedResponse is the response to requests with an Idempotency-Key.
@@ -214,16 +211,13 @@ func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, o
 // them.
 func (f *fixture) used() int64 {
 	f.Helper()
-	a, err := f.Account(f.ctx, f.account)
-	require.NoError(f, err)
-	return a.Used
+	return must(f.Account(f.ctx, f.account))(f).Used
 }
 
 // history returns the sum of the usage history.
 func (f *fixture) history() (sum book.Tally) {
 	f.Helper()
-	days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
-	require.NoError(f, err)
+	days := must(f.UsageHistory(f.ctx, f.account, 0, 1_000_000))(f)
 	for _, d := range days {
 		sum = sum.Plus(d.Tally)
 	}
@@ -267,8 +261,7 @@ func emptyLike(t *testing.T, url string) string {
 func (f *fixture) exec(query string, args ...any) {
 	f.Helper()
 	f.withDatabase(func(db *sql.DB) {
-		_, err := db.ExecContext(f.ctx, query, args...)
-		require.NoError(f, err)
+		must(db.ExecContext(f.ctx, query, args...))(f)
 	})
 }
 
@@ -284,8 +277,7 @@ func (f *fixture) withDatabase(do func(*sql.DB)) {
 	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)&_pragma=foreign_keys(0)"
 	}
-	db, err := sql.Open(driver, source)
-	require.NoError(f, err)
+	db := must(sql.Open(driver, source))(f)
 	defer db.Close()
 	do(db)
 }
@@ -299,12 +291,9 @@ func (f *fixture) blockWrites() (reopen func()) {
 		f.postgresReadOnly(true)
 		return func() { f.postgresReadOnly(false) }
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(120000)")
-	require.NoError(f, err)
-	conn, err := db.Conn(f.ctx)
-	require.NoError(f, err)
-	_, err = conn.ExecContext(f.ctx, "BEGIN IMMEDIATE")
-	require.NoError(f, err)
+	db := must(sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"))(f)
+	conn := must(db.Conn(f.ctx))(f)
+	must(conn.ExecContext(f.ctx, "BEGIN IMMEDIATE"))(f)
 	return func() { require.NoError(f, errors.Join(conn.Close(), db.Close())) }
 }
 
@@ -314,4 +303,21 @@ func (f *fixture) postgresReadOnly(on bool) {
 	alter := fmt.Sprintf("ALTER DATABASE postgres SET default_transaction_read_only = %v", on)
 	require.NoError(f, s.Exec(f.ctx, s.URL("public")+"&default_transaction_read_only=off", alter))
 	require.NoError(f, s.CutConnections(f.ctx))
+}
+
+// must returns a result that a test cannot do without, as in must(l.Plans(ctx))(t).
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return v
+	}
+}
+
+func must2[T, U any](v T, u U, err error) func(testing.TB) (T, U) {
+	return func(t testing.TB) (T, U) {
+		t.Helper()
+		require.NoError(t, err)
+		return v, u
+	}
 }

@@ -16,13 +16,11 @@ import (
 func TestUsageHistoryHasNames(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(10)})
-		secret, key, err := f.CreateKey(f.ctx, f.account, "shop", book.KeyTerms{})
-		require.NoError(t, err)
+		secret, key := f.newKey("shop", book.KeyTerms{})
 		require.Equal(t, Good, f.requestWith(secret, 3, nil).Kind)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, key.ID))
 		for _, account := range []int64{0, f.account} {
-			days, err := f.UsageHistory(f.ctx, account, 0, 1_000_000)
-			require.NoError(t, err)
+			days := must(f.UsageHistory(f.ctx, account, 0, 1_000_000))(t)
 			require.Len(t, days, 1)
 			d := days[0]
 			require.Equal(t, []any{f.account, "owner@example.com", key.ID, "shop", int64(3)}, []any{d.Account, d.Email, d.Key.ID, d.Key.Name, d.Points})
@@ -56,14 +54,12 @@ func TestReportsDoNotDelayKeys(t *testing.T) {
 		var all sync.WaitGroup
 		for range 16 {
 			all.Go(func() {
-				_, _, err := f.UsageSum(f.ctx, book.UsageQuery{Account: f.account, First: 101, Last: 103})
-				require.NoError(f, err)
+				must2(f.UsageSum(f.ctx, book.UsageQuery{Account: f.account, First: 101, Last: 103}))(f)
 			})
 		}
 		<-held.held
 		for range 20 { // each unknown, so each asks the database
-			_, d, err := f.Begin(f.ctx, book.NewSecret(), "")
-			require.NoError(t, err)
+			_, d := must2(f.Begin(f.ctx, book.NewSecret(), ""))(t)
 			require.Equal(t, UnknownKey, d.Kind)
 		}
 		require.Empty(t, held.held, "a second report runs")

@@ -16,59 +16,39 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		under := f.mustBegin()
-		_, err := under.Claim(1, nil)
-		require.NoError(t, err)
+		must(under.Claim(1, nil))(t)
 		const canary = "canary@example.com"
-		_, err = f.CreateAccount(f.ctx, canary, book.Terms{})
-		require.NoError(t, err)
+		must(f.CreateAccount(f.ctx, canary, book.Terms{}))(t)
 
-		errs := []error{}
-		collect := func(err error) {
+		requireNoSecret := func(_ any, err error) {
+			t.Helper()
 			require.Error(t, err)
-			errs = append(errs, err)
+			text := fmt.Sprintf("%+v %#v", err, err.Error())
+			for _, secret := range []string{"canary", f.secret[4:], book.DigestOf(f.secret).Hex()} {
+				require.NotContains(t, text, secret)
+			}
 		}
-		_, err = f.CreateAccount(f.ctx, canary, book.Terms{})
-		collect(err)
-		_, err = f.CreateAccount(f.ctx, canary+" x", book.Terms{})
-		collect(err)
-		_, err = f.AccountByEmail(f.ctx, "x"+canary)
-		collect(err)
+		requireNoSecret(f.CreateAccount(f.ctx, canary, book.Terms{}))
+		requireNoSecret(f.CreateAccount(f.ctx, canary+" x", book.Terms{}))
+		requireNoSecret(f.AccountByEmail(f.ctx, "x"+canary))
 		cancelled, cancel := context.WithCancel(f.ctx)
 		cancel()
-		_, err = f.AccountByEmail(cancelled, canary)
-		collect(err)
+		requireNoSecret(f.AccountByEmail(cancelled, canary))
 
-		f.hideTables()
-		_, err = under.Charge(Charge{Points: 1, Response: []byte(canary)})
-		collect(err)
-		under.End()
-		_, _, err = f.Begin(f.ctx, f.secret, "")
-		collect(err)
-		_, _, err = f.CreateKey(f.ctx, f.account, canary, book.KeyTerms{})
-		collect(err)
-		_, err = f.CreateAccount(f.ctx, "y"+canary, book.Terms{})
-		collect(err)
-		_, err = f.AccountByEmail(f.ctx, canary)
-		collect(err)
-		for _, err := range errs {
-			text := fmt.Sprintf("%+v %#v", err, err.Error())
-			require.NotContains(t, text, "canary")
-			require.NotContains(t, text, f.secret[4:])
-			require.NotContains(t, text, book.DigestOf(f.secret).Hex())
+		rename := func(from, to string) { // so that statements fail
+			for _, table := range []string{"accounts", "keys", "usage"} {
+				f.exec("ALTER TABLE " + table + from + " RENAME TO " + table + to)
+			}
 		}
-		f.restoreTables()
+		rename("", "_gone")
+		requireNoSecret(under.Charge(Charge{Points: 1, Response: []byte(canary)}))
+		under.End()
+		_, _, err := f.Begin(f.ctx, f.secret, "")
+		requireNoSecret(nil, err)
+		_, _, err = f.CreateKey(f.ctx, f.account, canary, book.KeyTerms{})
+		requireNoSecret(nil, err)
+		requireNoSecret(f.CreateAccount(f.ctx, "y"+canary, book.Terms{}))
+		requireNoSecret(f.AccountByEmail(f.ctx, canary))
+		rename("_gone", "")
 	})
-}
-
-// hideTables renames tables, so that statements fail.
-func (f *fixture) hideTables() { f.rename("%s", "%s_gone") }
-
-// restoreTables reverts hideTables.
-func (f *fixture) restoreTables() { f.rename("%s_gone", "%s") }
-
-func (f *fixture) rename(from, to string) {
-	f.Helper()
-	for _, table := range []string{"accounts", "keys", "usage"} {
-		f.exec("ALTER TABLE " + fmt.Sprintf(from, table) + " RENAME TO " + fmt.Sprintf(to, table))
-	}
 }

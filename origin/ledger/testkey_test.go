@@ -15,16 +15,13 @@ import (
 // testKey creates a test key of the fixture's account.
 func (f *fixture) testKey(terms book.KeyTerms) (secret string, k book.Key) {
 	f.Helper()
-	secret, k, err := f.CreateTestKey(f.ctx, f.account, "ci", terms)
-	require.NoError(f, err)
-	return secret, k
+	return must2(f.CreateTestKey(f.ctx, f.account, "ci", terms))(f)
 }
 
 // test runs a request with a test key and returns the decision of Begin.
 func (f *fixture) test(secret string) Decision {
 	f.Helper()
-	r, d, err := f.Begin(f.ctx, secret, "")
-	require.NoError(f, err)
+	r, d := must2(f.Begin(f.ctx, secret, ""))(f)
 	if r != nil {
 		require.True(f, r.Test())
 		r.WorkRefused()
@@ -114,15 +111,12 @@ func TestTestKeysAreRefused(t *testing.T) {
 func TestTestKeysTakeSlots(t *testing.T) {
 	f := newFixture(t, emptyLike(t, "sqlite:"), book.Terms{Rate: limit(book.Unlimited), Points: limit(5)})
 	secret, _ := f.testKey(book.KeyTerms{})
-	r, _, err := f.Begin(f.ctx, secret, "")
-	require.NoError(t, err)
-	_, err = r.Claim(1, nil)
+	r, _ := must2(f.Begin(f.ctx, secret, ""))(t)
+	_, err := r.Claim(1, nil)
 	require.ErrorIs(t, err, errTest)
 	_, err = r.Charge(Charge{Points: 1})
 	require.ErrorIs(t, err, errPoints)
-	d, err := r.Inspect()
-	require.NoError(t, err)
-	require.EqualValues(t, book.FreeRate, d.Quota.Rate)
+	require.EqualValues(t, book.FreeRate, must(r.Inspect())(t).Quota.Rate)
 	var open []*Request
 	for range maxInProgress - 1 {
 		open = append(open, f.mustBegin())
@@ -141,26 +135,20 @@ func TestTestKeysRemainTestKeys(t *testing.T) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		_, k := f.testKey(book.KeyTerms{})
 		require.True(t, k.Test)
-		rotated, after, err := f.RotateKey(f.ctx, f.account, k.ID, 0)
-		require.NoError(t, err)
+		rotated, after := must2(f.RotateKey(f.ctx, f.account, k.ID, 0))(t)
 		require.True(t, after.Test)
 		require.Equal(t, Good, list[1].test(rotated).Kind)
 		name := "renamed"
 		require.NoError(t, f.ChangeKey(f.ctx, f.account, k.ID, book.KeyChange{Name: &name, Terms: &book.KeyTerms{}}))
-		after, err = list[1].Key(f.ctx, f.account, k.ID)
-		require.NoError(t, err)
-		require.True(t, after.Test)
+		require.True(t, must(list[1].Key(f.ctx, f.account, k.ID))(t).Test)
 		for _, terms := range []book.KeyTerms{{Budget: limit(5)}, {Rate: limit(5)}} {
 			var refused *book.FieldError
 			require.ErrorAs(t, f.ChangeKey(f.ctx, f.account, k.ID, book.KeyChange{Terms: &terms}), &refused)
 			_, _, err := f.CreateTestKey(f.ctx, f.account, "ci", terms)
 			require.ErrorAs(t, err, &refused)
 		}
-		other, err := f.Key(f.ctx, f.account, f.key.ID)
-		require.NoError(t, err)
-		require.False(t, other.Test)
-		lines, err := f.AuditLog(f.ctx, f.account, 0, 100)
-		require.NoError(t, err)
+		require.False(t, must(f.Key(f.ctx, f.account, f.key.ID))(t).Test)
+		lines := must(f.AuditLog(f.ctx, f.account, 0, 100))(t)
 		require.True(t, slices.ContainsFunc(lines, func(l book.AuditLine) bool { return l.Action == "key.create" && l.Subject == "2 ci (test)" }))
 	})
 }

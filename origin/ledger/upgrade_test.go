@@ -28,13 +28,10 @@ func oldLedger(t *testing.T, url string) *fixture {
 	if isSQLite {
 		name = "archive/testdata/3a41b124.db.gz"
 	}
-	file, err := os.Open(name)
-	require.NoError(t, err)
+	file := must(os.Open(name))(t)
 	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	require.NoError(t, err)
-	content, err := io.ReadAll(unpacked)
-	require.NoError(t, err)
+	unpacked := must(gzip.NewReader(file))(t)
+	content := must(io.ReadAll(unpacked))(t)
 	f := &fixture{T: t, ctx: t.Context(), url: url, clock: clockAt("2026-11-28T17:47:00Z"), account: 1,
 		secret: "ask_eKV91M5LC7OUoFeeBUgOoBi6wAB8Kcy22gIxIw"}
 	if isSQLite {
@@ -60,8 +57,7 @@ func (f *fixture) schema() (list []string) {
 	}
 	layout := regexp.MustCompile(`--[^\n]*|\s+`)
 	f.withDatabase(func(db *sql.DB) {
-		rows, err := db.QueryContext(f.ctx, query)
-		require.NoError(f, err)
+		rows := must(db.QueryContext(f.ctx, query))(f)
 		defer rows.Close()
 		for rows.Next() {
 			var text string
@@ -95,12 +91,10 @@ func TestUpgrade(t *testing.T) {
 
 		require.EqualValues(t, 7, f.used())
 		require.Equal(t, book.Tally{Points: 7, Requests: 5, Found: book.Found{Valid: 6, Invalid: 1, Role: 1}}, f.history())
-		policies, err := f.Policies(f.ctx, 1)
-		require.NoError(t, err)
+		policies := must(f.Policies(f.ctx, 1))(t)
 		require.Len(t, policies, 2)
 		require.Equal(t, []any{"sign-up", int64(4)}, []any{policies[1].Name, policies[1].Version})
-		key, err := f.Key(f.ctx, 1, 1)
-		require.NoError(t, err)
+		key := must(f.Key(f.ctx, 1, 1))(t)
 		require.Equal(t, "sign-up", key.Policy)
 		for secret, want := range map[string]Kind{
 			f.secret: Good,
@@ -114,8 +108,7 @@ func TestUpgrade(t *testing.T) {
 			"ask_Kf6pS3w1cJBf7PJRz18u3VfkMRcEbzMd4ajqad": "", // of the test key
 			"ask_3X23uX71nJti8i3Pf6rLPmJMwCOhQUO813sBcN": "https://shop.example.com",
 		} {
-			r, d, err := f.Begin(f.ctx, secret, origin)
-			require.NoError(t, err)
+			r, d := must2(f.Begin(f.ctx, secret, origin))(t)
 			require.Equal(t, Good, d.Kind)
 			require.Equal(t, origin == "", r.Test())
 			r.End()

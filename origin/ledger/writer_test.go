@@ -24,10 +24,8 @@ func TestDataErrorFailsOneAccount(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
 		var secrets []string
 		for n := range 16 {
-			a, err := f.CreateAccount(f.ctx, fmt.Sprintf("a%d@example.com", n), unlimitedTerms)
-			require.NoError(t, err)
-			secret, _, err := f.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{})
-			require.NoError(t, err)
+			a := must(f.CreateAccount(f.ctx, fmt.Sprintf("a%d@example.com", n), unlimitedTerms))(t)
+			secret, _ := must2(f.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{}))(t)
 			secrets = append(secrets, secret)
 			f.requestWith(secret, 1, nil)
 		}
@@ -60,10 +58,8 @@ func TestDataErrorFailsOneAccount(t *testing.T) {
 func TestKeyDeletedDuringRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		doomed, key, err := f.CreateKey(f.ctx, f.account, "doomed", book.KeyTerms{})
-		require.NoError(t, err)
-		under, d, err := f.Begin(f.ctx, doomed, "")
-		require.NoError(t, err)
+		doomed, key := f.newKey("doomed", book.KeyTerms{})
+		under, d := must2(f.Begin(f.ctx, doomed, ""))(t)
 		require.Equal(t, Good, d.Kind)
 		f.exec("DELETE FROM secrets WHERE key = $1", key.ID)
 		f.exec("DELETE FROM keys WHERE id = $1", key.ID)
@@ -95,11 +91,10 @@ func TestReadOnlyDatabase(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.request(10)
 		under := f.mustBegin()
-		_, err := under.Claim(5, nil)
-		require.NoError(t, err)
+		must(under.Claim(5, nil))(t)
 		reopen := f.blockWrites()
 		f.inHurry()
-		_, err = under.Charge(Charge{Points: 5})
+		_, err := under.Charge(Charge{Points: 5})
 		require.ErrorIs(t, err, store.ErrUnavailable)
 		under.End()
 		f.awaitDown()
@@ -218,8 +213,7 @@ func TestCloseReportsVoids(t *testing.T) {
 // proxy that can cut its connections.
 func newProxiedFixture(t *testing.T) (f *fixture, p *pgtest.Proxy) {
 	s := pgtest.Need(t)
-	p, err := s.Proxy()
-	require.NoError(t, err)
+	p = must(s.Proxy())(t)
 	t.Cleanup(p.Close)
 	url := pgtest.NeedDatabase(t)
 	f = newFixture(t, p.URL(url), unlimitedTerms)

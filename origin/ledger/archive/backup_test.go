@@ -18,8 +18,7 @@ import (
 
 // files lists the names in a directory.
 func files(t testing.TB, dir string) (names []string) {
-	list, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	list := must(os.ReadDir(dir))(t)
 	for _, f := range list {
 		names = append(names, f.Name())
 	}
@@ -43,14 +42,11 @@ func TestCopiesUnderLoad(t *testing.T) {
 			require.GreaterOrEqual(t, now, points)
 			points = now
 			if isFile {
-				s, err := Backup(t.Context(), path, copied, true, nil)
-				require.NoError(t, err)
-				require.Equal(t, 1, s.Accounts)
+				require.Equal(t, 1, must(Backup(t.Context(), path, copied, true, nil))(t).Accounts)
 				points = requireAddsUp(t, "sqlite:"+copied)
 				require.GreaterOrEqual(t, points, now)
 				require.Equal(t, []string{"copy.db"}, files(t, filepath.Dir(copied)))
-				info, err := os.Stat(copied)
-				require.NoError(t, err)
+				info := must(os.Stat(copied))(t)
 				require.Equal(t, os.FileMode(0o600), info.Mode())
 				require.False(t, LastBackup(path).Before(info.ModTime().Truncate(time.Second)))
 			}
@@ -67,8 +63,7 @@ func TestBackupRefusals(t *testing.T) {
 	startWorker(t, inUse, "")
 	inUse = pathOf(inUse)
 	place := func(name string) string { return filepath.Join(dir, name) }
-	whole, err := os.ReadFile(path)
-	require.NoError(t, err)
+	whole := must(os.ReadFile(path))(t)
 	middle := bytes.Clone(whole)
 	copy(middle[8192:], bytes.Repeat([]byte{0xa5}, 4096)) // one page
 	for name, content := range map[string][]byte{"text": bytes.Repeat([]byte("not a database\n"), 99), "other": nil,
@@ -107,7 +102,7 @@ func TestBackupRefusals(t *testing.T) {
 		require.NotContains(t, err.Error(), "@example.org", name)
 	}
 	require.Equal(t, before, files(t, dir), "nothing half remains")
-	_, err = Backup(t.Context(), place("older"), place("x"), false, nil)
+	_, err := Backup(t.Context(), place("older"), place("x"), false, nil)
 	require.NoError(t, err, "a ledger that is to be migrated can be backed up before")
 }
 
@@ -128,7 +123,5 @@ func TestCancelledBackup(t *testing.T) {
 		t.Skip("the copy ended before it was cancelled")
 	}
 	require.ErrorIs(t, err, context.Canceled)
-	text, err := os.ReadFile(to)
-	require.NoError(t, err)
-	require.Equal(t, "the last backup", string(text))
+	require.Equal(t, "the last backup", string(must(os.ReadFile(to))(t)))
 }

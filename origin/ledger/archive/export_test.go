@@ -39,11 +39,9 @@ func TestImportNeedsAnEmptyLedger(t *testing.T) {
 		_, err := Import(t.Context(), url, bytes.NewReader(sample(t)), parsePolicy)
 		require.ErrorContains(t, err, "has accounts already")
 		require.Equal(t, rowsOf(string(sample(t))), rowsOf(requireExport(t, url)))
-		l, err := ledger.Open(t.Context(), url)
-		require.NoError(t, err)
+		l := must(ledger.Open(t.Context(), url))(t)
 		defer l.Close()
-		a, err := l.CreateAccount(t.Context(), "new@example.org", book.Terms{Plan: "free"})
-		require.NoError(t, err)
+		a := must(l.CreateAccount(t.Context(), "new@example.org", book.Terms{Plan: "free"}))(t)
 		require.EqualValues(t, 9, a.ID, "IDs up to 8 were given out")
 		_, key, err := l.CreateKey(t.Context(), a.ID, "new", book.KeyTerms{})
 		require.NoError(t, err)
@@ -75,9 +73,7 @@ func TestCatalogueHasTheWholeSchema(t *testing.T) {
 		}
 	}
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		s, err := store.Open(t.Context(), url, nil)
-		require.NoError(t, err)
-		require.NoError(t, s.Close())
+		require.NoError(t, must(store.Open(t.Context(), url, nil))(t).Close())
 		if !strings.HasPrefix(url, "sqlite:") {
 			require.ElementsMatch(t, columns, query(t, url, postgresColumns))
 			return

@@ -38,15 +38,13 @@ func imported(t testing.TB) string {
 
 func requireImport(t testing.TB, url string, export []byte) {
 	t.Helper()
-	_, err := Import(t.Context(), url, bytes.NewReader(export), parsePolicy)
-	require.NoError(t, err)
+	must(Import(t.Context(), url, bytes.NewReader(export), parsePolicy))(t)
 }
 
 func requireExport(t testing.TB, url string) string {
 	t.Helper()
 	var out bytes.Buffer
-	_, err := Export(t.Context(), url, &out)
-	require.NoError(t, err)
+	must(Export(t.Context(), url, &out))(t)
 	return out.String()
 }
 
@@ -62,8 +60,7 @@ func query(t testing.TB, url, statement string) (list []string) {
 	}
 	require.NoError(t, err)
 	defer db.Close()
-	rows, err := db.QueryContext(t.Context(), statement)
-	require.NoError(t, err)
+	rows := must(db.QueryContext(t.Context(), statement))(t)
 	defer rows.Close()
 	for rows.Next() {
 		var one string
@@ -79,4 +76,13 @@ func pathOf(url string) string { return strings.TrimPrefix(url, "sqlite:") }
 func parsePolicy(document string) error {
 	_, err := policy.Parse([]byte(document))
 	return err
+}
+
+// must returns a result that a test cannot do without, as in must(l.Plans(ctx))(t).
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return v
+	}
 }

@@ -56,8 +56,7 @@ func TestDamageIsFound(t *testing.T) {
 	}
 	var file bytes.Buffer
 	z := gzip.NewWriter(&file)
-	_, err := z.Write(whole)
-	require.NoError(t, err)
+	must(z.Write(whole))(t)
 	require.NoError(t, z.Close())
 	require.NoError(t, read(bytes.NewReader(file.Bytes())))
 	for n := range file.Bytes() {
@@ -173,17 +172,13 @@ func TestAccountInDeletion(t *testing.T) {
 func TestCopiesOfSchema7(t *testing.T) {
 	copies := map[string][]byte{}
 	for _, name := range []string{"3a41b124.db", "3a41b124.ndjson"} {
-		file, err := os.Open("testdata/" + name + ".gz")
-		require.NoError(t, err)
+		file := must(os.Open("testdata/" + name + ".gz"))(t)
 		defer file.Close()
-		unpacked, err := gzip.NewReader(file)
-		require.NoError(t, err)
-		copies[name], err = io.ReadAll(unpacked)
-		require.NoError(t, err)
+		unpacked := must(gzip.NewReader(file))(t)
+		copies[name] = must(io.ReadAll(unpacked))(t)
 	}
 	requireCharges := func(t *testing.T, url string) {
-		l, err := ledger.Open(t.Context(), url)
-		require.NoError(t, err)
+		l := must(ledger.Open(t.Context(), url))(t)
 		defer l.Close()
 		require.NoError(t, charge(l, "ask_eKV91M5LC7OUoFeeBUgOoBi6wAB8Kcy22gIxIw"))
 		require.Equal(t, []string{"8"}, query(t, url, "SELECT sum(points) FROM usage WHERE account = 1"))
@@ -191,8 +186,7 @@ func TestCopiesOfSchema7(t *testing.T) {
 	t.Run("restore", func(t *testing.T) {
 		backup, url := filepath.Join(t.TempDir(), "backup.db"), newSQLite(t)
 		require.NoError(t, os.WriteFile(backup, copies["3a41b124.db"], 0o600))
-		r, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{})
-		require.NoError(t, err)
+		r := must(Restore(t.Context(), backup, pathOf(url), RestoreOptions{}))(t)
 		require.Equal(t, []int{7, 2, 8}, []int{r.Schema, r.Accounts, r.Keys})
 		requireCharges(t, url)
 		require.Equal(t, []string{strconv.Itoa(store.Version)}, query(t, url, "PRAGMA user_version"))

@@ -18,8 +18,7 @@ import (
 func backedUp(t testing.TB) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "backup.db")
-	_, err := Backup(t.Context(), pathOf(imported(t)), path, false, nil)
-	require.NoError(t, err)
+	must(Backup(t.Context(), pathOf(imported(t)), path, false, nil))(t)
 	return path
 }
 
@@ -32,8 +31,7 @@ func TestRestore(t *testing.T) {
 	defer os.Chmod(filepath.Dir(backup), 0o700)
 	for _, keep := range []bool{false, true} {
 		path := filepath.Join(dir, "new", fmt.Sprint(keep))
-		r, err := Restore(t.Context(), backup, path, RestoreOptions{KeepSessions: keep})
-		require.NoError(t, err)
+		r := must(Restore(t.Context(), backup, path, RestoreOptions{KeepSessions: keep}))(t)
 		day := time.Unix(sampleDay*86400, 0).UTC()
 		require.Equal(t, Restored{Summary: Summary{store.Version, 2, 2, day, []string{"0a0b0c0d"}}}, r)
 		rows := maps.Clone(sampleRows)
@@ -41,9 +39,7 @@ func TestRestore(t *testing.T) {
 			return !keep && (name == "sessions" || name == "links" || name == "challenges")
 		})
 		require.Equal(t, rowsOf(string(encode(t, rows, sampleLast))), rowsOf(requireExport(t, "sqlite:"+path)))
-		info, err := os.Stat(path)
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode())
+		require.Equal(t, os.FileMode(0o600), must(os.Stat(path))(t).Mode())
 	}
 	require.Equal(t, []string{"backup.db"}, files(t, filepath.Dir(backup)))
 }
@@ -66,8 +62,7 @@ func TestRestoreOverADatabase(t *testing.T) {
 	require.ErrorContains(t, err, "the database itself")
 	_, err = Restore(t.Context(), backup, t.TempDir(), RestoreOptions{Force: true})
 	require.ErrorContains(t, err, "it is not a file")
-	r, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
-	require.NoError(t, err)
+	r := must(Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true}))(t)
 	require.ElementsMatch(t, []string{"ledger.db", filepath.Base(r.Kept)}, files(t, filepath.Dir(r.Kept)))
 	require.Equal(t, rowsOf(string(sample(t))), rowsOf(requireExport(t, url)))
 	require.Positive(t, requireAddsUp(t, "sqlite:"+r.Kept), "the old database has all its charges")
@@ -98,8 +93,7 @@ func TestRestoreNoticesAnIdleServer(t *testing.T) {
 					_ = os.Remove(pathOf(url) + end)
 				}
 			}
-			r, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
-			require.NoError(t, err)
+			r := must(Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true}))(t)
 			require.Equal(t, name == "removed", r.Kept == "")
 			require.Equal(t, rowsOf(string(sample(t))), rowsOf(requireExport(t, url)))
 		})

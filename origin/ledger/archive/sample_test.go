@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 // digest returns a hash that begins with a digit.
@@ -58,8 +56,7 @@ func encode(t testing.TB, rows map[string][]string, last map[string]int64) []byt
 	t.Helper()
 	var out bytes.Buffer
 	line := func(v any) {
-		text, err := json.Marshal(v)
-		require.NoError(t, err)
+		text := must(json.Marshal(v))(t)
 		out.Write(append(text, '\n'))
 	}
 	counts := Counts{}

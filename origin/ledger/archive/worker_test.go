@@ -25,19 +25,19 @@ const workerVariable = "ARCHIVE_TEST_WORKER" // URL and secret, separated by a s
 
 func worker(job []string) {
 	l, err := ledger.Open(context.Background(), job[0])
-	must(err)
+	orExit(err)
 	if len(job) == 1 { // only have the database open
 		fmt.Println("open")
 		select {}
 	}
-	must(charge(l, job[1]))
+	orExit(charge(l, job[1]))
 	fmt.Println("first")
 	for range 8 {
 		go func() {
 			for {
 				err := charge(l, job[1])
 				if !errors.Is(err, ledger.ErrUndecided) && !errors.Is(err, store.ErrUnavailable) { // as on a stalled disk
-					must(err)
+					orExit(err)
 				}
 			}
 		}()
@@ -45,7 +45,7 @@ func worker(job []string) {
 	select {}
 }
 
-func must(err error) {
+func orExit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -76,8 +76,7 @@ func startWorker(t testing.TB, url, secret string) (kill func()) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), workerVariable+"="+url+" "+secret)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
+	out := must(cmd.StdoutPipe())(t)
 	require.NoError(t, cmd.Start())
 	kill = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
 	t.Cleanup(kill)
@@ -87,8 +86,7 @@ func startWorker(t testing.TB, url, secret string) (kill func()) {
 
 // newLedger creates a ledger with an account, and returns the secret of a key without limits.
 func newLedger(t testing.TB, url string) (secret string) {
-	l, err := ledger.Open(t.Context(), url)
-	require.NoError(t, err)
+	l := must(ledger.Open(t.Context(), url))(t)
 	defer l.Close()
 	return ledgertest.NewAccount(t, l, "load@example.org")
 }
@@ -104,7 +102,5 @@ func requireAddsUp(t testing.TB, url string) (points int) {
 	t.Helper()
 	rows := query(t, url, "SELECT used FROM accounts WHERE id = 1 AND used = (SELECT sum(points) FROM usage WHERE account = 1)")
 	require.Len(t, rows, 1, "the points differ from the sum of the usage rows")
-	points, err := strconv.Atoi(rows[0])
-	require.NoError(t, err)
-	return points
+	return must(strconv.Atoi(rows[0]))(t)
 }

@@ -14,15 +14,11 @@ import (
 func TestAccounts(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{})
-		free, err := f.AccountByEmail(f.ctx, "OWNER@example.com")
-		require.NoError(t, err)
+		free := must(f.AccountByEmail(f.ctx, "OWNER@example.com"))(t)
 		require.Equal(t, Account{ID: f.account, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Refill: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Own: Terms{Plan: "free"}, Created: f.clock.Now()}, free)
-		custom, err := f.CreateAccount(f.ctx, " Other@Example.COM ", Terms{Plan: "pro", Points: limit(Unlimited)})
-		require.NoError(t, err)
+		custom := must(f.CreateAccount(f.ctx, " Other@Example.COM ", Terms{Plan: "pro", Points: limit(Unlimited)}))(t)
 		require.Equal(t, []Limit{5, Unlimited}, []Limit{custom.Rate, custom.Points}, "limits that are not given are the plan's")
-		found, err := f.Account(f.ctx, custom.ID)
-		require.NoError(t, err)
-		require.Equal(t, custom, found)
+		require.Equal(t, custom, must(f.Account(f.ctx, custom.ID))(t))
 		for name, c := range map[string]struct {
 			page AccountPage
 			want []Account
@@ -35,12 +31,10 @@ func TestAccounts(t *testing.T) {
 			"no pattern of SQL's":  {AccountPage{Search: "%"}, nil},
 			"no account after all": {AccountPage{After: custom.ID}, nil},
 		} {
-			list, err := f.Accounts(f.ctx, c.page)
-			require.NoError(t, err)
-			require.Equal(t, c.want, list, name)
+			require.Equal(t, c.want, must(f.Accounts(f.ctx, c.page))(t), name)
 		}
 		for _, id := range []int64{0, -1, 4711} {
-			_, err = f.Account(f.ctx, id)
+			_, err := f.Account(f.ctx, id)
 			require.ErrorIs(t, err, ErrNoAccount, id)
 			require.ErrorIs(t, f.SuspendAccount(f.ctx, id), ErrNoAccount, id)
 		}
@@ -71,13 +65,13 @@ func TestAccountErrors(t *testing.T) {
 }
 
 // The owner of a suspended account can revoke keys, and neither change nor delete the
-// account; its email is not free. Operators can.
+// account, its keys and policies; its email is not free. Operators can.
 func TestSuspendedOwnerChangesNothing(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		owner, operator := WithActor(f.ctx, Owner), WithActor(f.ctx, Operator)
-		_, leaked, err := f.CreateKey(owner, f.account, "leaked", KeyTerms{})
-		require.NoError(t, err)
+		_, leaked := must2(f.CreateKey(owner, f.account, "leaked", KeyTerms{}))(t)
+		f.mustPolicy("old", blocking)
 		require.NoError(t, f.SuspendAccount(operator, f.account))
 		name := "renamed"
 		for what, change := range map[string]func(context.Context) error{
@@ -92,13 +86,18 @@ func TestSuspendedOwnerChangesNothing(t *testing.T) {
 				_, _, err := f.RotateKey(ctx, f.account, f.key.ID, 0)
 				return err
 			},
+			"set a policy": func(ctx context.Context) error {
+				_, err := f.SetPolicy(ctx, f.account, "new", allowing)
+				return err
+			},
+			"delete a policy": func(ctx context.Context) error { return f.DeletePolicy(ctx, f.account, "old") },
 		} {
 			require.ErrorIs(t, change(owner), ErrSuspended, what)
 			require.NoError(t, change(operator), what)
 		}
 		require.ErrorIs(t, f.DeleteAccount(owner, f.account), ErrSuspended)
 		require.NoError(t, f.RevokeKey(owner, f.account, leaked.ID))
-		_, err = f.CreateAccount(f.ctx, "Owner@Example.com", Terms{})
+		_, err := f.CreateAccount(f.ctx, "Owner@Example.com", Terms{})
 		require.ErrorIs(t, err, ErrAccountExists)
 	})
 }

@@ -15,15 +15,13 @@ func TestChangesAreAudited(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		owner, operator := WithActor(f.ctx, Owner), WithActor(f.ctx, Operator)
-		_, k, err := f.CreateKey(owner, f.account, "laptop", KeyTerms{})
-		require.NoError(t, err)
+		_, k := must2(f.CreateKey(owner, f.account, "laptop", KeyTerms{}))(t)
 		name := "phone"
 		for range 2 {
 			require.NoError(t, f.ChangeKey(owner, f.account, k.ID, KeyChange{Name: &name}))
 			require.NoError(t, f.ChangeKey(owner, f.account, k.ID, KeyChange{Terms: &KeyTerms{Budget: limit(5)}}))
 		}
-		_, _, err = f.RotateKey(owner, f.account, k.ID, 0)
-		require.NoError(t, err)
+		must2(f.RotateKey(owner, f.account, k.ID, 0))(t)
 		for range 2 {
 			require.NoError(t, f.RevokeKey(owner, f.account, k.ID))
 		}
@@ -36,11 +34,10 @@ func TestChangesAreAudited(t *testing.T) {
 		for range 2 {
 			require.NoError(t, f.ChangeTerms(operator, f.account, Terms{Plan: "pro", Points: limit(7), Overage: new(true)}))
 		}
-		err = f.CreateDashboardKey(f.ctx, f.account)
+		err := f.CreateDashboardKey(f.ctx, f.account)
 		require.NoError(t, err)
 
-		log, err := f.AuditLog(f.ctx, f.account, 0, 100)
-		require.NoError(t, err)
+		log := must(f.AuditLog(f.ctx, f.account, 0, 100))(t)
 		var lines []string
 		for _, line := range log {
 			lines = append(lines, string(line.Actor)+" "+line.Action+" "+line.Subject)
@@ -53,9 +50,7 @@ func TestChangesAreAudited(t *testing.T) {
 			"owner key.create 2 laptop",
 			"shell key.create 1 test", "shell account.create plan free, rate unlimited, points unlimited",
 		}, lines)
-		page, err := f.AuditLog(f.ctx, f.account, log[1].ID, 1)
-		require.NoError(t, err)
-		require.Equal(t, log[2:3], page, "the next page")
+		require.Equal(t, log[2:3], must(f.AuditLog(f.ctx, f.account, log[1].ID, 1))(t), "the next page")
 	})
 }
 
@@ -64,11 +59,9 @@ func TestChangesAreAudited(t *testing.T) {
 func TestAuditLogIsBounded(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		other, err := f.CreateAccount(f.ctx, "other@example.com", Terms{})
-		require.NoError(t, err)
+		other := must(f.CreateAccount(f.ctx, "other@example.com", Terms{}))(t)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
-		_, k, err := f.CreateKey(f.ctx, f.account, "stolen", KeyTerms{})
-		require.NoError(t, err)
+		_, k := must2(f.CreateKey(f.ctx, f.account, "stolen", KeyTerms{}))(t)
 		f.exec(fmt.Sprintf(`INSERT INTO audit (account, at_ns, actor, action, subject)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
 			SELECT %d, 1, 'owner', 'key.rename', '' FROM n`, f.account))
@@ -76,16 +69,13 @@ func TestAuditLogIsBounded(t *testing.T) {
 			name := fmt.Sprint("name ", n)
 			require.NoError(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Name: &name}))
 		}
-		log, err := f.AuditLog(f.ctx, f.account, 0, 2000)
-		require.NoError(t, err)
+		log := must(f.AuditLog(f.ctx, f.account, 0, 2000))(t)
 		require.Equal(t, fmt.Sprint(k.ID, " name 4 (was name 3)"), log[0].Subject)
 		count := map[string]int{}
 		for _, line := range log {
 			count[line.Action]++
 		}
 		require.Equal(t, map[string]int{"key.rename": maxAudit, "key.revoke": 1, "key.create": 2, "account.create": 1}, count)
-		log, err = f.AuditLog(f.ctx, other.ID, 0, 10)
-		require.NoError(t, err)
-		require.Len(t, log, 1)
+		require.Len(t, must(f.AuditLog(f.ctx, other.ID, 0, 10))(t), 1)
 	})
 }

@@ -20,13 +20,12 @@ func TestMonthsAreUTC(t *testing.T) {
 }
 
 func TestDay(t *testing.T) {
-	day, err := ParseDay("2026-11-20")
-	require.NoError(t, err)
+	day := must(ParseDay("2026-11-20"))(t)
 	require.Equal(t, "2026-11-20", day.String())
 	require.Equal(t, day, DayOf(day.Time()))
 	require.Equal(t, day, DayOf(day.Time().Add(24*time.Hour-1)))
 	require.Equal(t, day+1, DayOf(day.Time().Add(24*time.Hour)))
-	_, err = ParseDay("20.11.2026")
+	_, err := ParseDay("20.11.2026")
 	require.ErrorContains(t, err, "2026-11-20")
 }
 

@@ -24,10 +24,8 @@ func TestDeleteLargeAccount(t *testing.T) {
 		work := counter.Take()
 		require.Equal(t, 2*(keys+1)/deleteRows+1, work.Statements["drop_usage"], "slices and an empty one")
 		require.Equal(t, (keys+1)/deleteKeys+1, work.Statements["drop_keys"], "slices and an empty one")
-		rows, err := f.UsageHistory(f.ctx, 0, 0, 30000)
-		require.NoError(t, err)
-		require.Empty(t, rows)
-		_, err = f.Account(f.ctx, f.account)
+		require.Empty(t, must(f.UsageHistory(f.ctx, 0, 0, 30000))(t))
+		_, err := f.Account(f.ctx, f.account)
 		require.ErrorIs(t, err, ErrNoAccount)
 	})
 }

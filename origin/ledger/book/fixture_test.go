@@ -51,19 +51,16 @@ type fixture struct {
 func newFixture(t *testing.T, url string, terms Terms, wrap ...func(store.Store) store.Store) *fixture {
 	f := &fixture{T: t, ctx: t.Context(), url: url, clock: &fakeClock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}}
 	f.Book = f.open(wrap...)
-	account, err := f.CreateAccount(f.ctx, "owner@example.com", terms)
-	require.NoError(t, err)
+	account := must(f.CreateAccount(f.ctx, "owner@example.com", terms))(t)
 	f.account = account.ID
-	_, f.key, err = f.CreateKey(f.ctx, account.ID, "test", KeyTerms{})
-	require.NoError(t, err)
+	_, f.key = must2(f.CreateKey(f.ctx, account.ID, "test", KeyTerms{}))(t)
 	return f
 }
 
 // open opens another book in the same database.
 func (f *fixture) open(wrap ...func(store.Store) store.Store) *Book {
 	f.Helper()
-	s, err := store.Open(f.ctx, f.url, f.clock.Now)
-	require.NoError(f, err)
+	s := must(store.Open(f.ctx, f.url, f.clock.Now))(f)
 	f.Cleanup(func() { require.NoError(f, s.Close()) })
 	for _, w := range wrap {
 		s = w(s)
@@ -74,8 +71,7 @@ func (f *fixture) open(wrap ...func(store.Store) store.Store) *Book {
 // exec runs a statement outside the book, as an operator could.
 func (f *fixture) exec(query string, args ...any) {
 	f.Helper()
-	_, err := f.database().ExecContext(f.ctx, query, args...)
-	require.NoError(f, err)
+	must(f.database().ExecContext(f.ctx, query, args...))(f)
 }
 
 // valid returns how many of the secrets authenticate requests by the rows that the ledger reads.
@@ -98,8 +94,7 @@ func (f *fixture) database() *sql.DB {
 	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)&_pragma=foreign_keys(0)"
 	}
-	db, err := sql.Open(driver, source)
-	require.NoError(f, err)
+	db := must(sql.Open(driver, source))(f)
 	f.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -107,3 +102,20 @@ func (f *fixture) database() *sql.DB {
 func limit(n int64) *Limit { l := Limit(n); return &l }
 
 var unlimitedTerms = Terms{Rate: limit(Unlimited), Points: limit(Unlimited)}
+
+// must returns a result that a test cannot do without, as in must(l.Plans(ctx))(t).
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return v
+	}
+}
+
+func must2[T, U any](v T, u U, err error) func(testing.TB) (T, U) {
+	return func(t testing.TB) (T, U) {
+		t.Helper()
+		require.NoError(t, err)
+		return v, u
+	}
+}

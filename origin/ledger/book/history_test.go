@@ -34,8 +34,7 @@ func TestUsageRows(t *testing.T) {
 		var pages [][]UsageRow
 		after := UsagePosition{}
 		for {
-			page, err := f.UsageRows(f.ctx, all, after, 2)
-			require.NoError(t, err)
+			page := must(f.UsageRows(f.ctx, all, after, 2))(t)
 			if len(page) == 0 {
 				break
 			}
@@ -48,26 +47,21 @@ func TestUsageRows(t *testing.T) {
 		require.Equal(t, Day(101), pages[4][0].Day)
 		require.Equal(t, "k1", pages[4][0].Key.Name)
 
-		sum, rows, err := f.UsageSum(f.ctx, all)
-		require.NoError(t, err)
+		sum, rows := must2(f.UsageSum(f.ctx, all))(t)
 		require.Equal(t, int64(9), rows)
 		require.Equal(t, Tally{Points: 18, Requests: 18, Errors: 9, Found: Found{Valid: 63, Invalid: 27, Disposable: 9, Role: 9, Typo: 9}}, sum)
 
-		top, err := f.UsedKeys(f.ctx, all, 2)
-		require.NoError(t, err)
+		top := must(f.UsedKeys(f.ctx, all, 2))(t)
 		require.Len(t, top, 2)
 		require.Equal(t, []string{"k3", "k2"}, []string{top[0].Name, top[1].Name})
-		days, err := f.PointsByDay(f.ctx, all, []int64{top[0].ID})
-		require.NoError(t, err)
+		days := must(f.PointsByDay(f.ctx, all, []int64{top[0].ID}))(t)
 		require.Equal(t, []KeyDay{{0, 101, 3, 0}, {top[0].ID, 101, 3, 0}, {0, 102, 3, 0}, {top[0].ID, 102, 3, 0}, {0, 103, 3, 0}, {top[0].ID, 103, 3, 0}}, days)
 
 		one := all
 		one.Key = top[1].ID
-		sum, rows, err = f.UsageSum(f.ctx, one)
-		require.NoError(t, err)
+		sum, rows = must2(f.UsageSum(f.ctx, one))(t)
 		require.Equal(t, []int64{3, 6}, []int64{rows, sum.Points})
-		list, err := f.UsageRows(f.ctx, one, UsagePosition{}, 0)
-		require.NoError(t, err)
+		list := must(f.UsageRows(f.ctx, one, UsagePosition{}, 0))(t)
 		require.Len(t, list, 3)
 		require.Equal(t, "k2", list[0].Key.Name)
 	})
@@ -78,18 +72,13 @@ func TestUsageRowsOfAnotherAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.fillUsage(1, 100, 100)
-		other, err := f.CreateAccount(f.ctx, "other@example.com", Terms{})
-		require.NoError(t, err)
-		rows, err := f.UsageRows(f.ctx, UsageQuery{Account: f.account, Last: 200}, UsagePosition{}, 0)
-		require.NoError(t, err)
+		other := must(f.CreateAccount(f.ctx, "other@example.com", Terms{}))(t)
+		rows := must(f.UsageRows(f.ctx, UsageQuery{Account: f.account, Last: 200}, UsagePosition{}, 0))(t)
 		require.Len(t, rows, 1)
 		for _, key := range []int64{0, rows[0].Key.ID} {
 			q := UsageQuery{Account: other.ID, Key: key, Last: 200}
-			none, err := f.UsageRows(f.ctx, q, UsagePosition{}, 0)
-			require.NoError(t, err)
-			require.Empty(t, none)
-			sum, n, err := f.UsageSum(f.ctx, q)
-			require.NoError(t, err)
+			require.Empty(t, must(f.UsageRows(f.ctx, q, UsagePosition{}, 0))(t))
+			sum, n := must2(f.UsageSum(f.ctx, q))(t)
 			require.Zero(t, sum)
 			require.Zero(t, n)
 		}
@@ -124,8 +113,7 @@ func TestUsageOfManyKeys(t *testing.T) {
 		counted("sum_usage", 1, func() (err error) { sum, _, err = f.UsageSum(f.ctx, q); return err })
 		require.Len(t, days, 30*6)
 		require.Equal(t, int64(30*keys*(keys+1)/2), sum.Points)
-		rows, err := f.UsageRows(f.ctx, q, UsagePosition{}, 100)
-		require.NoError(t, err)
+		rows := must(f.UsageRows(f.ctx, q, UsagePosition{}, 100))(t)
 		counted("read_usage_rows", 100, func() (err error) {
 			rows, err = f.UsageRows(f.ctx, q, UsagePosition{Day: 110, Key: rows[99].Key.ID}, 100)
 			return err
@@ -146,24 +134,17 @@ func TestUsageOfAll(t *testing.T) {
 		month := int64(MonthOf(f.clock.Now()))
 		f.exec(`UPDATE accounts SET month = $1, used = 5`, month)
 		for email, at := range map[string][2]int64{"more@example.com": {month, 7}, "before@example.com": {month - 1, 9}} {
-			a, err := f.CreateAccount(f.ctx, email, unlimitedTerms)
-			require.NoError(t, err)
-			_, k, err := f.CreateKey(f.ctx, a.ID, "k", KeyTerms{})
-			require.NoError(t, err)
+			a := must(f.CreateAccount(f.ctx, email, unlimitedTerms))(t)
+			_, k := must2(f.CreateKey(f.ctx, a.ID, "k", KeyTerms{}))(t)
 			f.exec(`UPDATE accounts SET month = $2, used = $3 WHERE id = $1`, a.ID, at[0], at[1])
 			f.exec(`INSERT INTO usage (account, key, day, points, requests, errors) VALUES ($1, $2, 102, 40, 4, 3)`, a.ID, k.ID)
 		}
-		days, err := f.UsageOfAll(f.ctx, 101, 102)
-		require.NoError(t, err)
-		require.Equal(t, []DaySum{{101, 6, 6, 3}, {102, 86, 14, 9}}, days)
-		top, err := f.TopAccounts(f.ctx, 10)
-		require.NoError(t, err)
+		require.Equal(t, []DaySum{{101, 6, 6, 3}, {102, 86, 14, 9}}, must(f.UsageOfAll(f.ctx, 101, 102))(t))
+		top := must(f.TopAccounts(f.ctx, 10))(t)
 		require.Len(t, top, 2)
 		require.Equal(t, []string{"more@example.com", "owner@example.com"}, []string{top[0].Email, top[1].Email})
 		require.Equal(t, int64(7), top[0].Used)
-		top, err = f.TopAccounts(f.ctx, 1)
-		require.NoError(t, err)
-		require.Len(t, top, 1)
+		require.Len(t, must(f.TopAccounts(f.ctx, 1))(t), 1)
 	})
 }
 
@@ -175,6 +156,5 @@ func TestReportWaitsForItsTurn(t *testing.T) {
 	_, _, err := f.UsageSum(ctx, UsageQuery{Account: f.account})
 	require.ErrorIs(t, err, store.ErrUnavailable)
 	f.reports.Release(1)
-	_, _, err = f.UsageSum(f.ctx, UsageQuery{Account: f.account})
-	require.NoError(t, err)
+	must2(f.UsageSum(f.ctx, UsageQuery{Account: f.account}))(t)
 }

@@ -1,7 +1,9 @@
 package book
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,8 +66,7 @@ func TestListKeysInPages(t *testing.T) {
 		counter.Take()
 		count, last := 0, int64(1<<62)
 		for after, more := int64(0), true; more; {
-			page, err := f.ListKeys(f.ctx, f.account, KeyPage{After: after, Limit: 5000})
-			require.NoError(t, err)
+			page := must(f.ListKeys(f.ctx, f.account, KeyPage{After: after, Limit: 5000}))(t)
 			require.LessOrEqual(t, len(page), MaxPage, "a page is bounded")
 			for _, k := range page {
 				require.Less(t, k.ID, last, "newest first")
@@ -78,15 +79,11 @@ func TestListKeysInPages(t *testing.T) {
 		work := counter.Take()
 		require.Equal(t, MaxKeys/MaxPage+1, work.Statements["list_keys"], "the last page is empty")
 		require.Equal(t, MaxKeys, work.Rows["list_keys"])
-		found, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "KEY 77", Limit: 3})
-		require.NoError(t, err)
+		found := must(f.ListKeys(f.ctx, f.account, KeyPage{Search: "KEY 77", Limit: 3}))(t)
 		require.Len(t, found, 3)
 		require.Equal(t, "key 7799", found[0].Name)
-		none, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "%"})
-		require.NoError(t, err)
-		require.Empty(t, none)
-		none, err = f.ListKeys(f.ctx, f.account+1, KeyPage{Revoked: true, Dashboard: true})
-		require.NoError(t, err)
+		require.Empty(t, must(f.ListKeys(f.ctx, f.account, KeyPage{Search: "%"}))(t))
+		none := must(f.ListKeys(f.ctx, f.account+1, KeyPage{Revoked: true, Dashboard: true}))(t)
 		require.Empty(t, none, "of another account")
 	})
 }
@@ -94,37 +91,39 @@ func TestListKeysInPages(t *testing.T) {
 // An error of a name or a term says which field is wrong.
 func TestFieldErrors(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
-	for field, terms := range map[string]KeyTerms{
-		"expires": {Expires: f.clock.Now().Add(-time.Hour)},
-		"budget":  {Budget: limit(-2)},
-		"rate":    {Rate: limit(0)},
-		"origins": {Origins: []string{"*"}},
-	} {
-		_, _, err := f.CreateKey(f.ctx, f.account, "n", terms)
-		requireField(t, err, field)
-		requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}), field)
+	requireField := func(err error, field, why string) {
+		t.Helper()
+		wrong, _ := errors.AsType[*FieldError](err)
+		require.ErrorContains(t, err, why)
+		require.Equal(t, field, wrong.Field)
 	}
-	requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: new(string)}), "name")
-	_, _, err := f.RotateKey(f.ctx, f.account, f.key.ID, -time.Second)
-	requireField(t, err, "grace")
-}
-
-func requireField(t *testing.T, err error, field string) {
-	t.Helper()
-	var wrong *FieldError
-	require.ErrorAs(t, err, &wrong)
-	require.Equal(t, field, wrong.Field)
-}
-
-// A key's expiry must be ahead, and is refused beyond what the database can store.
-func TestExpiryOfAKey(t *testing.T) {
-	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	for _, c := range []struct {
-		expires time.Time
-		why     string
-	}{{f.clock.Now(), "is over"}, {time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), "is over"}, {time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC), "by the year 2200"}} {
-		_, _, err := f.CreateKey(f.ctx, f.account, "odd", KeyTerms{Expires: c.expires})
-		require.ErrorContains(t, err, c.why)
+		field, why string
+		terms      KeyTerms
+	}{
+		{"expires", "is over", KeyTerms{Expires: f.clock.Now()}},
+		{"expires", "is over", KeyTerms{Expires: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}},
+		{"expires", "by the year 2200", KeyTerms{Expires: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)}},
+		{"budget", "-2 points", KeyTerms{Budget: limit(-2)}},
+		{"rate", "the rate 0", KeyTerms{Rate: limit(0)}},
+		{"rate", "leave it out", KeyTerms{Rate: limit(Unlimited)}},
+		{"origins", "wildcards", KeyTerms{Origins: []string{"*"}}},
+		{"policy", "", KeyTerms{Policy: "missing"}},
+		{"policy", "the name of a policy", KeyTerms{Policy: "Odd name"}},
+		{"policy", "the name of a policy", KeyTerms{Policy: strings.Repeat("a", 65)}},
+	} {
+		_, _, err := f.CreateKey(f.ctx, f.account, "n", c.terms)
+		requireField(err, c.field, c.why)
+		requireField(f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &c.terms}), c.field, c.why)
+	}
+	for _, name := range []string{"", "a\x00b", strings.Repeat("n", 65)} {
+		requireField(f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name}), "name", "the name of a key")
+		_, _, err := f.CreateKey(f.ctx, f.account, name, KeyTerms{})
+		requireField(err, "name", "the name of a key")
+	}
+	for _, grace := range []time.Duration{-1, MaxGrace + 1} {
+		_, _, err := f.RotateKey(f.ctx, f.account, f.key.ID, grace)
+		requireField(err, "grace", "outside 0 to 168h")
 	}
 }
 
@@ -135,20 +134,15 @@ func TestDashboardKeyIsFixed(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
 		err := f.CreateDashboardKey(f.ctx, f.account)
 		require.NoError(t, err)
-		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Revoked: true})
-		require.NoError(t, err)
-		require.Equal(t, []Key{f.key}, list)
-		list, err = f.ListKeys(f.ctx, f.account, KeyPage{Dashboard: true})
-		require.NoError(t, err)
+		require.Equal(t, []Key{f.key}, must(f.ListKeys(f.ctx, f.account, KeyPage{Revoked: true}))(t))
+		list := must(f.ListKeys(f.ctx, f.account, KeyPage{Dashboard: true}))(t)
 		require.Len(t, list, 2)
 		k := list[0]
 		require.True(t, k.Dashboard)
 		require.False(t, k.Test)
 		require.Equal(t, "Dashboard", k.Name)
 		require.Zero(t, k.Replaced)
-		again, err := f.Key(f.ctx, f.account, k.ID)
-		require.NoError(t, err)
-		require.Equal(t, k, again)
+		require.Equal(t, k, must(f.Key(f.ctx, f.account, k.ID))(t))
 
 		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Name: &f.key.Name}), ErrNoKey)
 		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, k.ID), ErrNoKey)
@@ -164,25 +158,19 @@ func TestHookSecret(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
 		_, _, err := f.CreateTestKey(f.ctx, f.account, "hook signup", KeyTerms{})
 		require.NoError(t, err, "a test key with the name, which a hook must not use")
-		secret, expires, err := f.HookSecret(f.ctx, f.account, "signup")
-		require.NoError(t, err)
+		secret, expires := must2(f.HookSecret(f.ctx, f.account, "signup"))(t)
 		require.Equal(t, f.clock.Now().Add(time.Hour), expires)
-		keys, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "HOOK signup"})
-		require.NoError(t, err)
-		replaced, _, err := f.RotateKey(f.ctx, f.account, keys[0].ID, 0)
-		require.NoError(t, err)
-		own, _, err := f.RotateKey(f.ctx, f.account, keys[0].ID, MaxGrace)
-		require.NoError(t, err)
+		keys := must(f.ListKeys(f.ctx, f.account, KeyPage{Search: "HOOK signup"}))(t)
+		replaced, _ := must2(f.RotateKey(f.ctx, f.account, keys[0].ID, 0))(t)
+		own, _ := must2(f.RotateKey(f.ctx, f.account, keys[0].ID, MaxGrace))(t)
 		var all []string
 		for range 20 {
-			secret, _, err = f.HookSecret(f.ctx, f.account, "signup")
-			require.NoError(t, err)
+			secret, _ = must2(f.HookSecret(f.ctx, f.account, "signup"))(t)
 			all = append(all, secret)
 		}
 		require.Equal(t, 3, f.valid(secret, own, replaced), "the replaced one until its grace ends")
 		require.Equal(t, maxServiceSecrets-1, f.valid(all...), "beside the replaced one, which expires too")
-		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "hook"})
-		require.NoError(t, err)
+		list := must(f.ListKeys(f.ctx, f.account, KeyPage{Search: "hook"}))(t)
 		require.Len(t, list, 2)
 		require.False(t, list[0].Test)
 		require.Equal(t, "hook signup", list[0].Name)
@@ -203,8 +191,7 @@ func TestHookSecret(t *testing.T) {
 // While the database fails, every method returns ErrUnavailable.
 func TestUnavailable(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
-	s, err := store.Open(f.ctx, f.url, f.clock.Now)
-	require.NoError(t, err)
+	s := must(store.Open(f.ctx, f.url, f.clock.Now))(t)
 	require.NoError(t, s.Close())
 	closed := New(s, f.clock.Now, func() {}, f.log)
 	_, byID := closed.Account(f.ctx, f.account)

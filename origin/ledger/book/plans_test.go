@@ -1,6 +1,7 @@
 package book
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -61,31 +62,24 @@ func FuzzParsePlans(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written, err := json.Marshal(plans)
-		require.NoError(t, err)
-		again, err := ParsePlans(strings.NewReader(string(written)))
-		require.NoError(t, err)
-		require.Equal(t, plans, again)
+		written := must(json.Marshal(plans))(t)
+		require.Equal(t, plans, must(ParsePlans(bytes.NewReader(written)))(t))
 	})
 }
 
 func TestStorePlans(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{})
-		plans, err := f.Plans(f.ctx)
-		require.NoError(t, err)
-		require.ElementsMatch(t, DefaultPlans(), plans, "a new database has the default plans")
+		require.ElementsMatch(t, DefaultPlans(), must(f.Plans(f.ctx))(t), "a new database has the default plans")
 
 		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
-		plans, err = f.Plans(f.ctx)
-		require.NoError(t, err)
+		plans := must(f.Plans(f.ctx))(t)
 		require.Len(t, plans, 4)
 		require.Contains(t, plans, Plan{Name: "gold", Rate: Unlimited, Points: 9, Overage: true})
-		a, err := f.Account(f.ctx, f.account)
-		require.NoError(t, err)
+		a := must(f.Account(f.ctx, f.account))(t)
 		require.Equal(t, []Limit{7, 8}, []Limit{a.Rate, a.Points}, "a changed plan applies to its accounts")
 
-		err = f.StorePlans(f.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
+		err := f.StorePlans(f.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
 		require.ErrorContains(t, err, `plan "bad"`)
 	})
 }

@@ -136,20 +136,27 @@ func createVersion7(t *testing.T, url string) *sql.DB {
 	return db
 }
 
-// Several processes that start at once on a database of an older version all migrate
+// Several processes that start at once on a new database, or one of an older version, all migrate
 // or find it migrated.
 func TestConcurrentMigration(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		createVersion7(t, url)
+	open := func(t *testing.T, url string) {
 		var all sync.WaitGroup
-		for range 4 {
+		for range 8 {
 			all.Go(func() {
 				s, err := store.Open(t.Context(), url, nil)
 				require.NoError(t, err)
+				require.Len(t, storetest.PlanNames(t, s), 3)
 				require.NoError(t, s.Close())
 			})
 		}
 		all.Wait()
+	}
+	t.Run("new", func(t *testing.T) { pgtest.EachDatabase(t, open) })
+	t.Run("old", func(t *testing.T) {
+		pgtest.EachDatabase(t, func(t *testing.T, url string) {
+			createVersion7(t, url)
+			open(t, url)
+		})
 	})
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,10 +73,17 @@ func TestCloseWhileTheServerIsFrozen(t *testing.T) {
 // A restart of the server, which ends all connections, causes no error.
 func TestLostConnections(t *testing.T) {
 	s := storetest.Open(t, pgtest.NeedDatabase(t))
-	require.NoError(t, pgtest.Need(t).CutConnections(t.Context()))
-	require.Contains(t, storetest.PlanNames(t, s), "free")
-	require.NoError(t, pgtest.Need(t).CutConnections(t.Context()))
-	require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("x")))
+	for range 5 {
+		var fill sync.WaitGroup // the pool
+		for range 8 {
+			fill.Go(func() { storetest.PlanNames(t, s) })
+		}
+		fill.Wait()
+		require.NoError(t, pgtest.Need(t).CutConnections(t.Context()))
+		require.Contains(t, storetest.PlanNames(t, s), "free")
+		require.NoError(t, pgtest.Need(t).CutConnections(t.Context()))
+		require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("x")))
+	}
 }
 
 func TestExaminePostgres(t *testing.T) {
