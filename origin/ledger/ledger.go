@@ -219,7 +219,6 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	return l.CheckClock(ctx)
 }
 
-// maxClockError is how far the database's clock may differ from this machine's.
 const maxClockError = 24 * time.Hour
 
 // CheckClock returns an error that wraps store.ErrUnavailable if the database's clock, which decides

@@ -11,7 +11,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// policyCache has recent policies, so that few requests read one from the database.
 type policyCache struct {
 	query   func(context.Context, store.Statement) error
 	reading chan struct{} // has an element for each query in progress

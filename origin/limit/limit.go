@@ -54,7 +54,6 @@ type class[Owner comparable] struct {
 	reserved int // units that they leave free
 }
 
-// queue has the takes of one class that wait, in the order in which they came.
 type queue[Owner comparable] struct {
 	class[Owner]
 	takes []*take[Owner]
@@ -121,7 +120,6 @@ func (l *Limiter[Owner]) Used() int {
 	return l.units.size - l.units.free
 }
 
-// enter takes n units or returns a take that waits for them.
 func (l *Limiter[Owner]) enter(owner Owner, n int) (*take[Owner], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,7 +188,6 @@ func (l *Limiter[Owner]) remove(q *queue[Owner], at int) {
 	}
 }
 
-// pool counts units and who holds them.
 type pool[Owner comparable] struct {
 	size, perOwner, free int
 	held                 map[Owner]int

@@ -15,7 +15,6 @@ import (
 // A Progress gets how many of all bytes were copied. It may be nil.
 type Progress func(done, all int64)
 
-// progressEvery is how often a Progress is called, and the copy flushed.
 const progressEvery = 200 * time.Millisecond
 
 // Backup copies the ledger in the SQLite file at path to a new file, from one snapshot,
@@ -115,11 +114,9 @@ type Summary struct {
 	SealedBy []string  // IDs of the keys that seal secrets in it, see store.Sealer
 }
 
-// errCorrupt is the error of a ledger whose pages or rows contradict each other.
 var errCorrupt = errors.New("the file is damaged; use another backup")
 
-// summarize reads all pages of the file, and looks up all references between rows
-// (https://www.sqlite.org/pragma.html). It changes nothing.
+// summarize changes nothing.
 func summarize(ctx context.Context, path string) (s Summary, err error) {
 	db, err := openFile(path, "mode=ro")
 	if err != nil {

@@ -35,8 +35,7 @@ type database struct {
 	postgres bool
 }
 
-// begin starts a transaction: one that reads the snapshot of its first query, or one that
-// writes and, in SQLite, keeps other writers out.
+// begin starts a transaction. One that writes keeps other writers out of SQLite.
 func begin(ctx context.Context, url string, write bool) (_ *database, err error) {
 	path, isFile := strings.CutPrefix(url, "sqlite:")
 	db, options := &database{postgres: !isFile}, (*sql.TxOptions)(nil)
@@ -93,8 +92,6 @@ func openFile(path, options string) (*sql.DB, error) {
 	return db, err
 }
 
-// advice is what an operator can do about an error whose own text does not say it, by
-// SQLSTATE or SQLite's primary code.
 var advice = map[any]string{
 	"55P03":               "a server writes to the ledger; stop it and try again",
 	codes.SQLITE_BUSY:     "another process has locked the database; end it, or try again",
@@ -102,8 +99,7 @@ var advice = map[any]string{
 	codes.SQLITE_CANTOPEN: "the file cannot be opened; check its mode, and that of its directory",
 }
 
-// explain adds advice to an error of a database. The text of a PostgreSQL error is without
-// its detail, which quotes values of the row.
+// explain leaves out the detail of a PostgreSQL error, which quotes values of the row.
 func explain(err error) error {
 	what := advice[sqliteCode(err)]
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -115,7 +111,6 @@ func explain(err error) error {
 	return err
 }
 
-// sqliteCode returns the low byte of SQLite's result code; the rest is detail.
 func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff

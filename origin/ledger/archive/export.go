@@ -112,8 +112,7 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 	return counts, out.Flush()
 }
 
-// writeRows writes the rows of a table, and returns their number. It compares text as
-// bytes, whatever the database's locale is.
+// writeRows compares text as bytes, whatever the database's locale is.
 func (db *database) writeRows(ctx context.Context, t *table, lines *json.Encoder) (n int64, err error) {
 	order := slices.Clone(t.key)
 	for i, name := range order {

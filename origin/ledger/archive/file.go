@@ -16,10 +16,8 @@ type NewFile struct {
 	force bool
 }
 
-// part is in the names of files that are being written.
 const part = ".part-"
 
-// besideDatabase are the ends of the names of SQLite's files beside a database that is open.
 var besideDatabase = []string{"-wal", "-shm", "-journal"}
 
 // CreateFile starts a file. Unless force is set, place must not exist.
@@ -36,8 +34,7 @@ func CreateFile(place string, force bool) (*NewFile, error) {
 	return n, err
 }
 
-// requirePlace returns an error if the file may not be put there. It keeps --force from
-// replacing a database that a service uses.
+// requirePlace keeps --force from replacing a database that a service uses.
 func (n *NewFile) requirePlace() error {
 	info, err := os.Lstat(n.place)
 	switch {
@@ -83,7 +80,6 @@ func (n *NewFile) Discard() {
 	_ = os.Remove(n.Name())
 }
 
-// requireOther returns an error if there is no file at path, or place is that file.
 func requireOther(path, place string) error {
 	a, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// errDamaged is the error of a file that is not a whole export.
 var errDamaged = errors.New("the file is damaged; make the export again, or use another copy of it")
 
 // firstSchema is the oldest schema whose exports have the tables of tables.go.
@@ -175,8 +174,7 @@ func (d *decoder) begin(r io.Reader) error {
 	return d.next()
 }
 
-// next makes the next line the current one. The end of the file is an error, because the
-// line with the checksum ends an export.
+// next makes the next line the current one. The end of the file is an error: the checksum is missing.
 func (d *decoder) next() error {
 	if d.line > 0 {
 		d.sum.Write(d.in.Bytes())
@@ -201,7 +199,6 @@ func (d *decoder) next() error {
 
 func damaged(what string) error { return fmt.Errorf("%s: %w", what, errDamaged) }
 
-// table reads the current line, which starts t.
 func (d *decoder) table(t *table) error {
 	var start tableLine
 	if err := json.Unmarshal(d.in.Bytes(), &start); err != nil || start.Table != t.name ||
@@ -247,8 +244,6 @@ func (d *decoder) row(t *table) ([]any, error) {
 	return row, t.judge(row, d.policy)
 }
 
-// end reads the current line as the last one, and compares its counts and its checksum
-// with the lines before it.
 func (d *decoder) end() error {
 	var last endLine
 	switch err := json.Unmarshal(d.in.Bytes(), &last); {

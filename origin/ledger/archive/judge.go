@@ -77,7 +77,6 @@ func matching(pattern string) valueType {
 	}}
 }
 
-// judge returns what is wrong with a row by itself.
 func (t *table) judge(values []any, policy func(document string) error) error {
 	row := make(map[string]any, len(values))
 	for i, c := range t.columns {
@@ -159,7 +158,6 @@ var contradictions = []struct{ wrong, query string }{
 		AND k.used > (SELECT coalesce(sum(u.points), 0) FROM usage u WHERE u.key = k.id AND k.month = MONTH)`},
 }
 
-// judge returns what is wrong with all rows together.
 func (db *database) judge(ctx context.Context) error {
 	month := "strftime('%Y', u.day * 86400, 'unixepoch') * 12 + strftime('%m', u.day * 86400, 'unixepoch') - 1"
 	if db.postgres {

@@ -26,7 +26,6 @@ type Restored struct {
 	Kept string // the path of the database that was replaced; "" for none
 }
 
-// errInUse is the error of a restore over a database that a process has open.
 var errInUse = errors.New("a process has the database open; stop the service first, and end commands that use it")
 
 // Restore checks a backup and puts a copy of it at path. A process that is killed

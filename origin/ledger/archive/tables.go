@@ -15,7 +15,6 @@ type table struct {
 	numbered bool     // the database gives out the IDs, in the first column
 }
 
-// A column is a column of a table.
 type column struct {
 	name  string
 	kind  kind
@@ -34,7 +33,6 @@ const (
 	blob    kind = "a string in base 64"
 )
 
-// zero are the zero values of the kinds, in Go.
 var zero = map[kind]any{integer: int64(0), text: "", boolean: false, blob: []byte(nil)}
 
 // tables leaves out schema_version and writers, which belong to one PostgreSQL database
@@ -76,8 +74,7 @@ var tables = []table{
 		account id, name given, document given, version count, changed_ns ns`),
 }
 
-// define returns a table whose primary key has the columns of key. A "+" says that the
-// database numbers the rows.
+// define returns a table. A "+" before its primary key says that the database numbers the rows.
 func define(name, key, columns string) table {
 	t := table{name: name, key: strings.Fields(strings.TrimPrefix(key, "+")), numbered: key[0] == '+'}
 	for pair := range slices.Chunk(strings.Fields(strings.ReplaceAll(columns, ",", " ")), 2) {

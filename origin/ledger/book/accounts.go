@@ -106,7 +106,6 @@ type AccountPage struct {
 // MaxPage is the most accounts, keys or lines that one page has.
 const MaxPage = 1000
 
-// pageLimit returns how many rows a page has.
 func pageLimit(limit int) int {
 	if limit <= 0 {
 		return MaxPage
@@ -128,21 +127,18 @@ func (b *Book) TopAccounts(ctx context.Context, limit int) (list []Account, err 
 	return list, b.report(ctx, store.Statement{Name: "list_top_accounts", Args: args, Scan: scan})
 }
 
-// readAccount returns the statement that reads the account with an ID to a; without a row, a is
-// zero.
+// Without a row, a is zero.
 func (b *Book) readAccount(id int64, a *Account) store.Statement {
 	*a = Account{}
 	return b.readAccounts(cmp.Or(id, -1), "", AccountPage{}, func(found Account) { *a = found })
 }
 
-// readAccounts returns the statement that reads the accounts of a page and calls visit for each.
-// An ID or an email that is not zero selects one.
+// An ID or an email that is not zero selects one account.
 func (b *Book) readAccounts(id int64, email string, p AccountPage, visit func(Account)) store.Statement {
 	args := []any{id, email, p.Search, p.After, pageLimit(p.Limit)}
 	return store.Statement{Name: "list_accounts", Args: args, Scan: b.scanAccount(visit)}
 }
 
-// scanAccount returns a function that calls visit with the account of a row of list_accounts.
 func (b *Book) scanAccount(visit func(Account)) func(store.Row) error {
 	now := MonthOf(b.now())
 	return func(r store.Row) error {
@@ -158,8 +154,7 @@ func (b *Book) scanAccount(visit func(Account)) func(store.Row) error {
 	}
 }
 
-// cleanEmail returns the form of an account's email that is unique: trimmed and
-// in lower case. It does not check whether the address can receive mail.
+// cleanEmail does not check whether the address can receive mail.
 func cleanEmail(email string) (string, error) {
 	email = strings.TrimSpace(email)
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }

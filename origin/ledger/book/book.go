@@ -46,7 +46,7 @@ func New(s store.Store, now func() time.Time, changed func(), log *slog.Logger) 
 // transactions run one at a time and its queries two, because they should not slow charges.
 func (b *Book) Store() store.Store { return b.store }
 
-// transact runs a change in a transaction. An error of decide is returned unwrapped.
+// An error of decide is returned unwrapped.
 func (b *Book) transact(ctx context.Context, reads func() []store.Statement,
 	decide func(time.Time) ([]store.Statement, error)) error {
 	var refusal error
@@ -91,12 +91,11 @@ func statement(name string, args ...any) store.Statement {
 	return store.Statement{Name: name, Args: args}
 }
 
-// readRow returns a statement that scans its row to the destinations. Without a row they remain.
+// Without a row the destinations remain.
 func readRow(name string, args []any, to ...any) store.Statement {
 	return store.Statement{Name: name, Args: args, Scan: func(r store.Row) error { return r.Scan(to...) }}
 }
 
-// query runs a read-only statement, concurrently with the charges of the ledger.
 func (b *Book) query(ctx context.Context, st store.Statement) error {
 	if err := b.store.Query(ctx, st); err != nil {
 		return store.Unavailable(err)
@@ -114,7 +113,6 @@ func (b *Book) report(ctx context.Context, st store.Statement) error {
 	return b.query(ctx, st)
 }
 
-// list runs a query and returns its rows, each of which is scanned to its fields.
 func list[T any](ctx context.Context, query func(context.Context, store.Statement) error,
 	name string, args []any, fields func(*T) []any) (rows []T, err error) {
 	err = query(ctx, store.Statement{Name: name, Args: args, Scan: func(r store.Row) error {

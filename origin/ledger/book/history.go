@@ -126,7 +126,6 @@ func (b *Book) UsageRows(ctx context.Context, q UsageQuery, after UsagePosition,
 	})
 }
 
-// fields returns where a query scans a tally to.
 func (t *Tally) fields() []any {
 	f := &t.Found
 	return []any{&t.Points, &t.Requests, &t.Errors,

@@ -153,15 +153,13 @@ func (b *Book) Key(ctx context.Context, account, id int64) (k Key, err error) {
 	return k, err
 }
 
-// readKey returns the statement that reads a key, which may be any of the account's, to k.
 func (b *Book) readKey(account, id int64, k *Key) store.Statement {
 	*k = Key{}
 	any := KeyPage{Limit: 1, Revoked: true, Dashboard: true}
 	return b.readKeys(account, cmp.Or(id, -1), any, func(found Key) { *k = found })
 }
 
-// readKeys returns the statement that reads keys, of which id may select one, and calls visit
-// for each, newest first.
+// An ID that is not zero selects one key. visit gets the newest first.
 func (b *Book) readKeys(account, id int64, p KeyPage, visit func(Key)) store.Statement {
 	lower := func(r rune) rune { // as both databases compare names
 		if 'A' <= r && r <= 'Z' {
@@ -193,7 +191,6 @@ func (b *Book) readKeys(account, id int64, p KeyPage, visit func(Key)) store.Sta
 	}}
 }
 
-// subject names the key in the audit log.
 func (k *Key) subject() string {
 	if k.Test {
 		return fmt.Sprintf("%d %s (test)", k.ID, k.Name)
@@ -383,24 +380,8 @@ func (b *Book) HookSecret(ctx context.Context, account int64, hook string) (secr
 			}
 		})}
 	}
-	secret, expires, err = b.serviceSecret(ctx, account, &k, oldest)
-	if err == ErrNoKey {
-		_, _, err = b.CreateKey(WithActor(ctx, Service), account, name, KeyTerms{})
-		if err == nil {
-			secret, expires, err = b.serviceSecret(ctx, account, &k, oldest)
-		}
-	}
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	return secret, expires, nil
-}
-
-// serviceSecret gives the key that reads find a secret.
-func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key,
-	reads func() []store.Statement) (secret string, expires time.Time, err error) {
 	secret = NewSecret()
-	err = b.changeAccount(ctx, account, reads, func(_ Account, now time.Time) ([]store.Statement, error) {
+	add := func(_ Account, now time.Time) ([]store.Statement, error) {
 		switch {
 		case k.ID == 0:
 			return nil, ErrNoKey
@@ -413,7 +394,14 @@ func (b *Book) serviceSecret(ctx context.Context, account int64, k *Key,
 			statement("trim_secrets", k.ID, maxServiceSecrets-1),
 			statement("create_secret", DigestOf(secret).Hex(), k.ID, expires.UnixNano()),
 		}, nil
-	})
+	}
+	err = b.changeAccount(ctx, account, oldest, add)
+	if err == ErrNoKey {
+		_, _, err = b.CreateKey(WithActor(ctx, Service), account, name, KeyTerms{})
+		if err == nil {
+			err = b.changeAccount(ctx, account, oldest, add)
+		}
+	}
 	if err != nil {
 		return "", time.Time{}, err
 	}

@@ -42,7 +42,7 @@ func (t *KeyTerms) checkExpiry(now time.Time) error {
 	return nil
 }
 
-// checkPolicy returns an error if p, which was read by the name of the default, does not exist.
+// p was read by the default's name.
 func (t *KeyTerms) checkPolicy(p Policy) error {
 	if t.Policy != "" && p.Version == 0 {
 		return wrong("policy", fmt.Errorf("the account has no policy %q", t.Policy))
@@ -69,7 +69,6 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// wrong returns nil for nil.
 func wrong(field string, err error) error {
 	if err == nil {
 		return nil

@@ -145,7 +145,6 @@ func (b *Book) Policy(ctx context.Context, account int64, name string) (p Policy
 	return p, err
 }
 
-// listPolicies returns the statement that reads an account's policies, without their documents.
 func listPolicies(account int64, list *[]Policy) store.Statement {
 	*list = nil
 	return store.Statement{Name: "list_policies", Args: []any{account}, Scan: func(r store.Row) error {

@@ -57,8 +57,6 @@ func checksum(body string) string {
 	return string(tail[:])
 }
 
-// hint returns the part of a secret that lists of keys show: its prefix and four
-// of the 32 random digits.
 func hint(secret string) string { return secret[:len(secretPrefix)+4] }
 
 // A Digest is the SHA-256 of a secret. Only it and the hint are stored. A plain

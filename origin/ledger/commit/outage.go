@@ -13,8 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// waitLimit bounds the time that a request waits for the database, in all its steps
-// together.
+// waitLimit bounds the time that a request waits for the database in all its steps.
 const waitLimit = time.Second
 
 // Timing is how long requests wait, and the writer between commits. Tests change it.
@@ -28,7 +27,6 @@ type Timing struct {
 // within half a minute; in a longer outage requests are refused at once.
 var DefaultTiming = Timing{Wait: waitLimit, Tally: time.Second, Recovery: 30 * time.Second}
 
-// An outage is why the database does not commit, and since when.
 type outage struct {
 	err   error
 	since time.Time
@@ -75,7 +73,6 @@ func (h *health) Failing() error {
 	return nil
 }
 
-// markDown marks the database as down until a commit succeeds.
 func (h *health) markDown(err error) {
 	since := time.Now()
 	if before := h.down.Load(); before != nil {

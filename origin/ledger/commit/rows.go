@@ -92,7 +92,6 @@ func (ws *workingSet) dropLocked() {
 	maps.DeleteFunc(ws.Keys, func(_ int64, k *state.Key) bool { return ws.locked[k.Account] })
 }
 
-// split splits a group into what may be decided and what concerns locked accounts.
 func (ws *workingSet) split(group []state.Operation) (free, locked []state.Operation) {
 	if len(ws.locked) == 0 {
 		return group, nil

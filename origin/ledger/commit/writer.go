@@ -136,12 +136,6 @@ func (w *Writer) maintain(now time.Time) {
 	}
 }
 
-func (w *Writer) isClosed() bool {
-	w.closing.RLock()
-	defer w.closing.RUnlock()
-	return w.closed
-}
-
 // Close refuses further tickets, commits those that wait and ends the writer.
 // It returns false if the writer was closed before.
 func (w *Writer) Close() bool {
@@ -252,7 +246,6 @@ func (w *Writer) commit(group []state.Operation) {
 	}
 }
 
-// lockTries bounds the transactions of a group.
 const lockTries = 4
 
 // transact runs a group in a transaction. If it waits in vain for a lock of another session, it
@@ -309,8 +302,6 @@ func (w *Writer) transact(group []state.Operation) (ws *workingSet, lockWaits in
 	return ws, lockWaits, err
 }
 
-// settle publishes the rows of a committed group to the views, which returns the results to the
-// callers.
 func (w *Writer) settle(ws *workingSet, group []state.Operation) {
 	if ws.writes && w.down.Swap(nil) != nil {
 		w.log.Info("the database commits again")
@@ -361,7 +352,10 @@ func (w *Writer) resolve(doubt *store.InDoubt, ws *workingSet, group []state.Ope
 			err = doubt
 		}
 		w.markDown(err)
-		if errors.Is(err, doubt) || w.isClosed() && time.Now().After(deadline) {
+		w.closing.RLock()
+		closed := w.closed
+		w.closing.RUnlock()
+		if errors.Is(err, doubt) || closed && time.Now().After(deadline) {
 			w.views.Fail(group, store.Unavailable(err))
 			return
 		}
@@ -378,8 +372,7 @@ const (
 	purgeShare   = 5       // durations of a slice from one full slice to the next
 )
 
-// purge deletes one slice of expired records, with an operation for each account, if it is due. If
-// the database cannot be read, it deletes none.
+// purge deletes one slice, if it is due; none if the database cannot be read.
 func (w *Writer) purge(now time.Time) {
 	if now.Before(w.nextPurge) {
 		return

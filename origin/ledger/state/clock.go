@@ -33,7 +33,6 @@ func (c *Clock) Observe(now time.Time) (database, instant time.Time) {
 // Now returns the estimate of the database's time.
 func (c *Clock) Now() time.Time { return c.at(c.monotonic()) }
 
-// at returns the estimate for an instant of the monotonic clock.
 func (c *Clock) at(instant time.Time) time.Time {
 	r := c.last.Load()
 	return r.database.Add(instant.Sub(r.instant))

@@ -20,7 +20,6 @@ const (
 	busyFor       = time.Second // RetryAfter of a request beyond such a bound
 )
 
-// errLateRefusal is the cause of a context cancelled by a late refusal.
 var errLateRefusal = errors.New("the rate limit refused this request after it began")
 
 // An Admission is a request in progress, as the views know it.

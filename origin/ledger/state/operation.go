@@ -175,8 +175,6 @@ func (o *tokenOp) Decide(rows *Rows) {
 	}
 }
 
-// settle removes the tokens from the pending ones and cancels the requests whose
-// tokens were refused.
 func (o *tokenOp) settle(v *Views) {
 	o.view.writing, o.view.counted = commitment{}, 0
 	o.view.pending = slices.Clone(o.view.pending[len(o.tokens):])
@@ -202,7 +200,6 @@ func (o *tokenOp) fail(v *Views, err error) {
 	v.applyPending(o.view)
 }
 
-// A voidOp gives a charge back.
 type voidOp struct{ *made }
 
 func (o *voidOp) Name() string      { return fmt.Sprintf("void of %d points", o.points) }
@@ -232,7 +229,6 @@ func (o *voidOp) fail(v *Views, err error) {
 	}
 }
 
-// A tallyOp adds requests that were not charged to the usage history.
 type tallyOp struct {
 	at    UsageAt
 	tally book.Tally

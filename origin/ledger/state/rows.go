@@ -92,8 +92,6 @@ type Record struct {
 	Expires  int64 // Unix time in nanoseconds
 }
 
-// replay adds the stored response to the decision d, or turns d into
-// IdempotencyMismatch if the body differs.
 func (x *Record) replay(once *Idempotency, d Decision) Decision {
 	if subtle.ConstantTimeCompare(x.Body[:], once.Body[:]) == 0 {
 		d.Kind = IdempotencyMismatch
@@ -191,8 +189,7 @@ func (c *consumption) void(points int64, m book.Month) {
 	}
 }
 
-// remaining returns what is left of a limit, without overage, if requests in progress have
-// claimed some.
+// remaining ignores overage.
 func (c *consumption) remaining(limit, claimed int64) int64 {
 	if limit == book.Unlimited {
 		return book.Unlimited
@@ -200,8 +197,7 @@ func (c *consumption) remaining(limit, claimed int64) int64 {
 	return max(limit-c.used-claimed, 0)
 }
 
-// shortfall returns how many of the points are missing. A request for 0 points lacks none, also
-// beyond the limit.
+// A request for 0 points lacks none, also beyond the limit.
 func (c *consumption) shortfall(limit, points, claimed int64) int64 {
 	if points == 0 || limit == book.Unlimited {
 		return 0
@@ -227,8 +223,7 @@ func minLimit(a, b int64) int64 {
 	return a
 }
 
-// decision returns a decision with the account's usage, in which points claimed by
-// requests in progress do not remain.
+// Points claimed by requests in progress do not remain.
 func (a *Account) decision(kind Kind, wait time.Duration, claimed int64) Decision {
 	over := a.overage && a.points != book.Unlimited && a.used > a.points
 	return Decision{Kind: kind, Usage: &Usage{Current: a.used, Limit: a.points, Overage: over},
@@ -272,7 +267,6 @@ func (rows *Rows) putRecord(at RecordAt, x *Record) {
 	rows.Stored = append(rows.Stored, at)
 }
 
-// deleteRecord deletes an expired record, if it is there.
 func (rows *Rows) deleteRecord(at RecordAt) {
 	x, a := rows.Records[at], rows.Accounts[at.Account]
 	if x != nil && a != nil { // else the account was deleted since

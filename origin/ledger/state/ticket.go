@@ -8,7 +8,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// retention is the lifetime of an idempotency record.
 const retention = 24 * time.Hour
 
 // A Ticket is a charge on its way through the writer. Both the writer and the
@@ -116,7 +115,6 @@ func (t *Ticket) AddNeeds(n *Needs) {
 
 func (t *Ticket) record() RecordAt { return RecordAt{t.request.Account, t.once.ID} }
 
-// storesResponse reports whether a retry will find the response.
 func (t *Ticket) storesResponse() bool { return t.once != nil && t.charge.Response != nil }
 
 // Decide takes the ticket, unless the caller has left, and decides it in the contract's order of

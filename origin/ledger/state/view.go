@@ -43,7 +43,6 @@ const (
 	maxRefuse = 50 * time.Millisecond
 )
 
-// freshness is how recent a row is.
 type freshness struct {
 	commit uint64    // number of the commit that published it, or of the last one before its query
 	read   time.Time // when it was read, by the monotonic clock
@@ -109,7 +108,6 @@ func NewViews(c *Clock) *Views {
 		pending: map[*accountView]bool{}, tallies: map[UsageAt]book.Tally{}}
 }
 
-// age returns the age of the oldest row that judges a secret.
 func (s *secretView) age(now time.Time) time.Duration {
 	return max(now.Sub(s.read), now.Sub(s.key.read), now.Sub(s.account.read))
 }
@@ -193,7 +191,6 @@ func (v *Views) evictIdle(but *accountView) {
 	maps.DeleteFunc(v.accounts, func(_ int64, a *accountView) bool { return idle(a) })
 }
 
-// applyPending computes the buckets from the rows and the pending tokens.
 func (v *Views) applyPending(a *accountView) {
 	a.bucket = a.tat
 	for _, k := range a.keys {
@@ -217,8 +214,7 @@ func (v *Views) Expire() {
 	}
 }
 
-// addTally adds to the tallies of requests that were not charged. Beyond maxViews
-// rows it drops them.
+// Tallies beyond maxViews rows are dropped.
 func (v *Views) addTally(at UsageAt, t book.Tally) {
 	if _, known := v.tallies[at]; known || len(v.tallies) < maxViews {
 		v.tallies[at] = v.tallies[at].Plus(t)

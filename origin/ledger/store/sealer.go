@@ -91,7 +91,6 @@ func (s *Sealer) Seal(purpose string, account int64, secret string) string {
 	return s.present() + base64.RawURLEncoding.EncodeToString(data)
 }
 
-// rowOf returns what a secret belongs to.
 func rowOf(purpose string, account int64) []byte {
 	return []byte(sealedPrefix + purpose + "." + strconv.FormatInt(account, 10))
 }
@@ -132,7 +131,6 @@ func (s *Sealer) Renewed(purpose string, account int64, stored string) string {
 	return s.Seal(purpose, account, secret)
 }
 
-// present returns how secrets begin that are sealed with the present key.
 func (s *Sealer) present() string { return sealedPrefix + s.ids[0] + "." }
 
 // CountSecrets returns how many secrets there are by the ID of the key that seals them,

@@ -207,7 +207,6 @@ const (
 	integrityViolation  = "23"
 )
 
-// advice is what an operator can do about an error, by SQLSTATE.
 var advice = map[string]string{
 	"28000": "the role may not log in; check the URL and pg_hba.conf",
 	"28P01": "the password is wrong; check the URL",
@@ -220,7 +219,6 @@ var advice = map[string]string{
 	"25006": "the database is read-only; use the URL of the primary",
 }
 
-// sqlState returns the code of a server's error, "" of others.
 func sqlState(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -236,7 +234,6 @@ func isRolledBack(err error) bool {
 	return code != "" && !strings.HasPrefix(code, operatorIntervention) && !strings.HasPrefix(code, connectionException)
 }
 
-// explain adds advice to an error of PostgreSQL, and ErrData if it is one of the data.
 func explain(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {

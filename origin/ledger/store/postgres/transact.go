@@ -47,7 +47,6 @@ func (p *postgres) retryOnce(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// A transaction has begun and read.
 type transaction struct {
 	*postgres
 	conn *pgxpool.Conn
@@ -115,7 +114,6 @@ func (t *transaction) commit(ctx context.Context, writes []store.Statement) erro
 	return err
 }
 
-// queue adds statements to a batch, which counts those that succeed.
 func (p *postgres) queue(batch *pgx.Batch, list []store.Statement, done *int) {
 	for _, st := range list {
 		batch.Queue(p.queries[st.Name], st.Args...).Query(func(rows pgx.Rows) error {
@@ -128,7 +126,6 @@ func (p *postgres) queue(batch *pgx.Batch, list []store.Statement, done *int) {
 	}
 }
 
-// scanAll calls scan for each row, unless it is nil, and closes rows.
 func scanAll(rows pgx.Rows, scan func(store.Row) error) error {
 	defer rows.Close()
 	for rows.Next() {

@@ -15,7 +15,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// errUnchanged rolls back a transaction that has nothing to write.
 var errUnchanged = errors.New("nothing to change")
 
 // Transact ignores the cancellation of ctx: a transaction takes milliseconds, and
@@ -91,7 +90,6 @@ func (s *sqlite) run(ctx context.Context, list []store.Statement) error {
 	return nil
 }
 
-// exec runs a query on conn with the arguments of st.
 func (s *sqlite) exec(ctx context.Context, query string, st store.Statement) (err error) {
 	ready := s.prepared[query]
 	if ready == nil {
@@ -138,8 +136,6 @@ func eachRow(ctx context.Context, ready *sql.Stmt, st store.Statement) error {
 	return rows.Err()
 }
 
-// explain adds advice to an error of SQLite or the operating system, and ErrData if it is
-// one of the data.
 func explain(err error) error {
 	code := primaryCode(err)
 	switch {
@@ -156,7 +152,6 @@ func explain(err error) error {
 	return err
 }
 
-// primaryCode returns the low byte of SQLite's result code; the rest is detail.
 func primaryCode(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
@@ -164,7 +159,6 @@ func primaryCode(err error) int {
 	return codes.SQLITE_OK
 }
 
-// advice is what an operator can do about an error, by its primary code.
 var advice = map[int]string{
 	codes.SQLITE_BUSY:     "another process has locked the database for too long; end it, or try again",
 	codes.SQLITE_READONLY: "the file cannot be written; check its owner and mode, and those of its directory",
