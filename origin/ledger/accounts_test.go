@@ -62,27 +62,6 @@ func TestSuspendAndResume(t *testing.T) {
 	})
 }
 
-func TestUsedAndRefill(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(7), Points: limit(20)})
-		require.Equal(t, Good, f.request(3).Kind)
-		under := f.mustBegin()
-		require.Equal(t, 1, f.InProgress(f.account))
-		require.Zero(t, f.InProgress(4711))
-		under.End()
-		require.Zero(t, f.InProgress(f.account))
-		for _, c := range []struct {
-			at     string
-			used   int64
-			refill string
-		}{{startTime, 3, "2026-12-01"}, {"2026-12-31T12:00:00Z", 0, "2027-01-01"}} {
-			f.clock.until(c.at)
-			a := must(f.Account(f.ctx, f.account))(t)
-			require.Equal(t, []any{c.used, midnight(c.refill)}, []any{a.Used, a.Refill})
-		}
-	})
-}
-
 // otherAccount returns a fixture for another account on the same ledger.
 func (f *fixture) otherAccount(email string) *fixture {
 	f.Helper()

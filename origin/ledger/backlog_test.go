@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,32 +13,18 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// A costlyStore takes a time for each row that a commit group writes: a group of more than
-// most rows runs out of time. It does so at once.
-type costlyStore struct {
-	store.Store
-	most, late *atomic.Int64 // late counts the groups that ran out of time
-}
-
-// costly makes a ledger use a costlyStore.
-func costly(most int64) (s costlyStore, wrap Option) {
-	s.most, s.late = new(atomic.Int64), new(atomic.Int64)
-	s.most.Store(most)
-	return s, WithStore(func(inner store.Store) store.Store { s.Store = inner; return s })
-}
-
-func (s costlyStore) Transact(ctx context.Context, t store.Transaction) error {
-	if decide := t.Decide; t.Marked {
-		t.Decide = func(now time.Time) ([]store.Statement, error) {
-			list, err := decide(now)
-			if int64(len(list)) > s.most.Load() {
-				s.late.Add(1)
-				return nil, fmt.Errorf("%d rows: %w", len(list), context.DeadlineExceeded)
-			}
-			return list, err
+// costly makes commit groups that write more than most rows run out of time, which they do at once.
+// late counts them.
+func costly(rows int64) (most, late *atomic.Int64, wrap Option) {
+	most, late = new(atomic.Int64), new(atomic.Int64)
+	most.Store(rows)
+	return most, late, refusing(func(marked bool, list []store.Statement) error {
+		if !marked || int64(len(list)) <= most.Load() {
+			return nil
 		}
-	}
-	return s.Store.Transact(ctx, t)
+		late.Add(1)
+		return fmt.Errorf("%d rows: %w", len(list), context.DeadlineExceeded)
+	})
 }
 
 // endMany returns a function that ends requests of n other keys without a charge, so that each
@@ -63,22 +48,22 @@ func (f *fixture) endMany(n int) (end func() (admitted int64)) {
 // out of time as well, the database counts as down until it commits again.
 func TestSlowGroupIsHalved(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		s, wrap := costly(15)
+		most, late, wrap := costly(15)
 		f := newFixture(t, url, unlimitedTerms, wrap)
 		end := f.endMany(20)
 		requests := int64(0)
-		for s.late.Load() == 0 {
+		for late.Load() == 0 {
 			requests += end()
 			require.Eventually(t, func() bool { return f.history().Requests == requests }, hung, tick)
 		}
-		require.EqualValues(t, 1, s.late.Load())
+		require.EqualValues(t, 1, late.Load())
 		require.NoError(t, f.writer.Failing())
 
-		s.most.Store(5)
+		most.Store(5)
 		for f.writer.Failing() == nil {
 			requests += end()
 		}
-		s.most.Store(1000)
+		most.Store(1000)
 		f.awaitReady()
 		require.Equal(t, Good, f.request(1).Kind)
 		f.requireHistory(book.Tally{Points: 1, Requests: requests + 1, Errors: requests})
@@ -88,7 +73,7 @@ func TestSlowGroupIsHalved(t *testing.T) {
 // The charges of a group that is halved are made once, with their tokens.
 func TestSlowChargesAreHalved(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		s, wrap := costly(65)
+		_, late, wrap := costly(65)
 		f := newFixture(t, url, unlimitedTerms, wrap)
 		all := make([]*fixture, 40)
 		for n := range all {
@@ -96,10 +81,10 @@ func TestSlowChargesAreHalved(t *testing.T) {
 			require.NoError(t, f.ChangeTerms(f.ctx, all[n].account, book.Terms{Rate: limit(1_000_000), Points: limit(book.Unlimited)}))
 		}
 		rounds := int64(0)
-		for ; s.late.Load() == 0; rounds++ {
+		for ; late.Load() == 0; rounds++ {
 			inParallel(len(all), func(n int) { require.Equal(f, Good, all[n].request(1).Kind) })
 		}
-		require.Equal(t, s.late.Load(), f.Stats().Failures)
+		require.Equal(t, late.Load(), f.Stats().Failures)
 		for _, a := range all {
 			require.Equal(t, rounds, a.used())
 			require.Equal(t, rounds, a.history().Points)

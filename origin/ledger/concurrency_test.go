@@ -65,6 +65,8 @@ func TestRequestsInProgressAreBounded(t *testing.T) {
 		list = append(list, f.mustBegin())
 	}
 	require.Equal(t, maxInProgress, f.Stats().InProgress)
+	require.Equal(t, maxInProgress, f.InProgress(f.account))
+	require.Zero(t, f.InProgress(4711))
 	require.Equal(t, Busy, f.request(1).Kind)
 	list[0].End()
 	require.Equal(t, Good, f.request(1).Kind)
@@ -72,6 +74,7 @@ func TestRequestsInProgressAreBounded(t *testing.T) {
 		r.End()
 	}
 	require.Zero(t, f.Stats().InProgress)
+	require.Zero(t, f.InProgress(f.account))
 }
 
 // An account without limits that hangs up ten thousand times gets the work for

@@ -108,24 +108,6 @@ func TestDeleteAccount(t *testing.T) {
 	})
 }
 
-// A failingStore fails the transactions that have a statement.
-type failingStore struct {
-	store.Store
-	statement string
-}
-
-func (s failingStore) Transact(ctx context.Context, t store.Transaction) error {
-	decide := t.Decide
-	t.Decide = func(now time.Time) ([]store.Statement, error) {
-		list, err := decide(now)
-		if slices.ContainsFunc(list, func(st store.Statement) bool { return st.Name == s.statement }) {
-			return nil, errors.New("interrupted")
-		}
-		return list, err
-	}
-	return s.Store.Transact(ctx, t)
-}
-
 // Wherever a deletion is interrupted, no secret remains and no request gets a 200. Another
 // call deletes what is left.
 func TestInterruptedDeletion(t *testing.T) {
@@ -134,8 +116,12 @@ func TestInterruptedDeletion(t *testing.T) {
 		for n, statement := range []string{"suspend_account", "drop_answers", "drop_usage", "drop_keys", "drop_account"} {
 			other := f.otherAccount(statement + "@example.com")
 			other.fillTables()
-			failing := func(s store.Store) store.Store { return failingStore{s, statement} }
-			on := open(t, url, withFake(f.clock), WithStore(failing))
+			on := open(t, url, withFake(f.clock), refusing(func(_ bool, list []store.Statement) error {
+				if slices.ContainsFunc(list, func(st store.Statement) bool { return st.Name == statement }) {
+					return errors.New("interrupted")
+				}
+				return nil
+			}))
 			require.ErrorIs(t, on.DeleteAccount(f.ctx, other.account), store.ErrUnavailable)
 			rows := other.rowsOf(other.account)
 			if n == 0 {
@@ -158,7 +144,13 @@ func TestInterruptedDeletion(t *testing.T) {
 func TestDeleteDuringCharges(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var rejected atomic.Int64
-		count := WithStore(func(inner store.Store) store.Store { return rejectionStore{inner, &rejected} })
+		count := hook(func(ctx context.Context, inner store.Store, t store.Transaction) error {
+			err := inner.Transact(ctx, t)
+			if errors.Is(err, store.ErrData) {
+				rejected.Add(1)
+			}
+			return err
+		})
 		f := newFixture(t, url, unlimitedTerms, count)
 		list := []*Ledger{f.Ledger, open(t, url, withFake(f.clock), count), open(t, url, withFake(f.clock), count)}
 		all := make([]*fixture, 4)
@@ -219,20 +211,6 @@ func (f *fixture) requestUntil(l *Ledger, deleted *atomic.Bool, requests *atomic
 			left--
 		}
 	}
-}
-
-// A rejectionStore counts the transactions whose rows the database rejected.
-type rejectionStore struct {
-	store.Store
-	rejected *atomic.Int64
-}
-
-func (s rejectionStore) Transact(ctx context.Context, t store.Transaction) error {
-	err := s.Store.Transact(ctx, t)
-	if errors.Is(err, store.ErrData) {
-		s.rejected.Add(1)
-	}
-	return err
 }
 
 // changeUntilDeleted changes the account and its keys by another replica until they

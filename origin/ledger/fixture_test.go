@@ -16,6 +16,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/commit"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -140,6 +141,35 @@ func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
 	return err
 }
 
+// A hookedStore runs transactions by a function of the test.
+type hookedStore struct {
+	store.Store
+	transact func(ctx context.Context, inner store.Store, t store.Transaction) error
+}
+
+func (s hookedStore) Transact(ctx context.Context, t store.Transaction) error {
+	return s.transact(ctx, s.Store, t)
+}
+
+func hook(transact func(context.Context, store.Store, store.Transaction) error) Option {
+	return WithStore(func(s store.Store) store.Store { return hookedStore{s, transact} })
+}
+
+// refusing makes the transactions fail whose statements check refuses.
+func refusing(check func(marked bool, list []store.Statement) error) Option {
+	return hook(func(ctx context.Context, inner store.Store, t store.Transaction) error {
+		decide := t.Decide
+		t.Decide = func(now time.Time) ([]store.Statement, error) {
+			list, err := decide(now)
+			if err == nil {
+				err = check(t.Marked, list)
+			}
+			return list, err
+		}
+		return inner.Transact(ctx, t)
+	})
+}
+
 func open(t testing.TB, url string, options ...Option) *Ledger {
 	l := must(Open(t.Context(), url, append([]Option{patient}, options...)...))(t)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
@@ -193,8 +223,14 @@ func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, o
 	if err != nil || d.Kind != Good {
 		return d, err
 	}
+	return tryFinish(r, points, once)
+}
+
+// tryFinish claims, charges and ends a request.
+func tryFinish(r *Request, points int64, once *Idempotency) (Decision, error) {
 	defer r.End()
-	if d, err = r.Claim(points, once); err == nil && d.Kind == Good && points > 0 {
+	d, err := r.Claim(points, once)
+	if err == nil && d.Kind == Good && points > 0 {
 		c := Charge{Points: points, Found: book.Found{Valid: points}}
 		if once != nil {
 			c.Response = []byte(storedResponse)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -175,8 +176,11 @@ func TestPostgresFrozenDuringCharge(t *testing.T) {
 // Requests wait for a database that recovers, and only those of known keys, within the bounds.
 func TestRequestsWaitForTheDatabase(t *testing.T) {
 	var broken atomic.Bool
-	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms, patientInOutages, WithStore(func(s store.Store) store.Store {
-		return brokenStore{s, &broken}
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms, patientInOutages, hook(func(ctx context.Context, inner store.Store, t store.Transaction) error {
+		if broken.Load() {
+			return errors.New("broken")
+		}
+		return inner.Transact(ctx, t)
 	}))
 	other := f.otherAccount("other@example.com")
 	f.request(1)

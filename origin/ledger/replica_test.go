@@ -48,11 +48,9 @@ func TestReplicasShareOneBucket(t *testing.T) {
 		for i := range list {
 			list[i] = open(t, url)
 		}
-		f := &fixture{T: t, Ledger: list[0], ctx: t.Context(), url: url}
+		f := (&fixture{T: t, Ledger: list[0], ctx: t.Context(), url: url}).otherAccount("owner@example.com")
 		terms := book.Terms{Rate: limit(rate), Points: limit(book.Unlimited)}
-		a := must(f.CreateAccount(f.ctx, "owner@example.com", terms))(t)
-		f.account = a.ID
-		f.secret, _ = must2(f.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{}))(t)
+		require.NoError(t, f.ChangeTerms(f.ctx, f.account, terms))
 
 		var mu sync.Mutex
 		var charged []span
@@ -71,7 +69,7 @@ func TestReplicasShareOneBucket(t *testing.T) {
 				r, d, err := on.Begin(f.ctx, f.secret, "")
 				to := elapsed()
 				if d.Kind == Good && err == nil {
-					d, err = tryFinish(r, 1)
+					d, err = tryFinish(r, 1, nil)
 				}
 				switch {
 				case err != nil:

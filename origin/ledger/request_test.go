@@ -159,6 +159,7 @@ func TestPointsRefillMonthly(t *testing.T) {
 
 		f.clock.advance(time.Second)
 		require.EqualValues(t, 0, f.used(), "the list shows the refill before the month's first request")
+		require.Equal(t, midnight("2027-01-01"), must(f.Account(f.ctx, f.account))(t).Refill)
 		require.Equal(t, &Usage{Current: 2, Limit: 10}, f.request(2).Usage)
 
 		f.clock.until("2028-02-29T12:00:00Z")

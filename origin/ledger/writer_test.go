@@ -22,23 +22,16 @@ import (
 func TestDataErrorFailsOneAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
-		var secrets []string
-		for n := range 16 {
-			a := must(f.CreateAccount(f.ctx, fmt.Sprintf("a%d@example.com", n), unlimitedTerms))(t)
-			secret, _ := must2(f.CreateKey(f.ctx, a.ID, "test", book.KeyTerms{}))(t)
-			secrets = append(secrets, secret)
-			f.requestWith(secret, 1, nil)
+		all, results := make([]*fixture, 16), make([]error, 16)
+		for n := range all {
+			all[n] = f.otherAccount(fmt.Sprintf("a%d@example.com", n))
+			all[n].request(1)
 		}
 		// The next charge overflows a BIGINT.
 		f.exec("UPDATE accounts SET used = 9223372036854775807 WHERE email = 'a3@example.com'")
-		var mu sync.Mutex
-		results := map[int]error{}
-		inParallel(16, func(n int) {
+		inParallel(len(all), func(n int) {
 			for range 10 {
-				_, err := f.tryRequest(f.ctx, secrets[n], 1, nil)
-				mu.Lock()
-				results[n] = err
-				mu.Unlock()
+				_, results[n] = all[n].tryRequest(f.ctx, all[n].secret, 1, nil)
 			}
 		})
 		for n, err := range results {
@@ -162,41 +155,20 @@ func TestCloseCommitsQueue(t *testing.T) {
 	})
 }
 
-// A slowStore delays the return of Transact until the channel in stall is closed, as
-// if the disk's flush hung.
-type slowStore struct {
-	store.Store
-	stall *atomic.Pointer[chan struct{}]
-}
-
-func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
-	err := s.Store.Transact(ctx, t)
-	if stall := s.stall.Load(); stall != nil {
-		<-*stall
-	}
-	return err
-}
-
-// A brokenStore fails all transactions once it is broken.
-type brokenStore struct {
-	store.Store
-	broken *atomic.Bool
-}
-
-func (s brokenStore) Transact(ctx context.Context, t store.Transaction) error {
-	if s.broken.Load() {
-		return errors.New("broken")
-	}
-	return s.Store.Transact(ctx, t)
-}
-
 // Close returns an error if a charge could not be given back.
 func TestCloseReportsVoids(t *testing.T) {
 	var stall atomic.Pointer[chan struct{}]
 	var broken atomic.Bool
 	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
-	f := newFixture(t, url, unlimitedTerms, WithStore(func(inner store.Store) store.Store {
-		return slowStore{brokenStore{inner, &broken}, &stall}
+	f := newFixture(t, url, unlimitedTerms, hook(func(ctx context.Context, inner store.Store, t store.Transaction) error {
+		if broken.Load() {
+			return errors.New("broken")
+		}
+		err := inner.Transact(ctx, t)
+		if stall := stall.Load(); stall != nil { // as if the disk's flush hung
+			<-*stall
+		}
+		return err
 	}))
 	flush := make(chan struct{})
 	stall.Store(&flush)

@@ -1,7 +1,6 @@
 package book
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -83,8 +82,8 @@ func TestListKeysInPages(t *testing.T) {
 		require.Len(t, found, 3)
 		require.Equal(t, "key 7799", found[0].Name)
 		require.Empty(t, must(f.ListKeys(f.ctx, f.account, KeyPage{Search: "%"}))(t))
-		none := must(f.ListKeys(f.ctx, f.account+1, KeyPage{Revoked: true, Dashboard: true}))(t)
-		require.Empty(t, none, "of another account")
+		every := KeyPage{Revoked: true, Dashboard: true}
+		require.Empty(t, must(f.ListKeys(f.ctx, f.account+1, every))(t), "of another account")
 	})
 }
 
@@ -93,7 +92,8 @@ func TestFieldErrors(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	requireField := func(err error, field, why string) {
 		t.Helper()
-		wrong, _ := errors.AsType[*FieldError](err)
+		var wrong *FieldError
+		require.ErrorAs(t, err, &wrong)
 		require.ErrorContains(t, err, why)
 		require.Equal(t, field, wrong.Field)
 	}
