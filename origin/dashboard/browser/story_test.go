@@ -3,9 +3,13 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +22,8 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/preview/seed"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // An owner's first hour. It is the one story of every run.
@@ -164,4 +170,118 @@ func serveExample(w http.ResponseWriter, r *http.Request, service, key string) {
 	w.Header().Set("Content-Type", "text/javascript")
 	text := strings.NewReplacer("http://127.0.0.1:8080", service, "ask_your_browser_key", key).Replace(list[0].Text)
 	_, _ = w.Write([]byte(text))
+}
+
+// Three replicas behind a balancer that gives each request to any of them: sessions,
+// forms and keys work the same.
+func TestLifeOfAKeyOnThreeReplicas(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	database := pgtest.NeedDatabase(t)
+	var replicas []*url.URL
+	balancer := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(replicas[rand.IntN(len(replicas))])
+		r.Out.Host = r.In.Host
+	}})
+	defer balancer.Close()
+	public := strings.Replace(balancer.URL, "127.0.0.1", "localhost", 1)
+	first := serve(t, database, "--demo", "--public-url", public)
+	require.True(t, strings.HasPrefix(first.link, public))
+	for _, s := range []*service{first, serve(t, database, "--public-url", public), serve(t, database, "--public-url", public)} {
+		replicas = append(replicas, &url.URL{Scheme: "http", Host: s.host})
+	}
+	for _, replica := range replicas {
+		resp, err := http.Get(replica.JoinPath("sign-in").String())
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, http.StatusOK, resp.StatusCode)
+	}
+	script(t, "stories/key-life.mjs", first.link)
+}
+
+// A visit is what pages.mjs looks at.
+type visit struct {
+	seed.Person
+	Link string `json:"link"` // signs in; empty for a visitor
+}
+
+// visits starts a seeded service and returns who looks at which of its pages.
+func visits(t testing.TB) (origin, people string) {
+	t.Helper()
+	s := serve(t, origintest.NewDatabase(t), "--signup", "open")
+	l := ledgertest.Open(t, s.database)
+	found, err := seed.Fill(t.Context(), l)
+	require.NoError(t, err)
+	var list []visit
+	for _, p := range found {
+		v := visit{Person: p}
+		if p.Account != 0 {
+			v.Link = s.linkTo(t, l, p.Account)
+		}
+		list = append(list, v)
+	}
+	text, err := json.Marshal(list)
+	require.NoError(t, err)
+	return s.url, string(text)
+}
+
+// axe finds nothing on any page, in light, dark and on a phone.
+func TestEveryPageIsAccessible(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	url, people := visits(t)
+	out := script(t, "pages.mjs", url, people)
+	require.Regexp(t, `^[1-9][0-9]* pages`, out)
+	t.Log(out)
+}
+
+// TestScreenshots takes a picture of every page, in the directory that
+// ADDRSPEC_SCREENSHOTS names.
+func TestScreenshots(t *testing.T) {
+	directory := os.Getenv("ADDRSPEC_SCREENSHOTS")
+	if directory == "" {
+		t.Skip("ADDRSPEC_SCREENSHOTS names no directory; ./build.sh screenshots does")
+	}
+	require.NoError(t, os.MkdirAll(directory, 0o755))
+	url, people := visits(t)
+	script(t, "pages.mjs", url, people, directory)
+}
+
+// The scripts of the dashboard are plain JavaScript with types in comments.
+func TestScriptsAreTyped(t *testing.T) {
+	leftToCI(t)
+	needsNode(t)
+	moduletest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
+	out, err := exec.Command("npm", "run", "--silent", "check").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// TestScriptUnits runs the unit tests of scripts in Node. They need no packages.
+func TestScriptUnits(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not installed")
+	}
+	moduletest.Inputs(t, ".", "../assets", "../../check/input")
+	out, err := exec.Command("node", "--test", "lists.test.mjs", "policy.test.mjs", "search.test.mjs").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "# fail 0")
+	require.Contains(t, string(out), "# skipped 0")
+}
+
+// The page Lists has Papa Parse as it is in the npm package that package.json pins.
+func TestPapaParseIsThePackages(t *testing.T) {
+	needsNode(t)
+	ours, err := os.ReadFile("../assets/papaparse.min.js")
+	require.NoError(t, err)
+	theirs, err := os.ReadFile("node_modules/papaparse/papaparse.min.js")
+	require.NoError(t, err)
+	require.Equal(t, string(theirs), string(ours), "copy the file of the package, and change the version in .ci/dependencies.md")
+}
+
+func TestLint(t *testing.T) {
+	leftToCI(t)
+	needsNode(t)
+	moduletest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
+	out, err := exec.Command("npm", "run", "--silent", "lint").CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
