@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/html"
 
 	"github.com/addrspec/addrspec/origin/dashboard/account"
 	"github.com/addrspec/addrspec/origin/dashboard/page"
@@ -18,39 +16,31 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// A secretForm is a form that makes a secret, and how the secret begins.
-type secretForm struct {
-	path   string
-	form   url.Values
-	begins string
-}
-
-func (s *site) secretForms(t *testing.T, b *browser) map[string]secretForm {
-	key := s.key(t, s.account.ID, "to rotate")
-	app := read[person.TOTPView](b, "/dashboard/settings/totp")
-	factor := code(t, app.Secret, 0)
-	factor.Set("secret", app.Secret)
-	const hook = "/dashboard/settings/webhook"
-	return map[string]secretForm{
-		"1 key":           {"/dashboard/keys", url.Values{"name": {"shop"}}, `id="secret">ask_`},
-		"2 rotated key":   {fmt.Sprintf("/dashboard/keys/%d/rotate", key), url.Values{"grace": {"1h"}}, `id="secret">ask_`},
-		"3 webhook":       {hook, url.Values{"do": {"set"}, "url": {"https://hooks.example.com/"}}, `id="secret">whsec_`},
-		"4 its rotation":  {hook, url.Values{"do": {"rotate"}}, `id="secret">whsec_`},
-		"5 authenticator": {"/dashboard/settings/totp", factor, `<pre id="codes">`},
-		"6 codes":         {recoveryPath, url.Values{}, `<pre id="codes">`},
-		"7 link":          {fmt.Sprintf("/dashboard/operator/accounts/%d", s.account.ID), url.Values{"do": {"link"}}, `id="secret">` + s.url + "/link/"},
-	}
-}
-
 // A secret is shown once, by the page after the redirect, on any replica; loading
 // that page again makes none. It is in no address, and its cookie is encrypted.
 func TestSecretsAreShownOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		require.NoError(t, s.setOperator(t))
 		b := s.signedIn(t, s.account.ID)
-		forms := s.secretForms(t, b)
-		for _, name := range slices.Sorted(maps.Keys(forms)) {
-			f := forms[name]
+		key := s.key(t, s.account.ID, "to rotate")
+		app := read[person.TOTPView](b, "/dashboard/settings/totp")
+		factor := code(t, app.Secret, 0)
+		factor.Set("secret", app.Secret)
+		const hook = "/dashboard/settings/webhook"
+		for _, f := range []struct {
+			name, path string
+			form       url.Values
+			begins     string
+		}{
+			{"key", "/dashboard/keys", url.Values{"name": {"shop"}}, `id="secret">ask_`},
+			{"rotated key", fmt.Sprintf("/dashboard/keys/%d/rotate", key), url.Values{"grace": {"1h"}}, `id="secret">ask_`},
+			{"webhook", hook, url.Values{"do": {"set"}, "url": {"https://hooks.example.com/"}}, `id="secret">whsec_`},
+			{"its rotation", hook, url.Values{"do": {"rotate"}}, `id="secret">whsec_`},
+			{"authenticator", "/dashboard/settings/totp", factor, `<pre id="codes">`},
+			{"codes", recoveryPath, url.Values{}, `<pre id="codes">`},
+			{"link", fmt.Sprint(accountsPath, "/", s.account.ID), url.Values{"do": {"link"}}, `id="secret">` + s.url + "/link/"},
+		} {
+			name := f.name
 			got := b.submit(f.path, f.form)
 			require.Equal(t, http.StatusSeeOther, got.status, "%s: %s", name, got.body)
 			require.Equal(t, "no-store", got.header.Get("Cache-Control"))
@@ -132,14 +122,7 @@ func TestTestIsSentOnce(t *testing.T) {
 	require.NotNil(t, view.Test, "a program gets it in the response")
 }
 
-// keptForm is a form with a field that is wrong.
-type keptForm struct {
-	page  string // that shows it
-	form  url.Values
-	wrong string // the field that is refused, if it cannot be shown again
-}
-
-// Every form whose input is refused comes back with what was entered.
+// Every form whose input is refused comes back with what was entered, but for secrets and what the form sets itself.
 func TestFormsKeepWhatWasEntered(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}})
 	require.NoError(t, s.setOperator(t))
@@ -155,35 +138,39 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 		more["name"], more["expires"], more["origins"] = []string{"new name"}, []string{"2199-01-01"}, []string{"https://a.example\nhttps://b.example"}
 		return more
 	}
-	forms := map[string]keptForm{
-		"/dashboard/keys":              {"", terms(url.Values{"budget": {"10"}, "rate": {"many"}}), ""},
-		keyPath:                        {"", terms(url.Values{"budget": {""}, "rate": {"many"}}), ""},
-		policiesPath:                   {"", url.Values{"name": {"Sign up"}}, ""},
-		policyPath:                     {"", url.Values{"document": {disposible}, "version": {fmt.Sprint(stored.Version)}, "email": {"jane@example.org"}, "lookup": {"mx"}}, ""},
-		"/dashboard/settings/webhook":  {"", url.Values{"do": {"set"}, "url": {"http://hooks.example.com/"}}, "do"},
-		accountsPath:                   {"", url.Values{"email": {"nobody"}, "plan": {"pro"}}, ""},
-		account:                        {"", url.Values{"do": {"terms"}, "plan": {"enterprise"}, "points": {"10"}, "rate": {"many"}, "overage": {"no"}}, "do"},
-		"/dashboard/operator/plans":    {"", url.Values{"name": {"team"}, "rate": {"5"}, "points": {"many"}, "stored": {"7"}, "overage": {"on"}}, ""},
-		"/dashboard/settings/name":     {"/dashboard/settings", url.Values{"name": {strings.Repeat("x", 101)}}, ""},
-		"/dashboard/settings/passkeys": {"", url.Values{"name": {"phone"}, "state": {"x"}}, "state"},
-		"/dashboard/settings/totp":     {"", url.Values{"secret": {"GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"}, "code": {"000000"}}, "code"},
-		"/dashboard/settings/delete":   {"", url.Values{"email": {"other@example.com"}}, ""},
-		"/dashboard/try":               {"", url.Values{"emails": {strings.Repeat("a@example.org\n", 2) + manyAddresses()}}, ""},
-		"/confirm":                     {"", url.Values{"password": {"wrong"}, "to": {"/dashboard/keys"}}, "password"},
-		"/sign-in":                     {"", url.Values{"email": {"x@example.com"}, "password": {"wrong"}, "to": {"/dashboard/keys"}}, "password"},
-		"/sign-up":                     {"", url.Values{"email": {"x@example.com"}, "password": {"short"}, "again": {"short"}}, "password"},
+	many := ""
+	for n := range maxBatch + 1 {
+		many += fmt.Sprintf("a%d@example.org\n", n)
+	}
+	forms := map[string]url.Values{
+		"/dashboard/keys":              terms(url.Values{"budget": {"10"}, "rate": {"many"}}),
+		keyPath:                        terms(url.Values{"budget": {""}, "rate": {"many"}}),
+		policiesPath:                   {"name": {"Sign up"}},
+		policyPath:                     {"document": {disposible}, "version": {fmt.Sprint(stored.Version)}, "email": {"jane@example.org"}, "lookup": {"mx"}},
+		"/dashboard/settings/webhook":  {"do": {"set"}, "url": {"http://hooks.example.com/"}},
+		accountsPath:                   {"email": {"nobody"}, "plan": {"pro"}},
+		account:                        {"do": {"terms"}, "plan": {"enterprise"}, "points": {"10"}, "rate": {"many"}, "overage": {"no"}},
+		"/dashboard/operator/plans":    {"name": {"team"}, "rate": {"5"}, "points": {"many"}, "stored": {"7"}, "overage": {"on"}},
+		"/dashboard/settings/name":     {"name": {strings.Repeat("x", 101)}},
+		"/dashboard/settings/passkeys": {"name": {"phone"}, "state": {"x"}},
+		"/dashboard/settings/totp":     {"secret": {"GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"}, "code": {"000000"}},
+		"/dashboard/settings/delete":   {"email": {"other@example.com"}},
+		"/dashboard/try":               {"emails": {strings.Repeat("a@example.org\n", 2) + many}},
+		"/confirm":                     {"password": {"wrong"}, "to": {"/dashboard/keys"}},
+		"/sign-in":                     {"email": {"x@example.com"}, "password": {"wrong"}, "to": {"/dashboard/keys"}},
+		"/sign-up":                     {"email": {"x@example.com"}, "password": {"short"}, "again": {"short"}},
 	}
 	seen := map[string]bool{}
-	for action, f := range forms {
+	for action, form := range forms {
 		who := b
 		if strings.HasPrefix(action, "/sign") {
 			who = stranger
 		}
-		got := who.submit(action, f.form)
+		got := who.submit(action, form)
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, "%s: %s", action, got.body)
 		shown := fieldsOf(t, got.body, action)
-		for field, value := range f.form {
-			if field != tokenField && field != f.wrong && field != "again" {
+		for field, value := range form {
+			if !slices.Contains([]string{tokenField, "do", "state", "code", "password", "again"}, field) {
 				require.Equal(t, strings.TrimSpace(value[0]), strings.TrimSpace(shown[field]), "%s: %s", action, field)
 			}
 		}
@@ -197,14 +184,6 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 			require.True(t, seen[action], "the form of %s with %s is in no row", path, action)
 		}
 	}
-}
-
-func manyAddresses() string {
-	var b strings.Builder
-	for n := range maxBatch + 1 {
-		fmt.Fprintf(&b, "a%d@example.org\n", n)
-	}
-	return b.String()
 }
 
 // The days of the page Usage are a form too.
@@ -262,13 +241,4 @@ func fieldsOf(t *testing.T, page, action string) map[string]string {
 		}
 	}
 	return fields
-}
-
-func attr(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
 }

@@ -76,6 +76,8 @@ func TestOpenIDSignsIn(t *testing.T) {
 		require.Equal(t, "/dashboard/keys", got.header.Get("Location"))
 		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
 		require.Equal(t, http.StatusUnprocessableEntity, b.get(back).status, "a second time")
+		owner.setUpTOTP()
+		require.Equal(t, "/sign-in/code?to=%2Fdashboard", c.browser(t).viaOpenID().header.Get("Location"), "one factor")
 
 		view := read[person.SettingsView](owner, "/dashboard/settings")
 		require.Equal(t, "ada", view.Identities[0].Subject)
@@ -94,13 +96,6 @@ func (b *browser) viaOpenID() reply {
 	return b.get(authorize(b.T, b.get("/sign-in/openid").header.Get("Location")))
 }
 
-func TestOpenIDNeedsTheSecondFactor(t *testing.T) {
-	eachCompany(t, func(t *testing.T, c *company) {
-		c.linked(t).setUpTOTP()
-		require.Equal(t, "/sign-in/code?to=%2Fdashboard", c.browser(t).viaOpenID().header.Get("Location"))
-	})
-}
-
 func TestForgedCallbacks(t *testing.T) {
 	eachCompany(t, func(t *testing.T, c *company) {
 		c.linked(t)
@@ -117,23 +112,22 @@ func TestForgedCallbacks(t *testing.T) {
 		state, err := url.Parse(authorize(t, b.get("/sign-in/openid").header.Get("Location")))
 		require.NoError(t, err)
 		require.Equal(t, http.StatusForbidden, b.get(person.OpenIDCallback+"?error=access_denied&state="+state.Query().Get("state")).status)
-		for name, change := range map[string]func(map[string]any){
-			"nonce":    func(m map[string]any) { m["nonce"] = "another" },
-			"audience": func(m map[string]any) { m["aud"] = "another" },
-			"expired":  func(m map[string]any) { m["exp"] = time.Now().Add(-time.Minute).Unix() },
-		} {
-			c.provider.Forge(change)
-			require.Equal(t, http.StatusForbidden, b.viaOpenID().status, name)
-		}
+		c.provider.Forge(func(claims map[string]any) { claims["nonce"] = "another" })
+		require.Equal(t, http.StatusForbidden, b.viaOpenID().status)
 		c.provider.Forge(nil)
 		require.Equal(t, http.StatusSeeOther, b.viaOpenID().status)
 	})
 }
 
-// Linking needs a fresh session, a token, and that the provider has just asked.
+// Linking needs a fresh session, a token, and that the provider has just asked. The page leads on by itself:
+// form-action forbids a redirect after the POST.
 func TestLinkingAnIdentity(t *testing.T) {
 	eachCompany(t, func(t *testing.T, c *company) {
 		b := c.signedIn(t, c.account.ID)
+		got := b.forge("/dashboard/settings/identities", b.token("/dashboard"), url.Values{}, "", "")
+		expect(t, http.StatusOK, got, "Continue to Example Inc.")
+		require.Contains(t, got.header.Get("Refresh"), "0; url="+c.provider.URL+"/auth?")
+		require.Contains(t, got.header.Get("Content-Security-Policy"), "form-action 'self'")
 		c.provider.SignsIn("ada", time.Now().Add(-time.Hour))
 		require.Equal(t, http.StatusForbidden, b.get(b.detour("/dashboard/settings/identities")).status, "signed in an hour ago")
 		c.provider.SignsIn("ada", time.Time{})
@@ -148,7 +142,7 @@ func TestLinkingAnIdentity(t *testing.T) {
 		b.needsProof("/dashboard/settings/identities")
 		b.needsProof("/dashboard/settings/identities/remove")
 		require.Contains(t, b.get(back).header.Get("Location"), "/confirm", "not fresh any more")
-		got := b.submit("/confirm", url.Values{"password": {password}})
+		got = b.submit("/confirm", url.Values{"password": {password}})
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, "there is no password")
 		r := b.request("POST", "/dashboard/settings/identities", nil)
 		require.Equal(t, http.StatusForbidden, b.do(r).status, "no token")
@@ -167,19 +161,6 @@ func TestConfirmWithOpenID(t *testing.T) {
 		eve := c.signedIn(t, c.createAccount(t, "eve@example.com").ID)
 		require.Equal(t, http.StatusSeeOther, eve.get(eve.detour("/dashboard/settings/identities")).status)
 		require.Equal(t, http.StatusForbidden, b.get(b.detour("/confirm/openid")).status, "somebody with another account")
-	})
-}
-
-// The page leads on by itself: form-action forbids a redirect after the POST.
-func TestDetourIsARefresh(t *testing.T) {
-	eachCompany(t, func(t *testing.T, c *company) {
-		b := c.signedIn(t, c.account.ID)
-		r := b.request("POST", "/dashboard/settings/identities", nil)
-		r.Header.Set(tokenHeader, b.token("/dashboard"))
-		got := expect(t, http.StatusOK, b.do(r))
-		require.Contains(t, got.header.Get("Refresh"), "0; url="+c.provider.URL+"/auth?")
-		require.Contains(t, got.header.Get("Content-Security-Policy"), "form-action 'self'")
-		require.Contains(t, got.body, "Continue to Example Inc.")
 	})
 }
 

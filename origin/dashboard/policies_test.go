@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/html"
 
 	"github.com/addrspec/addrspec/origin/dashboard/account"
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
@@ -188,11 +187,11 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 		`<code>block.reasons[0]</code>, which is <code>disposable</code>`)
 	require.Contains(t, b.submit(test, url.Values{"email": {"a@x.corp.example"}}).body, "which is <code>*.corp.example</code>")
 	require.Contains(t, b.submit(test, url.Values{"email": {"a@@b"}}).body, "It is not a valid address, which every policy blocks.")
-	for lookup, want := range map[string]string{"": "allow  ", "mx": "allow  ", "address": "review no_mx review.reasons[0]", "none": "block no_mail block.reasons[1]"} {
-		var page account.PolicyPage
-		require.Equal(t, http.StatusOK, b.postJSON(test, map[string]string{"email": "jane@example.org", "lookup": lookup}, &page).status)
-		v := page.Test.Verdict
-		require.Equal(t, want, v.Action+" "+pointed(v.Reason)+" "+pointed(v.Rule))
+	for lookup, want := range map[string]string{"": `"allow","reason":null,"rule":null`, "mx": `"allow","reason":null,"rule":null`,
+		"address": `"review","reason":"no_mx","rule":"review.reasons[0]"`,
+		"none":    `"block","reason":"no_mail","rule":"block.reasons[1]"`} {
+		got := b.postJSON(test, map[string]string{"email": "jane@example.org", "lookup": lookup}, new(any))
+		expect(t, http.StatusOK, got, `"verdict":{"action":`+want+`}`)
 	}
 	for _, email := range []string{`"<script>alert(1)</script>"@example.org`, "\u202egro@example.org", "\x1b[31m@example.org", strings.Repeat("x", 60_000) + "@example.org", "a\x00b@example.org"} {
 		got := expect(t, http.StatusOK, b.submit(test, url.Values{"email": {email}}))
@@ -212,8 +211,9 @@ func TestAPolicyIsTriedBeforeItIsSaved(t *testing.T) {
 	eachOwner(t, func(t *testing.T, s *site, b *browser) {
 		path := b.createPolicy("test", blocking) // a name that ends the path of a test, too
 		got := expect(t, http.StatusOK, b.submit(path+"/test", url.Values{"version": {"1"},
-			"document": {`{"review": {"reasons": ["no_mx"]}}`}, "email": {"jane@example.org"}, "lookup": {"none"}}))
-		require.Contains(t, verdictIn(t, got.body), "review jane@example.org reason no_mx rule review.reasons[0] , which is no_mx")
+			"document": {`{"review": {"reasons": ["no_mx"]}}`}, "email": {"jane@example.org"}, "lookup": {"none"}}),
+			`<dd><code>no_mx</code></dd>`, `<code>review.reasons[0]</code>, which is <code>no_mx</code>`)
+		require.Contains(t, verdictIn(t, got.body), "review jane@example.org")
 		require.Equal(t, map[string]string{"version": "1", "document": `{"review": {"reasons": ["no_mx"]}}`, "email": "jane@example.org", "lookup": "none"}, fieldsOf(t, got.body, path))
 
 		var page account.PolicyPage
@@ -245,29 +245,10 @@ func TestErrorOfAPolicyThatIsTried(t *testing.T) {
 
 // verdictIn returns the text of the live region.
 func verdictIn(t *testing.T, page string) string {
-	root, err := html.Parse(strings.NewReader(page))
-	require.NoError(t, err)
-	for n := range root.Descendants() {
-		if n.Type == html.ElementNode && attr(n, "id") == "verdict" {
-			require.Equal(t, "status", attr(n, "role"))
-			var text strings.Builder
-			for child := range n.Descendants() {
-				if child.Type == html.TextNode {
-					text.WriteString(child.Data + " ")
-				}
-			}
-			return strings.Join(strings.Fields(text.String()), " ")
-		}
-	}
-	t.Fatal("the page has no live region")
-	return ""
-}
-
-func pointed(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
+	_, region, found := strings.Cut(page, ` id="verdict" role="status">`)
+	require.True(t, found, "the page has no live region")
+	region, _, _ = strings.Cut(region, "</fieldset>")
+	return reply{body: region}.text()
 }
 
 // Documents that are too large, too deep or not JSON are refused with the place, and become
@@ -283,14 +264,11 @@ func TestHostilePolicies(t *testing.T) {
 	for name, c := range map[string]struct{ document, want string }{
 		"10,001 domains":  {many, "block.domains[10000]: the document has more than 10000 domains."},
 		"65 KiB of rules": {`{"block": {"reasons": ["role"` + strings.Repeat(`,"role"`, 65<<10/7) + `]}}`, "the document: it has more than 65536 bytes outside its arrays of domains."},
-		"deep":            {strings.Repeat(`{"block":`, 40_000), "block: &#34;block&#34; is no member of block"},
 		"deep arrays":     {`{"block":{"reasons":` + strings.Repeat("[", 100_000), "block.reasons[0]: it is an array; a string is expected."},
 		"markup":          {`{"<script>alert(1)</script>": 1}`, "&#34;&lt;script&gt;alert(1)&lt;/script&gt;&#34; is no member of a policy"},
 		"out of the area": {`</textarea><script>alert(1)</script>`, "line 1, column 1: an object is expected here."},
-		"controls":        {"{\u202e\x1b", "line 1, column 2"},
-		"a zero byte":     {"{\x00}", "line 1, column 2"},
+		"controls":        {"{\u202e\x1b\x00", "line 1, column 2"},
 		"invalid UTF-8":   {"{\"\xff\": 1}", "line 1, column"},
-		"twice":           {`{"block": {}, "block": {}}`, "block: the member is there twice; join the two."},
 		"nothing":         {"", "line 1, column 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
