@@ -32,12 +32,6 @@ func TestLifeOfAKey(t *testing.T) {
 	script(t, "stories/key-life.mjs", serve(t, origintest.NewDatabase(t), "--demo").link)
 }
 
-func TestLifeOfAKeyOnPostgreSQL(t *testing.T) {
-	leftToCI(t)
-	endpoint(t)
-	script(t, "stories/key-life.mjs", serve(t, pgtest.NeedDatabase(t), "--demo").link)
-}
-
 func TestStories(t *testing.T) {
 	leftToCI(t)
 	endpoint(t)
@@ -61,23 +55,15 @@ func TestPolicies(t *testing.T) {
 	script(t, "stories/policy.mjs", s.account(t, "policy-no-script@example.com", false), "no-script")
 }
 
-func TestSignUp(t *testing.T) {
+// What people do who are not signed in. No page of the documentation is very long.
+func TestVisitors(t *testing.T) {
 	leftToCI(t)
 	endpoint(t)
-	script(t, "stories/sign-up.mjs", serve(t, origintest.NewDatabase(t), "--signup", "open").url)
-}
-
-func TestPublicPages(t *testing.T) {
-	leftToCI(t)
-	endpoint(t)
-	script(t, "stories/public.mjs", serve(t, origintest.NewDatabase(t)).url)
-}
-
-// People find their way through the documentation, in which no page is very long.
-func TestDocumentation(t *testing.T) {
-	leftToCI(t)
-	endpoint(t)
-	t.Log(script(t, "stories/documentation.mjs", serve(t, origintest.NewDatabase(t)).url))
+	for story, flags := range map[string][]string{"sign-up": {"--signup", "open"}, "public": nil, "documentation": nil} {
+		t.Run(story, func(t *testing.T) {
+			t.Log(script(t, "stories/"+story+".mjs", serve(t, origintest.NewDatabase(t), flags...).url))
+		})
+	}
 }
 
 // A list ends when the points are used up, with the rows that are done.
@@ -190,12 +176,6 @@ func TestLifeOfAKeyOnThreeReplicas(t *testing.T) {
 	for _, s := range []*service{first, serve(t, database, "--public-url", public), serve(t, database, "--public-url", public)} {
 		replicas = append(replicas, &url.URL{Scheme: "http", Host: s.host})
 	}
-	for _, replica := range replicas {
-		resp, err := http.Get(replica.JoinPath("sign-in").String())
-		require.NoError(t, err)
-		resp.Body.Close()
-		require.Equal(t, http.StatusOK, resp.StatusCode)
-	}
 	script(t, "stories/key-life.mjs", first.link)
 }
 
@@ -247,15 +227,6 @@ func TestScreenshots(t *testing.T) {
 	script(t, "pages.mjs", url, people, directory)
 }
 
-// The scripts of the dashboard are plain JavaScript with types in comments.
-func TestScriptsAreTyped(t *testing.T) {
-	leftToCI(t)
-	needsNode(t)
-	moduletest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
-	out, err := exec.Command("npm", "run", "--silent", "check").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-}
-
 // TestScriptUnits runs the unit tests of scripts in Node. They need no packages.
 func TestScriptUnits(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
@@ -278,10 +249,13 @@ func TestPapaParseIsThePackages(t *testing.T) {
 	require.Equal(t, string(theirs), string(ours), "copy the file of the package, and change the version in .ci/dependencies.md")
 }
 
+// The scripts of the dashboard are plain JavaScript with types in comments, which "check" checks.
 func TestLint(t *testing.T) {
 	leftToCI(t)
 	needsNode(t)
 	moduletest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
-	out, err := exec.Command("npm", "run", "--silent", "lint").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	for _, what := range []string{"check", "lint"} {
+		out, err := exec.Command("npm", "run", "--silent", what).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
 }

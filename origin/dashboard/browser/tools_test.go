@@ -3,6 +3,7 @@ package browser
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -62,26 +64,18 @@ func needsNode(t testing.TB) {
 	}
 }
 
-// findChromium returns the path of Chromium.
-func findChromium() (string, error) {
-	if path := os.Getenv("ADDRSPEC_CHROMIUM"); path != "" {
-		return path, nil
-	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("Chromium is not installed: install the package chromium, or give its path as ADDRSPEC_CHROMIUM")
-}
-
 var stopChromium = func() {}
 
 // sharedChromium starts the one Chromium of all tests.
 var sharedChromium = sync.OnceValues(func() (*origintest.Process, error) {
-	path, err := findChromium()
-	if err != nil {
-		return nil, err
+	path := os.Getenv("ADDRSPEC_CHROMIUM")
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		return nil, errors.New("Chromium is not installed: install its package, or give its path as ADDRSPEC_CHROMIUM")
 	}
 	cmd := exec.Command("node", "chromium.mjs", path)
 	var log origintest.Log
@@ -113,20 +107,14 @@ func endpoint(t testing.TB) string {
 // script runs a script that connects to Chromium, and returns what it prints.
 func script(t testing.TB, file string, args ...string) string {
 	t.Helper()
-	picture := pictureFile(t)
+	directory, err := filepath.Abs("../../../dist/browser")
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(directory, 0o755))
+	picture := filepath.Join(directory, filepath.Base(t.Name())+".png") // of a failure
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{file, endpoint(t), picture}, args...)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s\nthe page: %s", out, picture)
 	return string(out)
-}
-
-// pictureFile returns where a picture of a failure is kept.
-func pictureFile(t testing.TB) string {
-	t.Helper()
-	directory, err := filepath.Abs("../../../dist/browser")
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(directory, 0o755))
-	return filepath.Join(directory, filepath.Base(t.Name())+".png")
 }
 
 // sources are what the command is built of, and the scripts.
@@ -153,8 +141,6 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 
 // logWriter writes the warnings and errors of a process to the test's log.
 type logWriter struct{ testing.TB }
-
-var _ io.Writer = logWriter{}
 
 func (w logWriter) Write(text []byte) (int, error) {
 	for line := range bytes.Lines(text) {
@@ -188,26 +174,11 @@ func serve(t testing.TB, database string, flags ...string) *service {
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { stop(t, cmd) })
-	s := &service{database: database}
-	s.read(t, out, strings.Contains(strings.Join(flags, " "), "--demo"))
-	return s
-}
-
-func stop(t testing.TB, cmd *exec.Cmd) {
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	require.NoError(t, cmd.Wait())
-}
-
-var (
-	addressLine = regexp.MustCompile(`listens on http://(\S+)`)
-	linkLine    = regexp.MustCompile(`^\s*(http://\S+/link/\S+)$`)
-)
-
-// read reads what the service prints, up to the link if there will be one.
-func (s *service) read(t testing.TB, out io.Reader, link bool) {
-	t.Helper()
-	lines := bufio.NewScanner(out)
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		require.NoError(t, cmd.Wait())
+	})
+	s, link, lines := &service{database: database}, slices.Contains(flags, "--demo"), bufio.NewScanner(out)
 	for (s.host == "" || link && s.link == "") && lines.Scan() {
 		if found := addressLine.FindStringSubmatch(lines.Text()); found != nil {
 			s.host = found[1]
@@ -221,7 +192,13 @@ func (s *service) read(t testing.TB, out io.Reader, link bool) {
 	require.NotEmpty(t, s.host, "the service did not start")
 	require.Equal(t, link, s.link != "", "the link")
 	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return s
 }
+
+var (
+	addressLine = regexp.MustCompile(`listens on http://(\S+)`)
+	linkLine    = regexp.MustCompile(`^\s*(http://\S+/link/\S+)$`)
+)
 
 // account creates an account and returns a link that signs in to it.
 func (s *service) account(t testing.TB, email string, operator bool) (link string) {

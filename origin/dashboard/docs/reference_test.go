@@ -194,7 +194,7 @@ var capital = regexp.MustCompile("[A-Z]")
 // The pages of the reference and openapi.json name the same operations, parameters,
 // statuses, codes, headers, fields and values.
 func TestReferenceMatchesOpenAPI(t *testing.T) {
-	d, site := readOpenAPI(t), newSite(t)
+	d, site := readOpenAPI(t), newSite()
 	tables, schemas, headers := map[string][]row{}, map[string]map[string]any{}, map[string]bool{}
 	var paths []string
 	for _, op := range d.operations() {
@@ -314,7 +314,7 @@ func TestMembersOfErrors(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range tablesOf(t, newSite(t).Page(Root+"/errors"))["Three shapes"] {
+	for _, r := range tablesOf(t, newSite().Page(Root+"/errors"))["Three shapes"] {
 		got = append(got, r.code[2]...)
 	}
 	require.Equal(t, unique(want), unique(got))
@@ -339,7 +339,7 @@ func TestSearchFindsEveryName(t *testing.T) {
 			first[query] = path
 		}
 	}
-	text, err := json.Marshal(map[string]any{"index": newSite(t).Index, "names": names, "first": first})
+	text, err := json.Marshal(map[string]any{"index": newSite().Index, "names": names, "first": first})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "names.json")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
