@@ -6,9 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"io/fs"
 	"maps"
-	"mime"
 	"net/http"
 	"path"
 	"slices"
@@ -40,11 +38,10 @@ func newAsset(contentType string, body []byte) asset {
 	})}
 }
 
-// moduleAsset is the module that pages run in the browser.
-const moduleAsset = "addrspec.wasm"
-
-// indexAsset is what the search box of the documentation searches.
-const indexAsset = "search.json"
+const (
+	moduleAsset = "addrspec.wasm" // that pages run in the browser
+	indexAsset  = "search.json"   // that the search box of the documentation searches
+)
 
 // assets are read at the first use, since most commands show no page.
 var assets = sync.OnceValue(func() map[string]asset {
@@ -53,32 +50,17 @@ var assets = sync.OnceValue(func() map[string]asset {
 		list[moduleAsset] = newAsset("application/wasm", wasm)
 	}
 	list[indexAsset] = newAsset("application/json", docs.Index())
-	err := fs.WalkDir(assetFiles, "assets", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		body, err := assetFiles.ReadFile(file)
-		list[path.Base(file)] = newAsset(contentType(file), body)
-		return err
-	})
-	if err != nil {
-		panic(err) // embedded: cannot be missing
+	files, _ := assetFiles.ReadDir("assets") // embedded: cannot be missing
+	for _, file := range files {
+		body, _ := assetFiles.ReadFile("assets/" + file.Name())
+		list[file.Name()] = newAsset(contentTypes[path.Ext(file.Name())], body)
 	}
 	return list
 })
 
-// contentType does not ask the system, whose table may differ.
-func contentType(file string) string {
-	switch path.Ext(file) {
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	}
-	return mime.TypeByExtension(path.Ext(file))
-}
+// contentTypes are not the system's, whose table may differ.
+var contentTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
 // release is the hash of all assets. It is in every path, so that
 // scripts can import each other by relative paths and browsers may keep them for
@@ -92,7 +74,6 @@ var release = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 })
 
-// assetPath returns the path of an asset.
 func assetPath(name string) string { return "/assets/" + release() + "/" + name }
 
 // serveAsset sends an asset, compressed to every browser: text and the module are

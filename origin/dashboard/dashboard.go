@@ -96,8 +96,7 @@ func New(c Config) (*Dashboard, error) {
 //go:embed example.json
 var frontExample string
 
-// exampleAddress is the address of frontExample.
-const exampleAddress = "jane.doe+news@hotmial.com"
+const exampleAddress = "jane.doe+news@hotmial.com" // of frontExample
 
 // A frontView is the front door, which shows what addrspec is. The check that it offers runs in the browser.
 type frontView struct {

@@ -164,7 +164,6 @@ func unavailable(err error) error {
 	return store.Unavailable(err)
 }
 
-// timeOf converts a Unix time in nanoseconds.
 func timeOf(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
 // newToken returns 256 random bits.

@@ -8,8 +8,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// auditLines is how many lines a page of the audit log has.
-const auditLines = 50
+const auditLines = 50 // of a page
 
 // AuditLogView is a page of the audit log.
 type AuditLogView struct {

@@ -96,7 +96,6 @@ func NewChart(series []string, others bool, first book.Day, values [][]int64) Ch
 	return c
 }
 
-// units formats a length with a tenth's precision.
 func units(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
 // niceTop returns a round number that is n or little more, and whose half is a whole number too.
@@ -110,7 +109,6 @@ func niceTop(n int64) int64 {
 	}
 }
 
-// A shareView is a bar with a number.
 type shareView struct {
 	Name    string `json:"name"`
 	Field   string `json:"field"`
@@ -120,7 +118,6 @@ type shareView struct {
 	Tone    string `json:"-"`
 }
 
-// A barView is the bar of one day.
 type barView struct {
 	Day      string `json:"day"`
 	Requests int64  `json:"requests"`
@@ -131,10 +128,12 @@ type barView struct {
 	Height float64 `json:"-"`
 }
 
-const barBox = 24
+const (
+	barDays = 30 // that the bars of a key show
+	barBox  = 24 // their height
+)
 
-// bars returns a key's bars for the days up to last, the highest of which fills
-// the box.
+// bars returns a key's bars for the days up to last, the highest of which fills the box.
 func bars(key int64, days []book.KeyDay, last book.Day) []barView {
 	list := make([]barView, barDays)
 	for i := range list {
@@ -174,6 +173,3 @@ func RequestsOf(list []barView) (n int64) {
 	}
 	return n
 }
-
-// barDays is how many days the bars of a key show.
-const barDays = 30

@@ -62,7 +62,6 @@ func listKeys(v *page.Visit) (view KeysView, err error) {
 	return view, err
 }
 
-// createKey creates a key and leads to the page that shows its secret.
 func createKey(v *page.Visit) (*page.Outcome, error) {
 	terms, err := keyTerms(v)
 	if err != nil {
@@ -110,7 +109,6 @@ func newKey(v *page.Visit, k book.Key, secrets []string) *NewKeyView {
 	return &NewKeyView{k.ID, k.Name, secrets[0], curl + v.Link("/v1/email/"+email), k.Replaced}
 }
 
-// keyTerms reads the terms of a key from a form.
 func keyTerms(v *page.Visit) (t book.KeyTerms, err error) {
 	now, err := v.Ledger.Now(v.Context())
 	if err != nil {
@@ -213,7 +211,6 @@ func keyPage(v *page.Visit) (any, error) {
 	return KeyPageView{views[0], newKey(v, k, v.ShownOnce()), terms, graces}, err
 }
 
-// ownKey returns the account's key with the ID of the path.
 func ownKey(v *page.Visit) (book.Key, error) {
 	id, err := v.ID()
 	if err != nil {
@@ -260,7 +257,6 @@ var graces = []Grace{
 
 type Grace struct{ Value, Label string }
 
-// rotateKey gives a key a new secret and leads to the page that shows it.
 func rotateKey(v *page.Visit) (*page.Outcome, error) {
 	k, err := ownKey(v)
 	if err != nil {

@@ -76,7 +76,6 @@ func keysByPolicy(v *page.Visit) (map[string][]KeyName, error) {
 	return keys, err
 }
 
-// policyNames returns the names that a key's default can have.
 func policyNames(v *page.Visit) (names []string, err error) {
 	list, err := v.Ledger.Policies(v.Context(), v.User.Account)
 	for _, p := range list {
@@ -85,7 +84,6 @@ func policyNames(v *page.Visit) (names []string, err error) {
 	return names, err
 }
 
-// createPolicy creates a policy from a document and leads to its page.
 func createPolicy(v *page.Visit) (*page.Outcome, error) {
 	name := strings.TrimSpace(v.Form.Get("name"))
 	if err := book.CheckPolicyName(name); err != nil {
@@ -123,7 +121,6 @@ func storePolicy(v *page.Visit, name, document string, version int64) error {
 	return err
 }
 
-// policyProblem returns an error of a change to a policy as a problem with the form.
 func policyProblem(err error) error {
 	refused, ok := errors.AsType[*host.PolicyError](err)
 	switch {
@@ -201,7 +198,6 @@ func (p *PolicyPage) Sections() []policySection {
 
 func policyGet(v *page.Visit) (any, error) { return policyPage(v) }
 
-// policyPage returns the page of the account's policy with the name of the path.
 func policyPage(v *page.Visit) (*PolicyPage, error) {
 	name := v.Request.PathValue("name")
 	if book.CheckPolicyName(name) != nil {
@@ -299,7 +295,6 @@ func (f *flaw) Heading() string {
 	return "Line " + strconv.Itoa(f.Line)
 }
 
-// A flawLine is a line of the document beside the flaw.
 type flawLine struct {
 	Number int
 	Text   string

@@ -48,7 +48,6 @@ func testPolicy(v *page.Visit) (*page.Outcome, error) {
 	return page.Show(found), nil
 }
 
-// decide sets the verdict.
 func (t *tested) decide(v *page.Visit, document string, supposed host.Found) error {
 	ctx, view := v.Context(), v.Engine.View()
 	p, err := v.Engine.NewPolicy(ctx, document)

@@ -179,7 +179,6 @@ func problemOfResponse(w *http.Response, body []byte, refill time.Time) *page.Pr
 	return p
 }
 
-// A checkedView is one address with what was found.
 type checkedView struct {
 	Email   string        `json:"email"`
 	Tone    string        `json:"tone"` // a class name of the style sheet
@@ -295,7 +294,6 @@ func pastedAddresses(lines []string) ([]string, error) {
 	return list, nil
 }
 
-// replaceDomain returns the addresses with one domain in place of another.
 func replaceDomain(list []string, from, to string) []string {
 	replaced := make([]string, len(list))
 	for i, email := range list {

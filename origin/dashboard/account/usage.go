@@ -43,14 +43,12 @@ type UsageKeyView struct {
 	Status string `json:"status"`
 }
 
-// usageRowView is what one key did on one day.
 type usageRowView struct {
 	Day string       `json:"day"`
 	Key UsageKeyView `json:"key"`
 	usageNumbers
 }
 
-// usageNumbers are the columns of a row.
 type usageNumbers struct{ book.Tally }
 
 // usageColumns names the columns in a file, in the order of List, and usageHeads in the table.

@@ -21,7 +21,6 @@ type WebhookView struct {
 	Test *webhook.Delivery `json:"test,omitempty"`
 }
 
-// messagesOnPage is how many messages the page lists.
 const messagesOnPage = 20
 
 // webhookPage shows the webhook, and what was just made: a secret, or a test message,

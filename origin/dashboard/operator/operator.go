@@ -62,8 +62,10 @@ func Routes() map[string]page.Route {
 }
 
 const (
-	topAccounts = 10
-	sumsLife    = time.Minute // of the sums of all accounts, because they take a second on a large database
+	topAccounts    = 10
+	accountsOnPage = 50
+	linesOnPage    = 20          // of an account's audit log
+	sumsLife       = time.Minute // of the sums of all accounts, because they take a second on a large database
 )
 
 // Overview is the operator's overview.
@@ -131,9 +133,6 @@ func operatorOverview(v *page.Visit, sums *otter.Cache[book.Day, []book.DaySum])
 	view.Top = append(view.Top, top...)
 	return view, err
 }
-
-// accountsOnPage is how many accounts the operator's page lists at a time.
-const accountsOnPage = 50
 
 // AccountsView is the operator's list of accounts.
 type AccountsView struct {
@@ -208,9 +207,6 @@ type OwnTerms struct {
 	Points  string `json:"points"`
 	Overage string `json:"overage"`
 }
-
-// linesOnPage is how many lines of the audit log an account's page has.
-const linesOnPage = 20
 
 func operatorAccount(v *page.Visit) (view AccountView, err error) {
 	id, err := v.ID()
@@ -293,12 +289,10 @@ func makeLink(v *page.Visit, account int64) (*page.Outcome, error) {
 	}, link)
 }
 
-// healthView is the operator's page of health.
 type healthView struct {
 	Parts []page.Health `json:"parts"`
 }
 
-// plansView is the operator's page of plans.
 type plansView struct {
 	Plans         []book.Plan `json:"plans"`
 	DefaultStored int64       `json:"-"`

@@ -27,7 +27,6 @@ const (
 	maxOnce  = 3 << 10         // bytes of the cookie; browsers keep 4 KiB (RFC 6265 section 6.1)
 )
 
-// once is what the cookie contains.
 type once struct {
 	Texts []string  `json:"texts"`
 	Until time.Time `json:"until"`

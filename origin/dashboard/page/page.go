@@ -73,8 +73,11 @@ func (s *Server) secure() bool { return s.PublicURL.Scheme == "https" }
 // Link returns the public URL of a path.
 func (s *Server) Link(path string) string { return s.PublicURL.JoinPath(path).String() }
 
-// access says who may request a page.
-type access int
+type (
+	access int                            // who may request a page
+	getter func(*Visit) (any, error)      // returns the data of a page
+	poster func(*Visit) (*Outcome, error) // does what a form asks
+)
 
 const (
 	ByAll      access = iota // and the page needs no database
@@ -92,28 +95,17 @@ type Route struct {
 	Post   poster
 }
 
-// A getter returns the data of a page.
-type getter func(*Visit) (any, error)
-
-// A poster does what a form asks.
-type poster func(*Visit) (*Outcome, error)
-
-// Offline returns a page for everybody that needs no database.
+// Offline returns a page of ByAll, Public one of ByPublic, SignedIn one for people with a complete session, and
+// Operator one for operators.
 func Offline(title, file string, get getter, post poster) Route {
 	return Route{ByAll, title, file, get, post}
 }
-
-// Public returns a page for everybody.
 func Public(title, file string, get getter, post poster) Route {
 	return Route{ByPublic, title, file, get, post}
 }
-
-// SignedIn returns a page for people with a complete session.
 func SignedIn(title, file string, get getter, post poster) Route {
 	return Route{bySignedIn, title, file, get, post}
 }
-
-// Operator returns a page for operators.
 func Operator(title, file string, get getter, post poster) Route {
 	return Route{ByOperator, title, file, get, post}
 }

@@ -153,7 +153,6 @@ func (v *Visit) receive(limit int64) error {
 	return nil
 }
 
-// page serves GET for a route.
 func page(route Route) func(*Visit) error {
 	return func(v *Visit) error {
 		data, err := route.get(v)

@@ -59,7 +59,6 @@ func (v *Visit) enter(route Route) error {
 	return nil
 }
 
-// identify finds the session of the request's cookie, if there is one.
 func (v *Visit) identify(ctx context.Context) error {
 	v.Token = v.Cookie(SessionCookie)
 	if v.Token == "" {
@@ -330,7 +329,6 @@ func (s *Server) caller(r *http.Request) netip.Addr {
 	return at
 }
 
-// parseAddress parses an address with or without a port.
 func parseAddress(text string) netip.Addr {
 	if at, err := netip.ParseAddrPort(text); err == nil {
 		return at.Addr().Unmap()

@@ -39,7 +39,6 @@ func totpPage(v *page.Visit) (any, error) {
 	return TOTPView{Secret: secret, URL: url, QR: qr}, err
 }
 
-// setTOTP leads to the page that shows the recovery codes.
 func setTOTP(v *page.Visit) (*page.Outcome, error) {
 	codes, err := v.Identity.SetTOTP(v.Context(), *v.User, v.Form.Get("secret"), v.Form.Get("code"))
 	if err != nil {
@@ -57,7 +56,6 @@ func removeTOTP(v *page.Visit) (*page.Outcome, error) {
 	return page.Redirect("/dashboard/settings", "totp-removed"), nil
 }
 
-// recoveryView is the page of recovery codes.
 type recoveryView struct {
 	Left  int      `json:"left"`
 	Codes []string `json:"recovery_codes,omitempty"`
@@ -81,7 +79,6 @@ func renewRecovery(v *page.Visit) (*page.Outcome, error) {
 	return showCodes(v, "", codes)
 }
 
-// showCodes leads to the page that shows new recovery codes.
 func showCodes(v *page.Visit, done string, codes []string) (*page.Outcome, error) {
 	data := func() (any, error) { return recoveryView{len(codes), codes}, nil }
 	return v.ShowOnce(page.Redirect(recoveryPath, done), data, codes...)
@@ -197,7 +194,6 @@ func addPasskey(v *page.Visit) (*page.Outcome, error) {
 		v.Passkeys.FinishRegister(ctx, v.Token, *v.User, state, name, v.Form.Get("credential"))
 }
 
-// beginPasskey responds with the options of a ceremony.
 func beginPasskey(v *page.Visit, begin func() (json.RawMessage, string, error)) (*page.Outcome, error) {
 	if err := v.Identity.Attempt(v.Context(), identity.Challenges, v.From()); err != nil {
 		return nil, err
@@ -206,7 +202,6 @@ func beginPasskey(v *page.Visit, begin func() (json.RawMessage, string, error)) 
 	return page.Show(PasskeyView{To: v.ReturnTo(), Path: v.Request.URL.Path, State: state, Options: options}), err
 }
 
-// passkeyToRemove is the page that asks before a passkey is removed.
 func passkeyToRemove(v *page.Visit) (any, error) {
 	passkeys, err := v.Identity.ListPasskeys(v.Context(), v.User.Account)
 	for _, p := range passkeys {

@@ -94,7 +94,6 @@ func setPassword(v *page.Visit) (*page.Outcome, error) {
 	return page.Redirect("/dashboard", "password-set"), nil
 }
 
-// deleteView is the page that asks before the account is deleted.
 type deleteView struct {
 	Email string `json:"email"`
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// signInView is the page where people sign in.
 type signInView struct {
 	To       string `json:"to"` // the page that follows
 	Passkeys bool   `json:"passkeys"`
@@ -141,7 +140,6 @@ func revokeBefore(v *page.Visit) (*page.Outcome, error) {
 	return page.Redirect("/dashboard/settings/password", "before-revoked"), err
 }
 
-// signUpView is the page where anybody creates an account.
 type signUpView struct {
 	Plan       string `json:"plan"`
 	Suggestion string `json:"suggestion,omitempty"` // what the email probably should be
@@ -211,7 +209,6 @@ func signUp(v *page.Visit) (*page.Outcome, error) {
 	return open(v, user, "/dashboard", true)
 }
 
-// codeView is the page that asks for the second factor.
 type codeView struct {
 	To       string `json:"to"`
 	Passkeys bool   `json:"passkeys"` // a passkey may be used instead
@@ -252,7 +249,6 @@ func open(v *page.Visit, user identity.User, to string, complete bool) (*page.Ou
 	return page.Redirect(to, ""), nil
 }
 
-// remember marks the browser as one in which the user has signed in.
 func remember(v *page.Visit, user *identity.User) {
 	v.SetCookie(page.DeviceCookie, user.DeviceToken(), page.DeviceLife)
 }

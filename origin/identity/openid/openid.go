@@ -155,7 +155,6 @@ func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity
 	return id, nil
 }
 
-// client asks the provider.
 var client = func() *http.Client {
 	c := outgoing.New(outgoing.Options{Timeout: timeout, Idle: 2})
 	c.Transport = bounded{c.Transport}

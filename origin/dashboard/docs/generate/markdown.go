@@ -34,7 +34,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{"slug": sl
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slug returns a text as an anchor.
 func slug(text string) string {
 	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }
