@@ -64,13 +64,12 @@ func (s silence) Lookup(ctx context.Context, account int64, domain string) (mx.R
 // It listens as the service does, with the dashboard as the API's pages.
 type apiSite struct {
 	*site
-	database string
-	dns      *mxtest.Server
-	api      *api.Server
+	dns *mxtest.Server
+	api *api.Server
 }
 
 func newAPISite(t *testing.T, database string, options ...ledger.Option) *apiSite {
-	s := &apiSite{site: newSite(t, database, page.Config{}, options...), database: database, dns: mxtest.New(t, testZone)}
+	s := &apiSite{site: newSite(t, database, page.Config{}, options...), dns: mxtest.New(t, testZone)}
 	resolver, err := mx.New(mx.Config{Servers: []string{s.dns.Addr}, Timeout: hung})
 	require.NoError(t, err)
 	t.Cleanup(resolver.Close)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
@@ -67,7 +68,7 @@ func primaryActions(page string) (list []string) {
 
 // Dates have one form on every page, and a machine can read each.
 func TestDatesHaveOneForm(t *testing.T) {
-	s := newUsageSite(t, "sqlite:"+t.TempDir()+"/a.db")
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	o := s.operator(t)
 	a, err := s.Ledger.AccountByEmail(t.Context(), "operator@example.com")
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func TestOperatorPagesNeedTheRight(t *testing.T) {
 
 // The overview sums the usage of all accounts, at most once a minute.
 func TestOperatorOverview(t *testing.T) {
-	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+	eachDatabase(t, func(t *testing.T, s *site) {
 		o, other := s.operator(t), s.createAccount(t, "other@example.com").ID
 		for _, account := range []int64{s.account.ID, other} {
 			key := s.key(t, account, "shop")

@@ -131,7 +131,7 @@ func TestPagesWhileTheDatabaseHangs(t *testing.T) {
 
 // A page for which the database fails at any step is 503, and never a part of a page.
 func TestPagesNeedAllOfTheDatabase(t *testing.T) {
-	s := newUsageSite(t, "sqlite:"+t.TempDir()+"/a.db")
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	require.NoError(t, s.Identity.SetOperator(t.Context(), s.account.ID, true))
 	s.use(t, s.account.ID, s.key(t, s.account.ID, "shop"), s.today, 5)
 	_, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "strict", "{}")

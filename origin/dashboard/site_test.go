@@ -40,11 +40,13 @@ func TestMain(m *testing.M) {
 // A site is a dashboard that listens, with an account on its database.
 type site struct {
 	*Dashboard
-	url     string
-	account book.Account
-	work    storetest.Counter // of the database
-	hangs   atomic.Bool       // the database, when it is asked for a session
-	fails   atomic.Int64      // if it is positive, how many queries remain until one fails
+	url      string
+	account  book.Account
+	today    book.Day
+	database string
+	work     storetest.Counter // of the database
+	hangs    atomic.Bool       // the database, when it is asked for a session
+	fails    atomic.Int64      // if it is positive, how many queries remain until one fails
 }
 
 // A hangingStore does not respond to queries of sessions while hangs is set.
@@ -99,12 +101,15 @@ func eachOwner(t *testing.T, test func(*testing.T, *site, *browser)) {
 func newSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
 	s := startSite(t, database, c, options...)
 	s.account = s.createAccount(t, "owner@example.com")
+	now, err := s.Ledger.Now(t.Context())
+	require.NoError(t, err)
+	s.today = book.DayOf(now)
 	return s
 }
 
 // startSite starts a dashboard without an account.
 func startSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
-	s := new(site)
+	s := &site{database: database}
 	l, err := ledger.Open(t.Context(), database, append(options, ledger.WithStore(func(database store.Store) store.Store {
 		return s.work.Wrap(hangingStore{database, &s.hangs, &s.fails})
 	}))...)

@@ -21,30 +21,10 @@ import (
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/ledger/store"
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// A usageSite is a site whose database tests fill.
-type usageSite struct {
-	*site
-	database string
-	today    book.Day
-}
-
-func eachUsageSite(t *testing.T, test func(*testing.T, *usageSite)) {
-	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newUsageSite(t, database)) })
-}
-
-func newUsageSite(t *testing.T, database string) *usageSite {
-	s := &usageSite{site: newSite(t, database, page.Config{}), database: database}
-	now, err := s.Ledger.Now(t.Context())
-	require.NoError(t, err)
-	s.today = book.DayOf(now)
-	return s
-}
-
 // use records that a key used points on a day: of ten addresses nine were valid.
-func (s *usageSite) use(t *testing.T, account, key int64, day book.Day, points int64) {
+func (s *site) use(t *testing.T, account, key int64, day book.Day, points int64) {
 	args := []any{account, key, int64(day), points, points + 1, int64(1), points * 9 / 10, points / 10, int64(0), int64(0), int64(0), points / 20, int64(0), points / 50, int64(0)}
 	require.NoError(t, s.Ledger.Store().Transact(t.Context(), store.Transaction{Decide: func(time.Time) ([]store.Statement, error) {
 		return []store.Statement{{Name: "add_usage", Args: args}}, nil
@@ -52,7 +32,7 @@ func (s *usageSite) use(t *testing.T, account, key int64, day book.Day, points i
 }
 
 // exec runs a statement outside the ledger.
-func (s *usageSite) exec(t *testing.T, query string, args ...any) {
+func (s *site) exec(t *testing.T, query string, args ...any) {
 	driver, source := "pgx", s.database
 	if path, ok := strings.CutPrefix(s.database, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
@@ -65,7 +45,7 @@ func (s *usageSite) exec(t *testing.T, query string, args ...any) {
 }
 
 func TestUsagePage(t *testing.T) {
-	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
 		require.Contains(t, b.get("/dashboard/usage").body, "No requests from")
 		shop, form := s.key(t, s.account.ID, "Shop"), s.key(t, s.account.ID, "<i>Form</i>")
@@ -106,7 +86,7 @@ func TestUsagePage(t *testing.T) {
 
 // A filter that cannot be used gets a sentence; another account's key is not found.
 func TestUsageFilters(t *testing.T) {
-	s := newUsageSite(t, "sqlite:"+t.TempDir()+"/a.db")
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	other := s.createAccount(t, "other@example.com")
 	foreign := s.key(t, other.ID, "Secret project")
 	s.use(t, other.ID, foreign, s.today, 5)
@@ -124,7 +104,7 @@ func TestUsageFilters(t *testing.T) {
 }
 
 func TestUsageCSV(t *testing.T) {
-	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
 		formula := s.key(t, s.account.ID, `=HYPERLINK("https://evil.example","x"),2`)
 		for i := range book.Day(30) {
@@ -152,7 +132,7 @@ func TestUsageCSV(t *testing.T) {
 // Pages are small and read few rows, however many keys have usage on each of 30 days.
 func TestPagesOfManyKeys(t *testing.T) {
 	const keys = 300
-	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+	eachDatabase(t, func(t *testing.T, s *site) {
 		s.fill(t, keys)
 		b := s.signedIn(t, s.account.ID)
 		for _, path := range []string{"/dashboard", fmt.Sprintf("/dashboard/usage?first=%s&last=%s", s.today-29, s.today)} {
@@ -178,7 +158,7 @@ func sum(counts map[string]int) (n int) {
 }
 
 // fill gives the account keys that were used on each of 30 days.
-func (s *usageSite) fill(t *testing.T, keys int) {
+func (s *site) fill(t *testing.T, keys int) {
 	name := strings.Repeat("ж&", 16) // 48 bytes, 112 when escaped
 	s.exec(t, `INSERT INTO keys (account, name, hint, created_ns)
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $3)
@@ -192,7 +172,7 @@ func (s *usageSite) fill(t *testing.T, keys int) {
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestOverview(t *testing.T) {
-	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
 		page := b.get("/dashboard").body
 		require.Contains(t, page, "Nothing was checked in the last 30 days")
