@@ -153,27 +153,17 @@ func (b *browser) needsProof(path string) {
 	require.Equal(b, "/confirm?to="+url.QueryEscape(path), got.header.Get("Location"), path)
 }
 
-// A device is an authenticator with one passkey.
-type device struct {
-	authenticator vw.Authenticator
-	credential    vw.Credential
-	site          vw.RelyingParty
+func newDevice(s *site) *passkeytest.Device {
+	return passkeytest.NewDevice(vw.RelyingParty{ID: s.PublicURL.Hostname(), Origin: s.PublicURL.String()})
 }
 
-func newDevice(s *site) *device {
-	return &device{vw.NewAuthenticator(), passkeytest.New(), vw.RelyingParty{ID: s.PublicURL.Hostname(), Origin: s.PublicURL.String()}}
-}
-
-// respond signs the options of a ceremony, and returns the fields of its end.
-func (d *device) respond(t *testing.T, begun person.PasskeyView) map[string]string {
-	if creation, err := vw.ParseAttestationOptions(string(begun.Options)); err == nil && creation.UserID != "" {
-		d.authenticator.Options.UserHandle = []byte(creation.UserID)
-		return map[string]string{"state": begun.State, "credential": vw.CreateAttestationResponse(d.site, d.authenticator, d.credential, *creation)}
+// respond returns the fields that end a ceremony.
+func respond(t *testing.T, d *passkeytest.Device, begun person.PasskeyView) map[string]string {
+	result := d.Sign
+	if strings.Contains(string(begun.Options), `"user":{`) {
+		result = d.Create
 	}
-	assertion, err := vw.ParseAssertionOptions(string(begun.Options))
-	require.NoError(t, err)
-	d.credential.Counter++
-	return map[string]string{"state": begun.State, "credential": vw.CreateAssertionResponse(d.site, d.authenticator, d.credential, *assertion)}
+	return map[string]string{"state": begun.State, "credential": result(t, begun.Options)}
 }
 
 // jsonOutcome is what a POST responses in JSON.
@@ -184,10 +174,10 @@ type jsonOutcome struct {
 }
 
 // ceremony begins a ceremony and finishes it with the device.
-func (b *browser) ceremony(path string, d *device, name string) (done jsonOutcome) {
+func (b *browser) ceremony(path string, d *passkeytest.Device, name string) (done jsonOutcome) {
 	var begun person.PasskeyView
 	require.Equal(b, http.StatusOK, b.postJSON(path, map[string]string{}, &begun).status)
-	fields := d.respond(b.T, begun)
+	fields := respond(b.T, d, begun)
 	fields["name"] = name
 	b.postJSON(path, fields, &done)
 	return done
@@ -249,7 +239,7 @@ func TestCeremonyIsFinishedOnce(t *testing.T) {
 		victim, thief := s.browser(t), s.browser(t)
 		var begun person.PasskeyView
 		victim.postJSON("/sign-in/passkey", map[string]string{}, &begun)
-		fields := phone.respond(t, begun)
+		fields := respond(t, phone, begun)
 		var done jsonOutcome
 		require.Equal(t, http.StatusUnprocessableEntity, thief.postJSON("/sign-in/passkey", fields, &done).status, "another browser")
 		require.Contains(t, done.Error, "began in another browser")

@@ -165,7 +165,7 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 			require.ErrorIs(t, errOf(f.SetTOTP(ctx, stranger, secret, f.codeAt(t, secret, 0))), ErrChanged, name)
 			require.ErrorIs(t, f.RemoveTOTP(ctx, stranger), ErrChanged, name)
 			require.ErrorIs(t, f.Link(ctx, stranger, "https://login.example", "stranger"), ErrChanged, name)
-			require.ErrorIs(t, p.FinishRegister(ctx, "browser", stranger, state, "phone", phone.create(t, options)), ErrChanged, name)
+			require.ErrorIs(t, p.FinishRegister(ctx, "browser", stranger, state, "phone", phone.Create(t, options)), ErrChanged, name)
 			_, err = f.CheckPassword(ctx, email, "the stranger's password", Caller{})
 			require.ErrorIs(t, err, ErrWrongPassword, name)
 		}

@@ -13,25 +13,9 @@ import (
 
 var site = vw.RelyingParty{ID: "addrspec.example", Name: "addrspec", Origin: "https://addrspec.example"}
 
-// A device is an authenticator with one passkey.
-type device struct {
-	authenticator vw.Authenticator
-	credential    vw.Credential
-}
+type device = passkeytest.Device
 
-func newDevice() *device { return &device{vw.NewAuthenticator(), passkeytest.New()} }
-
-func (d *device) create(t *testing.T, options []byte) string {
-	parsed := must(vw.ParseAttestationOptions(string(options)))(t)
-	d.authenticator.Options.UserHandle = []byte(parsed.UserID)
-	return vw.CreateAttestationResponse(site, d.authenticator, d.credential, *parsed)
-}
-
-func (d *device) sign(t *testing.T, at vw.RelyingParty, options []byte) string {
-	parsed := must(vw.ParseAssertionOptions(string(options)))(t)
-	d.credential.Counter++
-	return vw.CreateAssertionResponse(at, d.authenticator, d.credential, *parsed)
-}
+func newDevice() *device { return passkeytest.NewDevice(site) }
 
 func (f *fixture) passkeys(t *testing.T) *Passkeys {
 	return must(f.Passkeys(must(url.Parse(site.Origin))(t)))(t)
@@ -42,7 +26,7 @@ func (f *fixture) register(t *testing.T, d *device, name string) {
 	u := f.user(t)
 	options, state, err := p.BeginRegister(t.Context(), "browser", u)
 	require.NoError(t, err)
-	require.NoError(t, p.FinishRegister(t.Context(), "browser", u, state, name, d.create(t, options)))
+	require.NoError(t, p.FinishRegister(t.Context(), "browser", u, state, name, d.Create(t, options)))
 }
 
 func TestPasskeySignsIn(t *testing.T) {
@@ -55,7 +39,7 @@ func TestPasskeySignsIn(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(options), `"userVerification":"required"`)
 			replica := &Passkeys{New(f.ledger), p.web}
-			u := must(replica.FinishUse(ctx, "browser", state, d.sign(t, site, options)))(t)
+			u := must(replica.FinishUse(ctx, "browser", state, d.Sign(t, options)))(t)
 			require.Equal(t, f.account, u.Account)
 		}
 		list := must(f.ListPasskeys(ctx, f.account))(t)
@@ -77,39 +61,33 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		}
 		use := func(state, response string) error { return errOf(p.FinishUse(ctx, "browser", state, response)) }
 		options, state := begin()
-		response := d.sign(t, site, options)
+		response := d.Sign(t, options)
 		require.ErrorIs(t, errOf(p.FinishUse(ctx, "another browser", state, response)), ErrChallenge, "another browser")
 		require.NoError(t, use(state, response))
 		require.ErrorIs(t, use(state, response), ErrChallenge, "used twice")
 		options, state = begin()
 		f.advance(challengeLife)
-		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrChallenge, "expired")
+		require.ErrorIs(t, use(state, d.Sign(t, options)), ErrChallenge, "expired")
 		first, _ := begin()
-		evil := vw.RelyingParty{ID: site.ID, Origin: "https://evil.example"}
 		for _, c := range []struct {
 			name   string
 			change func(*device)
-			at     vw.RelyingParty
 			want   error
 		}{
-			{"signed for another origin", func(*device) {}, evil, ErrPasskey},
-			{"without user verification", func(d *device) {
-				d.authenticator.Options.UserNotVerified = true
-			}, site, ErrPasskey},
-			{"a counter that did not grow", func(d *device) { d.credential.Counter = 0 }, site, ErrClonedKey},
-			{"another user's handle", func(d *device) {
-				d.authenticator.Options.UserHandle = []byte("another user's")
-			}, site, ErrPasskey},
-			{"unknown", func(d *device) { *d = *newDevice() }, site, ErrPasskey},
-			{"still in order", func(*device) {}, site, nil},
+			{"signed for another origin", func(d *device) { d.Site.Origin = "https://evil.example" }, ErrPasskey},
+			{"without user verification", func(d *device) { d.Authenticator.Options.UserNotVerified = true }, ErrPasskey},
+			{"a counter that did not grow", func(d *device) { d.Credential.Counter = 0 }, ErrClonedKey},
+			{"another user's handle", func(d *device) { d.Authenticator.Options.UserHandle = []byte("another's") }, ErrPasskey},
+			{"unknown", func(d *device) { *d = *newDevice() }, ErrPasskey},
+			{"still in order", func(*device) {}, nil},
 		} {
 			options, state = begin()
 			changed := *d
 			c.change(&changed)
-			require.ErrorIs(t, use(state, changed.sign(t, c.at, options)), c.want, c.name)
+			require.ErrorIs(t, use(state, changed.Sign(t, options)), c.want, c.name)
 		}
 		_, state = begin()
-		require.ErrorIs(t, use(state, d.sign(t, site, first)), ErrPasskey, "another challenge's signature")
+		require.ErrorIs(t, use(state, d.Sign(t, first)), ErrPasskey, "another challenge's signature")
 		_, state = begin()
 		require.ErrorIs(t, use(state, `{"id":`), ErrPasskey, "no JSON")
 		list := must(f.ListPasskeys(ctx, f.account))(t)
@@ -117,7 +95,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		require.NoError(t, f.RemovePasskey(ctx, f.user(t), list[0].ID))
 		require.Equal(t, "phone", must(f.ledger.AuditLog(ctx, f.account, 0, 1))(t)[0].Subject)
 		options, state = begin()
-		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrPasskey, "removed")
+		require.ErrorIs(t, use(state, d.Sign(t, options)), ErrPasskey, "removed")
 	})
 }
 
@@ -129,7 +107,7 @@ func TestPasskeysAreBounded(t *testing.T) {
 		for range maxPasskeys + 4 {
 			options, state, err := p.BeginRegister(ctx, "browser", u)
 			require.NoError(t, err)
-			states, responses = append(states, state), append(responses, newDevice().create(t, options))
+			states, responses = append(states, state), append(responses, newDevice().Create(t, options))
 		}
 		require.Equal(t, maxPasskeys, atOnce(len(states), func(n int) error {
 			return p.FinishRegister(ctx, "browser", u, states[n], "device "+strconv.Itoa(n), responses[n])
