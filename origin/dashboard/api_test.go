@@ -84,7 +84,6 @@ func newAPISite(t *testing.T, database string, options ...ledger.Option) *apiSit
 	return s
 }
 
-// eachAPISite runs test on both databases.
 func eachAPISite(t *testing.T, test func(*testing.T, *apiSite), options ...ledger.Option) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newAPISite(t, database, options...)) })
 }
@@ -104,7 +103,6 @@ func (s *apiSite) used(t *testing.T, account int64) int64 {
 	return a.Used
 }
 
-// check sends a batch as the page Lists does.
 func (b *browser) check(token string, emails []string, header map[string]string) reply {
 	return b.sendJSON(checkPath, token, map[string][]string{"emails": emails}, header)
 }

@@ -27,13 +27,11 @@ import (
 
 const password = "correct horse battery"
 
-// withPassword sets the owner's password.
 func (s *site) withPassword(t *testing.T) {
 	u := identity.User{Account: s.account.ID, Email: s.account.Email}
 	require.NoError(t, s.Identity.SetPassword(t.Context(), u, password))
 }
 
-// signIn gives email and password.
 func (b *browser) signIn(to string) reply {
 	return b.submit("/sign-in", url.Values{"email": {b.site.account.Email}, "password": {password}, "to": {to}})
 }
@@ -46,7 +44,6 @@ func code(t *testing.T, secret string, steps int) url.Values {
 	return url.Values{"code": {text}}
 }
 
-// setUpTOTP sets up an authenticator app as a person does.
 func (b *browser) setUpTOTP() (secret string, recovery []string) {
 	page := read[person.TOTPView](b, "/dashboard/settings/totp")
 	form := code(b.T, page.Secret, 0)
@@ -147,7 +144,6 @@ func TestChangesNeedAFreshProof(t *testing.T) {
 	})
 }
 
-// needsProof posts to a path with a session whose proof is old.
 func (b *browser) needsProof(path string) {
 	got := b.forge(path, b.token("/dashboard"), url.Values{"email": {b.site.account.Email}}, "", "")
 	require.Equal(b, "/confirm?to="+url.QueryEscape(path), got.header.Get("Location"), path)
@@ -157,7 +153,6 @@ func newDevice(s *site) *passkeytest.Device {
 	return passkeytest.NewDevice(vw.RelyingParty{ID: s.PublicURL.Hostname(), Origin: s.PublicURL.String()})
 }
 
-// respond returns the fields that end a ceremony.
 func respond(t *testing.T, d *passkeytest.Device, begun person.PasskeyView) map[string]string {
 	result := d.Sign
 	if strings.Contains(string(begun.Options), `"user":{`) {
@@ -166,14 +161,12 @@ func respond(t *testing.T, d *passkeytest.Device, begun person.PasskeyView) map[
 	return map[string]string{"state": begun.State, "credential": result(t, begun.Options)}
 }
 
-// jsonOutcome is what a POST responses in JSON.
 type jsonOutcome struct {
 	Location string `json:"location"`
 	Code     string `json:"code"`
 	Error    string `json:"error"`
 }
 
-// ceremony begins a ceremony and finishes it with the device.
 func (b *browser) ceremony(path string, d *passkeytest.Device, name string) (done jsonOutcome) {
 	var begun person.PasskeyView
 	require.Equal(b, http.StatusOK, b.postJSON(path, map[string]string{}, &begun).status)

@@ -52,7 +52,6 @@ func TestAuditLogHasSentences(t *testing.T) {
 	expect(t, http.StatusOK, b.getJSON("/dashboard/settings/log", new(any)), `"action":"key.create"`, `shop\u003c/b\u003e” was created.`)
 }
 
-// primary matches a button in the colour of the one thing to do.
 var primary = regexp.MustCompile(`(?s)<(?:button|a class="button")(?: [^>]*)?>[^<]*`)
 
 func primaryActions(page string) (list []string) {

@@ -212,7 +212,6 @@ func actionsOf(t *testing.T, page string) (list []string) {
 	return list
 }
 
-// fieldsOf returns the values of the forms with an action.
 func fieldsOf(t *testing.T, page, action string) map[string]string {
 	fields, menu := map[string]string{}, ""
 	for _, e := range parsePage(t, action, page) {

@@ -45,7 +45,6 @@ func authorize(t *testing.T, location string) string {
 	return back.RequestURI()
 }
 
-// begin begins a detour by a POST, and returns how it comes back.
 func (b *browser) detour(path string) string {
 	var view person.OpenIDView
 	got := b.postJSON(path, map[string]string{}, &view)
@@ -91,7 +90,6 @@ func TestOpenIDSignsIn(t *testing.T) {
 	})
 }
 
-// viaOpenID signs in at the provider and comes back.
 func (b *browser) viaOpenID() reply {
 	return b.get(authorize(b.T, b.get("/sign-in/openid").header.Get("Location")))
 }

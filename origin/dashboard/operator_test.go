@@ -15,7 +15,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// operator returns a browser that is signed in to an account with operator rights.
 func (s *site) operator(t *testing.T) *browser {
 	a := s.createAccount(t, "operator@example.com")
 	require.NoError(t, s.Identity.SetOperator(t.Context(), a.ID, true))

@@ -22,9 +22,7 @@ const (
 	disposible = "{\n  \"block\": {\n    \"reasons\": [\n      \"role\",\n      \"disposible\"\n    ]\n  }\n}"
 )
 
-// create creates a policy and returns the path of its page.
 func (b *browser) createPolicy(name, document string) string {
-	b.Helper()
 	path := policiesPath + "/" + name
 	require.Equal(b, path+"?done=policy-created", b.submit(policiesPath, url.Values{"name": {name}, "document": {document}}).header.Get("Location"))
 	return path
@@ -243,7 +241,6 @@ func TestErrorOfAPolicyThatIsTried(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, stranger.postFrom("/dashboard", path+"/test", map[string]string{"email": "a@b", "document": "{}"}, new(page.Problem)).status)
 }
 
-// verdictIn returns the text of the live region.
 func verdictIn(t *testing.T, page string) string {
 	_, region, found := strings.Cut(page, ` id="verdict" role="status">`)
 	require.True(t, found, "the page has no live region")

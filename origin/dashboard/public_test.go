@@ -24,7 +24,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// publicPages returns the paths of the front door and the documentation.
 func (s *site) publicPages() []string {
 	list := []string{"/"}
 	for _, page := range s.docs().Pages {
@@ -33,7 +32,6 @@ func (s *site) publicPages() []string {
 	return list
 }
 
-// An element is a start tag of a page.
 type element struct {
 	name  string
 	attrs map[string]string
@@ -44,7 +42,6 @@ type element struct {
 // parsePage returns the elements of a page. Each must be closed by its own end
 // tag, in order.
 func parsePage(t *testing.T, path, page string) (list []element) {
-	t.Helper()
 	var open []string
 	var form map[string]string
 	tokens := html.NewTokenizer(strings.NewReader(page))
@@ -129,7 +126,6 @@ func TestPublicPages(t *testing.T) {
 	}
 }
 
-// ofDocumentation matches a link to a page or a section of the documentation.
 var ofDocumentation = regexp.MustCompile(`["'(](/docs(?:/[a-z-]+)?(?:#[\w.-]+)?)["') ]`)
 
 // What the service, its worker and its handbooks link to in the documentation exists: the
@@ -161,7 +157,6 @@ func TestLinksToTheDocumentation(t *testing.T) {
 	require.Greater(t, found, 50)
 }
 
-// requireHeadings requires one h1, and no level skipped below it.
 func requireHeadings(t *testing.T, path string, page []element) {
 	last := 0
 	for _, e := range page {
@@ -253,7 +248,6 @@ func TestDocumentationAsJSON(t *testing.T) {
 // loads but the module and the index, which it loads when somebody is about to type. Pages themselves are not compressed: they have tokens.
 const maxReceived = 50_000
 
-// references are the files that a page or a script loads.
 var references = regexp.MustCompile(`/assets/\w+/([\w.-]+)|from "\./([\w.-]+)"|import\("\./([\w.-]+)"\)|import "\./([\w.-]+)"`)
 
 // weight returns the bytes of a page with what it loads, and what that loads.

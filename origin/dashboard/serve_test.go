@@ -27,7 +27,6 @@ func fill(l *limit.Limiter[string], owner string) int {
 	return l.Held(owner)
 }
 
-// fillAll takes all units, for many owners.
 func fillAll(l *limit.Limiter[string]) (free func()) {
 	held := map[string]int{}
 	for n := 0; n < 100; n++ {

@@ -81,18 +81,15 @@ func (s hangingStore) Query(ctx context.Context, st store.Statement) error {
 	return s.Store.Query(ctx, st)
 }
 
-// eachDatabase runs test with a site on SQLite and one on PostgreSQL.
 func eachDatabase(t *testing.T, test func(*testing.T, *site)) {
 	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newSite(t, database, page.Config{})) })
 }
 
-// ownSite starts a dashboard on SQLite, and returns it with the owner's browser.
 func ownSite(t *testing.T) (*site, *browser) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	return s, s.signedIn(t, s.account.ID)
 }
 
-// eachOwner does the same with the owner's browser.
 func eachOwner(t *testing.T, test func(*testing.T, *site, *browser)) {
 	eachDatabase(t, func(t *testing.T, s *site) { test(t, s, s.signedIn(t, s.account.ID)) })
 }
@@ -107,7 +104,6 @@ func newSite(t *testing.T, database string, c page.Config, options ...ledger.Opt
 	return s
 }
 
-// startSite starts a dashboard without an account.
 func startSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
 	s := &site{database: database}
 	l, err := ledger.Open(t.Context(), database, append(options, ledger.WithStore(func(database store.Store) store.Store {
@@ -146,7 +142,6 @@ func (s *site) createAccount(t *testing.T, email string) book.Account {
 	return a
 }
 
-// key creates a key and returns its ID.
 func (s *site) key(t *testing.T, account int64, name string) int64 {
 	_, k, err := s.Ledger.CreateKey(t.Context(), account, name, book.KeyTerms{})
 	require.NoError(t, err)
@@ -167,7 +162,6 @@ func (s *site) browser(t *testing.T) *browser {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// signedIn returns a browser that is signed in to an account.
 func (s *site) signedIn(t *testing.T, account int64) *browser {
 	token, err := s.Identity.CreateLink(t.Context(), account)
 	require.NoError(t, err)
@@ -176,16 +170,13 @@ func (s *site) signedIn(t *testing.T, account int64) *browser {
 	return b
 }
 
-// A reply is a response that was read.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// expect requires that a response has a status, and texts in its body.
 func expect(t *testing.T, status int, got reply, texts ...string) reply {
-	t.Helper()
 	require.Equal(t, status, got.status, got.body)
 	for _, text := range texts {
 		require.Contains(t, got.body, text)
@@ -213,7 +204,6 @@ func (b *browser) get(path string) reply { return b.do(b.request("GET", path, ni
 
 var formToken = regexp.MustCompile(`name="form-token" content="([^"]*)"`)
 
-// token returns the form token of a page.
 func (b *browser) token(path string) string {
 	page := b.get(path)
 	found := formToken.FindStringSubmatch(page.body)
@@ -224,7 +214,6 @@ func (b *browser) token(path string) string {
 // submit sends a form with the token of its page.
 func (b *browser) submit(path string, form url.Values) reply { return b.submitFrom(path, form, "") }
 
-// shown follows the redirect of a form to the page that shows what it made.
 func (b *browser) shown(got reply) reply {
 	require.Equal(b, http.StatusSeeOther, got.status, got.body)
 	got = b.get(got.header.Get("Location"))
@@ -275,14 +264,11 @@ func (b *browser) age() {
 		Decide: func(time.Time) ([]store.Statement, error) { return []store.Statement{old}, nil }}))
 }
 
-// read returns the data of a page that is shown.
 func read[T any](b *browser, path string) (data T) {
-	b.Helper()
 	expect(b.T, http.StatusOK, b.getJSON(path, &data))
 	return data
 }
 
-// getJSON reads the data of a page, as a program does.
 func (b *browser) getJSON(path string, data any) reply {
 	r := b.request("GET", path, nil)
 	r.Header.Set("Accept", "application/json")
@@ -292,7 +278,6 @@ func (b *browser) getJSON(path string, data any) reply {
 	return got
 }
 
-// postJSON submits fields as a program does.
 func (b *browser) postJSON(path string, fields, data any) reply {
 	return b.postFrom(path, path, fields, data)
 }
@@ -304,7 +289,6 @@ func (b *browser) postFrom(page, path string, fields, data any) reply {
 	return got
 }
 
-// sendJSON sends JSON with a token and headers, without its page.
 func (b *browser) sendJSON(path, token string, fields any, header map[string]string) reply {
 	body, err := json.Marshal(fields)
 	require.NoError(b, err)

@@ -31,7 +31,6 @@ func (s *site) use(t *testing.T, account, key int64, day book.Day, points int64)
 	}}))
 }
 
-// exec runs a statement outside the ledger.
 func (s *site) exec(t *testing.T, query string, args ...any) {
 	driver, source := "pgx", s.database
 	if path, ok := strings.CutPrefix(s.database, "sqlite:"); ok {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// admitted returns how many of n attempts are admitted.
 func admitted(n int, attempt func(n int) error) (count int) {
 	for n := range n {
 		if !tooMany(attempt(n)) {

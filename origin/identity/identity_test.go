@@ -35,7 +35,6 @@ type fixture struct {
 
 func (f *fixture) advance(d time.Duration) { f.clock.Add(int64(d)) }
 
-// database opens the database beside the ledger.
 func (f *fixture) database(t *testing.T) *sql.DB {
 	driver, source := "pgx", f.url
 	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
@@ -46,7 +45,6 @@ func (f *fixture) database(t *testing.T) *sql.DB {
 	return db
 }
 
-// rows counts the rows of a table.
 func (f *fixture) rows(t *testing.T, table string) (n int) {
 	require.NoError(t, f.database(t).QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 	return n
@@ -64,7 +62,6 @@ func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
-// atOnce returns how many of n calls at the same time return no error.
 func atOnce(n int, do func(n int) error) int {
 	var count atomic.Int64
 	var wait sync.WaitGroup
@@ -79,16 +76,13 @@ func atOnce(n int, do func(n int) error) int {
 	return int(count.Load())
 }
 
-// user returns the fixture's user as the database has them.
 func (f *fixture) user(t *testing.T) User { return must(f.User(t.Context(), f.account))(t) }
 
-// withUser makes the fixture's user.
 func (f *fixture) withUser(t *testing.T) User {
 	must(f.CreateLink(t.Context(), f.account))(t)
 	return f.user(t)
 }
 
-// signIn starts a session, and returns its token.
 func (f *fixture) signIn(t *testing.T, complete bool) string {
 	return must(f.SignIn(t.Context(), f.user(t), "", "curl", complete))(t)
 }
@@ -318,10 +312,8 @@ func TestSessionsExpire(t *testing.T) {
 	})
 }
 
-// must returns v, or ends the test.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
-		t.Helper()
 		require.NoError(t, err)
 		return v
 	}

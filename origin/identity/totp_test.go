@@ -30,7 +30,6 @@ func (f *fixture) withTOTP(t *testing.T) (u User, secret string, recovery []stri
 	return u, secret, recovery
 }
 
-// setTOTPAs gives a user another authenticator app.
 func (f *fixture) setTOTPAs(t *testing.T, u User) error {
 	secret := newSecret(t)
 	return errOf(f.SetTOTP(t.Context(), u, secret, f.codeAt(t, secret, 0)))
@@ -121,14 +120,12 @@ func TestResetFactors(t *testing.T) {
 	})
 }
 
-// sealedBy makes the fixture's identity seal with a key.
 func (f *fixture) sealedBy(t *testing.T, keys ...string) *store.Sealer {
 	s := must(store.NewSealer(keys...))(t)
 	f.WithSealer(s)
 	return s
 }
 
-// stored returns the secret of the fixture's authenticator app as the database has it.
 func (f *fixture) stored(t *testing.T, account int64) (text string) {
 	require.NoError(t, f.database(t).QueryRowContext(t.Context(), "SELECT totp FROM users WHERE account = $1", account).Scan(&text))
 	return text

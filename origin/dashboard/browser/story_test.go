@@ -113,7 +113,6 @@ func TestOneLayoutOfLists(t *testing.T) {
 var exotic = []string{"Windows-1252", "UTF-16 without a mark", "a line in another encoding", "white space around a cell", "a quoted local part", "addresses that are too long"}
 
 func readFile(t *testing.T, name string) []byte {
-	t.Helper()
 	content, err := os.ReadFile(name)
 	require.NoError(t, err)
 	return content
@@ -185,9 +184,7 @@ type visit struct {
 	Link string `json:"link"` // signs in; empty for a visitor
 }
 
-// visits starts a seeded service and returns who looks at which of its pages.
 func visits(t testing.TB) (origin, people string) {
-	t.Helper()
 	s := serve(t, origintest.NewDatabase(t), "--signup", "open")
 	l := ledgertest.Open(t, s.database)
 	found, err := seed.Fill(t.Context(), l)

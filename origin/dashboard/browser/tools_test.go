@@ -47,15 +47,12 @@ func TestMain(m *testing.M) {
 
 // leftToCI skips the test in the fast layer.
 func leftToCI(t testing.TB) {
-	t.Helper()
 	if testing.Short() {
 		t.Skip("left to ./build.sh test ci")
 	}
 }
 
-// needsNode skips the test without Node and its packages.
 func needsNode(t testing.TB) {
-	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("node is not installed")
 	}
@@ -66,7 +63,6 @@ func needsNode(t testing.TB) {
 
 var stopChromium = func() {}
 
-// sharedChromium starts the one Chromium of all tests.
 var sharedChromium = sync.OnceValues(func() (*origintest.Process, error) {
 	path := os.Getenv("ADDRSPEC_CHROMIUM")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -95,7 +91,6 @@ var sharedChromium = sync.OnceValues(func() (*origintest.Process, error) {
 // endpoint returns where scripts connect to Chromium. It skips the test without a
 // Chromium that starts.
 func endpoint(t testing.TB) string {
-	t.Helper()
 	needsNode(t)
 	p, err := sharedChromium()
 	if err != nil {
@@ -104,9 +99,7 @@ func endpoint(t testing.TB) string {
 	return p.FirstLine
 }
 
-// script runs a script that connects to Chromium, and returns what it prints.
 func script(t testing.TB, file string, args ...string) string {
-	t.Helper()
 	directory, err := filepath.Abs("../../../dist/browser")
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(directory, 0o755))
@@ -120,7 +113,6 @@ func script(t testing.TB, file string, args ...string) string {
 // sources are what the command is built of, and the scripts.
 var sources = []string{"../..", "../../../core", "../../../lists", "../../../wasm", "../../../go.mod", "../../../go.sum"}
 
-// binary builds the command once.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(common, "addrspec")
 	cmd := exec.Command("go", "build", "-o", path, "../..")
@@ -128,9 +120,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, cmd.Run()
 })
 
-// command returns a command of addrspec.
 func command(t testing.TB, args ...string) *exec.Cmd {
-	t.Helper()
 	moduletest.Inputs(t, sources...)
 	path, err := binary()
 	require.NoError(t, err)
@@ -151,14 +141,12 @@ func (w logWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// zone is what the resolver of the tests knows.
 const zone = `
 example.com. MX 10 mail.example.com.
 mail.example. MX 10 mail.example.com.
 mail.example.com. A 192.0.2.1
 `
 
-// A service is a running "addrspec serve".
 type service struct {
 	database string
 	url      string // http://localhost:PORT, as the printed links have it
@@ -168,7 +156,6 @@ type service struct {
 
 // serve starts the command on a database, and ends it with the test.
 func serve(t testing.TB, database string, flags ...string) *service {
-	t.Helper()
 	flags = append([]string{"--dns", mxtest.Start(t, zone), "--log", "text"}, flags...)
 	cmd := command(t, origintest.ServeArgs(t, database, flags...)...)
 	out, err := cmd.StdoutPipe()
@@ -200,9 +187,7 @@ var (
 	linkLine    = regexp.MustCompile(`^\s*(http://\S+/link/\S+)$`)
 )
 
-// account creates an account and returns a link that signs in to it.
 func (s *service) account(t testing.TB, email string, operator bool) (link string) {
-	t.Helper()
 	l := ledgertest.Open(t, s.database)
 	a, err := l.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"})
 	require.NoError(t, err)
@@ -210,9 +195,7 @@ func (s *service) account(t testing.TB, email string, operator bool) (link strin
 	return s.linkTo(t, l, a.ID)
 }
 
-// linkTo returns a link that signs in to an account.
 func (s *service) linkTo(t testing.TB, l *ledger.Ledger, account int64) string {
-	t.Helper()
 	token, err := identity.New(l).CreateLink(t.Context(), account)
 	require.NoError(t, err)
 	return s.url + "/link/" + url.PathEscape(token)

@@ -20,7 +20,6 @@ import (
 )
 
 func readFile(t *testing.T, name string) []byte {
-	t.Helper()
 	content, err := os.ReadFile(name)
 	require.NoError(t, err)
 	return content
@@ -28,9 +27,7 @@ func readFile(t *testing.T, name string) []byte {
 
 func newSite() *Site { return New("https://addrspec.example/") }
 
-// textOf returns the text of a page, and of each block of code in it.
 func textOf(t *testing.T, page *Page) (all string, code []string) {
-	t.Helper()
 	root, err := html.Parse(strings.NewReader(string(page.Body)))
 	require.NoError(t, err)
 	for n := range root.Descendants() {
@@ -136,13 +133,11 @@ func TestIndexIsSmall(t *testing.T) {
 	require.LessOrEqual(t, sent.Len(), 60<<10)
 }
 
-// An index is what the search box reads.
 type index struct {
 	Pages   [][]string
 	Entries [][]any // page, anchor, title, text
 }
 
-// idsOf returns the anchors of a page.
 func idsOf(t *testing.T, page *Page) (ids []string) {
 	root, err := html.Parse(strings.NewReader(string(page.Body)))
 	require.NoError(t, err)

@@ -73,7 +73,6 @@ func (d openAPI) schema(of map[string]any) map[string]any {
 	return schema
 }
 
-// parts returns the schemas that a schema is made of.
 func (d openAPI) parts(schema map[string]any) (list []map[string]any) {
 	for _, kind := range []string{"oneOf", "anyOf", "allOf"} {
 		parts, _ := schema[kind].([]any)
@@ -111,7 +110,6 @@ func (d openAPI) values(schema map[string]any, field string) (list []string) {
 	return unique(list)
 }
 
-// enum returns the values of a schema that has only some.
 func (d openAPI) enum(schema map[string]any) (list []string) {
 	for _, part := range append(d.parts(schema), schema) {
 		values, _ := d.object(map[string]any{"it": part}, "it")["enum"].([]any)
@@ -162,7 +160,6 @@ func tablesOf(t *testing.T, page *Page) map[string][]row {
 	return tables
 }
 
-// elementsIn returns the texts of the elements of a name.
 func elementsIn(n *html.Node, name string) (texts []string) {
 	for child := range n.Descendants() {
 		if child.Type == html.ElementNode && child.Data == name {
@@ -259,7 +256,6 @@ func (d openAPI) requireResponses(op operation, rows []row, headers map[string]b
 	require.ElementsMatch(d, statuses, names(rows), op.path)
 }
 
-// requireSamples requires that the JSON of a page is what the description has.
 func (d openAPI) requireSamples(op operation, page *Page) {
 	var known []any
 	for _, body := range d.bodies(op) {
@@ -281,7 +277,6 @@ func (d openAPI) requireSamples(op operation, page *Page) {
 	require.Positive(d, shown, page.Path)
 }
 
-// requireFields requires a table for each schema, with its fields and their values.
 func (d openAPI) requireFields(schemas map[string]map[string]any, tables map[string][]row) {
 	for name, schema := range schemas {
 		properties := d.object(schema, "properties")
@@ -347,7 +342,6 @@ func TestSearchFindsEveryName(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// names returns the names of fields, parameters, headers and codes.
 func (d openAPI) names() (list []string) {
 	for _, op := range d.operations() {
 		for status := range d.object(op.members, "responses") {
