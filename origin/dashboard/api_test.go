@@ -70,8 +70,7 @@ type apiSite struct {
 
 func newAPISite(t *testing.T, database string, options ...ledger.Option) *apiSite {
 	s := &apiSite{site: newSite(t, database, page.Config{}, options...), dns: mxtest.New(t, testZone)}
-	resolver, err := mx.New(mx.Config{Servers: []string{s.dns.Addr}, Timeout: hung})
-	require.NoError(t, err)
+	resolver := must(mx.New(mx.Config{Servers: []string{s.dns.Addr}, Timeout: hung}))(t)
 	t.Cleanup(resolver.Close)
 	s.api = api.New(api.Config{Engine: s.Engine, Ledger: api.FromLedger(s.Ledger), Resolver: silence{resolver}, BatchTimeout: hung,
 		Log: slog.New(slog.DiscardHandler), Metrics: api.NewMetrics(prometheus.NewRegistry())})
@@ -90,16 +89,14 @@ func eachAPISite(t *testing.T, test func(*testing.T, *apiSite), options ...ledge
 
 // accountOn creates an account on terms, and returns it with a browser signed in.
 func (s *apiSite) accountOn(t *testing.T, email string, terms book.Terms) (int64, *browser) {
-	a, err := s.Ledger.CreateAccount(t.Context(), email, terms)
-	require.NoError(t, err)
+	a := must(s.Ledger.CreateAccount(t.Context(), email, terms))(t)
 	return a.ID, s.signedIn(t, a.ID)
 }
 
 var noLimits = book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()}
 
 func (s *apiSite) used(t *testing.T, account int64) int64 {
-	a, err := s.Ledger.Account(t.Context(), account)
-	require.NoError(t, err)
+	a := must(s.Ledger.Account(t.Context(), account))(t)
 	return a.Used
 }
 
@@ -135,8 +132,7 @@ func TestListsKnowExchanges(t *testing.T) {
 	for n, want := range []bool{true, false, true} {
 		require.Equal(t, want, e.Results[n].Result["disposable"])
 	}
-	days, err := s.Ledger.UsageHistory(t.Context(), account, 0, 1<<30)
-	require.NoError(t, err)
+	days := must(s.Ledger.UsageHistory(t.Context(), account, 0, 1<<30))(t)
 	require.Equal(t, int64(2), days[0].Found.Disposable)
 }
 
@@ -222,8 +218,7 @@ func TestSuspendedAccountChecksNothing(t *testing.T) {
 		for range 2 {
 			require.Equal(t, http.StatusOK, b.check(token, []string{"jane@example.org"}, nil).status)
 		}
-		keys, err := s.Ledger.ListKeys(t.Context(), account, book.KeyPage{Dashboard: true})
-		require.NoError(t, err)
+		keys := must(s.Ledger.ListKeys(t.Context(), account, book.KeyPage{Dashboard: true}))(t)
 		require.Len(t, keys, 1)
 		require.Equal(t, int64(2), s.used(t, account))
 	})

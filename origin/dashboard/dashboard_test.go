@@ -18,8 +18,7 @@ import (
 
 func TestFirstSignIn(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
-		token, err := s.Identity.CreateLink(t.Context(), s.account.ID)
-		require.NoError(t, err)
+		token := must(s.Identity.CreateLink(t.Context(), s.account.ID))(t)
 		b := s.browser(t)
 		require.Contains(t, b.get("/link/"+token).body, "owner@example.com")
 		got := expect(t, http.StatusSeeOther, b.submit("/link/"+token, url.Values{}))
@@ -187,8 +186,7 @@ func TestSuspendedAccountChangesNothing(t *testing.T) {
 		b := s.signedIn(t, s.account.ID)
 		fill := strings.NewReplacer("{id}", strconv.FormatInt(k, 10), "{credential}", "x")
 		audit := func() int {
-			log, err := s.Ledger.AuditLog(t.Context(), s.account.ID, 0, 1000)
-			require.NoError(t, err)
+			log := must(s.Ledger.AuditLog(t.Context(), s.account.ID, 0, 1000))(t)
 			return len(log)
 		}
 		require.NoError(t, s.Ledger.SuspendAccount(t.Context(), s.account.ID))
@@ -216,8 +214,7 @@ func TestSuspendedAccountChangesNothing(t *testing.T) {
 				require.NotEqual(t, "SUSPENDED", code, path)
 			}
 		}
-		revoked, err := s.Ledger.Key(t.Context(), s.account.ID, k)
-		require.NoError(t, err)
+		revoked := must(s.Ledger.Key(t.Context(), s.account.ID, k))(t)
 		require.False(t, revoked.Revoked.IsZero(), "a leaked key can be revoked")
 
 		for _, path := range []string{"/dashboard/keys", "/dashboard/usage", "/dashboard/settings", "/dashboard/settings/log", "/dashboard/settings/webhook", policiesPath} {

@@ -39,8 +39,7 @@ func (b *browser) signIn(to string) reply {
 // code returns the code of a secret some steps from now. Each is accepted once, so
 // tests set up with the current one and go on with the next.
 func code(t *testing.T, secret string, steps int) url.Values {
-	text, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second))
-	require.NoError(t, err)
+	text := must(totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second)))(t)
 	return url.Values{"code": {text}}
 }
 
@@ -88,8 +87,7 @@ func TestTOTP(t *testing.T) {
 		require.Equal(t, "/sign-in?to=%2Fdashboard%2Fkeys", stolen.get("/dashboard/keys").header.Get("Location"), "the token from before has ended")
 		stolen.signIn("")
 		require.Equal(t, "/dashboard", stolen.submit("/sign-in/code", url.Values{"code": {recovery[0]}}).header.Get("Location"))
-		link, err := s.Identity.CreateLink(t.Context(), s.account.ID)
-		require.NoError(t, err)
+		link := must(s.Identity.CreateLink(t.Context(), s.account.ID))(t)
 		require.Equal(t, "/sign-in/code?to=%2Fdashboard%2Fsettings%2Fpassword",
 			s.browser(t).submit("/link/"+link, url.Values{}).header.Get("Location"), "a link is one factor as well")
 	})
@@ -244,8 +242,7 @@ func TestCeremonyIsFinishedOnce(t *testing.T) {
 // Challenges are limited by address, and together from ever new addresses; a password still
 // signs in.
 func TestCeremoniesAreLimited(t *testing.T) {
-	public, err := url.Parse("http://localhost:8080")
-	require.NoError(t, err)
+	public := must(url.Parse("http://localhost:8080"))(t)
 	now := time.Now()
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{PublicURL: public}, ledger.WithClock(func() time.Time { return now }))
 	s.withPassword(t)
@@ -363,8 +360,7 @@ func TestGuessingCodesLocksNoOwnerOut(t *testing.T) {
 		owner.signIn("")
 		require.Equal(t, "/dashboard", owner.submit("/sign-in/code", code(t, secret, 1)).header.Get("Location"))
 		require.Equal(t, "/dashboard/settings?done=totp-removed", owner.submit("/dashboard/settings/totp/remove", url.Values{}).header.Get("Location"))
-		user, err := s.Identity.User(t.Context(), s.account.ID)
-		require.NoError(t, err)
+		user := must(s.Identity.User(t.Context(), s.account.ID))(t)
 		require.Equal(t, user.DeviceToken(), owner.cookieNamed(deviceCookie), "known without the app as well")
 	})
 }

@@ -69,8 +69,7 @@ func primaryActions(page string) (list []string) {
 func TestDatesHaveOneForm(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	o := s.operator(t)
-	a, err := s.Ledger.AccountByEmail(t.Context(), "operator@example.com")
-	require.NoError(t, err)
+	a := must(s.Ledger.AccountByEmail(t.Context(), "operator@example.com"))(t)
 	_, k, err := s.Ledger.CreateKey(t.Context(), a.ID, "shop", book.KeyTerms{Expires: time.Now().AddDate(1, 0, 0)})
 	require.NoError(t, err)
 	s.use(t, a.ID, k.ID, s.today, 7)

@@ -65,8 +65,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 }
 
 func (s *site) setOperator(t *testing.T) error {
-	_, err := s.Identity.CreateLink(t.Context(), s.account.ID)
-	require.NoError(t, err)
+	must(s.Identity.CreateLink(t.Context(), s.account.ID))(t)
 	return s.Identity.SetOperator(t.Context(), s.account.ID, true)
 }
 
@@ -86,8 +85,7 @@ func TestWhoIsShownASecret(t *testing.T) {
 	b, other := s.signedIn(t, s.account.ID), s.signedIn(t, s.account.ID)
 	got := b.submit("/dashboard/keys", url.Values{"name": {"shop"}})
 	cookie, to := onceCookieOf(t, got), got.header.Get("Location")
-	at, err := url.Parse(s.url)
-	require.NoError(t, err)
+	at := must(url.Parse(s.url))(t)
 	other.client.Jar.SetCookies(at, []*http.Cookie{cookie})
 	require.NotContains(t, other.get(to).body, `id="secret"`, "another session")
 	require.NotContains(t, b.get("/dashboard/keys").body, `id="secret"`, "another page")
@@ -128,8 +126,7 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 	require.NoError(t, s.setOperator(t))
 	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", book.KeyTerms{Origins: []string{"https://stored.example"}})
 	require.NoError(t, err)
-	stored, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "sign-up", "{}")
-	require.NoError(t, err)
+	stored := must(s.Ledger.SetPolicy(t.Context(), s.account.ID, "sign-up", "{}"))(t)
 	s.withPassword(t)
 	b, stranger := s.signedIn(t, s.account.ID), s.browser(t)
 	keyPath, account := fmt.Sprintf("/dashboard/keys/%d", key.ID), fmt.Sprintf("/dashboard/operator/accounts/%d", s.account.ID)

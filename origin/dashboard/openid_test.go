@@ -36,8 +36,7 @@ func eachCompany(t *testing.T, test func(*testing.T, *company)) {
 // it sends people back.
 func authorize(t *testing.T, location string) string {
 	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := browser.Get(location)
-	require.NoError(t, err)
+	resp := must(browser.Get(location))(t)
 	defer resp.Body.Close()
 	back, err := resp.Location()
 	require.NoError(t, err, resp.Status)
@@ -107,8 +106,7 @@ func TestForgedCallbacks(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, b.get(back+"&iss=https://evil.example").status, "RFC 9207: another issuer")
 		require.Equal(t, http.StatusUnprocessableEntity, b.get(back).status, "the state is used up")
 
-		state, err := url.Parse(authorize(t, b.get("/sign-in/openid").header.Get("Location")))
-		require.NoError(t, err)
+		state := must(url.Parse(authorize(t, b.get("/sign-in/openid").header.Get("Location"))))(t)
 		require.Equal(t, http.StatusForbidden, b.get(person.OpenIDCallback+"?error=access_denied&state="+state.Query().Get("state")).status)
 		c.provider.Forge(func(claims map[string]any) { claims["nonce"] = "another" })
 		require.Equal(t, http.StatusForbidden, b.viaOpenID().status)

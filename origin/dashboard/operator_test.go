@@ -105,8 +105,7 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		require.Equal(t, "link.create", page.Log[0].Action)
 		require.Equal(t, book.Operator, page.Log[0].Actor)
 		require.Equal(t, http.StatusNotFound, o.get("/dashboard/operator/accounts/999").status)
-		a, err := s.Ledger.AccountByEmail(t.Context(), "operator@example.com")
-		require.NoError(t, err)
+		a := must(s.Ledger.AccountByEmail(t.Context(), "operator@example.com"))(t)
 		expect(t, http.StatusUnprocessableEntity, o.submit(fmt.Sprint(accountsPath, "/", a.ID), url.Values{"do": {"suspend"}}),
 			"You cannot suspend your own account.")
 	})

@@ -152,8 +152,7 @@ func TestManyKeysAndPolicies(t *testing.T) {
 	require.Contains(t, b.get(policiesPath).body, " and 2 more")
 	require.Contains(t, b.submit(path+"/delete", url.Values{}).body, "and 4 more keys. Give the key another default first")
 	for n := range book.MaxPolicies - 1 {
-		_, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "policy-"+strconv.Itoa(n), "{}")
-		require.NoError(t, err)
+		must(s.Ledger.SetPolicy(t.Context(), s.account.ID, "policy-"+strconv.Itoa(n), "{}"))(t)
 	}
 	expect(t, http.StatusUnprocessableEntity, b.submit(policiesPath, url.Values{"name": {"another"}}),
 		"The account has 100 policies, which is the most")

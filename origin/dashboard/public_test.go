@@ -194,12 +194,10 @@ func (s *site) requireTarget(b *browser, path, href string, ids map[string][]str
 
 // The front door's example is what the API returns: the module's result with MX.
 func TestFrontExample(t *testing.T) {
-	engine, err := host.New(t.Context(), moduletest.Bytes(t), host.Options{CacheDir: moduletest.CacheDir()})
-	require.NoError(t, err)
+	engine := must(host.New(t.Context(), moduletest.Bytes(t), host.Options{CacheDir: moduletest.CacheDir()}))(t)
 	defer engine.Close(t.Context())
 	view := engine.View()
-	facts, err := view.Check(t.Context(), nil, exampleAddress, 0)
-	require.NoError(t, err)
+	facts := must(view.Check(t.Context(), nil, exampleAddress, 0))(t)
 	require.NoError(t, view.Resolve(t.Context(), &facts, host.Lookup{MX: true, Exchanges: "mail.hotmial.com"}))
 	require.JSONEq(t, string(facts.Result()), frontExample)
 
@@ -280,8 +278,7 @@ func getAsset(s *site, name, encoding string) *httptest.ResponseRecorder {
 // keep those of this release.
 func TestCompressedAssets(t *testing.T) {
 	s, b := ownSite(t)
-	wasm, err := module.Bytes()
-	require.NoError(t, err)
+	wasm := must(module.Bytes())(t)
 	got := expect(t, http.StatusOK, b.get(assetPath(moduleAsset))) // the client asks for gzip and decompresses
 	require.Equal(t, string(wasm), got.body)
 	require.Equal(t, "application/wasm", got.header.Get("Content-Type"))

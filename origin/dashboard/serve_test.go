@@ -133,8 +133,7 @@ func TestPagesNeedAllOfTheDatabase(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	require.NoError(t, s.Identity.SetOperator(t.Context(), s.account.ID, true))
 	s.use(t, s.account.ID, s.key(t, s.account.ID, "shop"), s.today, 5)
-	_, err := s.Ledger.SetPolicy(t.Context(), s.account.ID, "strict", "{}")
-	require.NoError(t, err)
+	must(s.Ledger.SetPolicy(t.Context(), s.account.ID, "strict", "{}"))(t)
 	b, queries := s.signedIn(t, s.account.ID), 0
 	for path, r := range s.routes() {
 		path = strings.NewReplacer("{id}", "1", "{name}", "strict").Replace(path)

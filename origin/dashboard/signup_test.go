@@ -36,8 +36,7 @@ func TestSignUp(t *testing.T) {
 		require.Equal(t, "/dashboard", b.submit("/sign-up", signUpForm("New@Example.com")).header.Get("Location"))
 		view := read[person.SettingsView](b, "/dashboard/settings")
 		require.Equal(t, "new@example.com", view.Email)
-		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
-		require.NoError(t, err)
+		a := must(s.Ledger.AccountByEmail(t.Context(), "new@example.com"))(t)
 		require.Equal(t, "free", a.Plan)
 		expect(t, http.StatusUnprocessableEntity, s.browser(t).submit("/sign-up", signUpForm("owner@example.com")),
 			"There is an account with this email already.")
@@ -114,8 +113,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 	eachNamedSite(t, page.Config{SignUp: true}, func(t *testing.T, s *site) {
 		ctx, stranger, phone := t.Context(), s.browser(t), newDevice(s)
 		require.Equal(t, "/dashboard", stranger.submit("/sign-up", signUpForm("victim@example.com")).header.Get("Location"))
-		a, err := s.Ledger.AccountByEmail(ctx, "victim@example.com")
-		require.NoError(t, err)
+		a := must(s.Ledger.AccountByEmail(ctx, "victim@example.com"))(t)
 		require.Equal(t, "/dashboard/settings?done=passkey-added", stranger.ceremony("/dashboard/settings/passkeys", phone, "phone").Location)
 		stranger.setUpTOTP()
 		require.NoError(t, s.Identity.Link(ctx, identity.User{Account: a.ID}, "https://login.example", "stranger"))
@@ -125,8 +123,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		stranger.submit("/dashboard/settings/name", url.Values{"name": {"Stranger"}})
 
 		owner := s.browser(t)
-		link, err := s.Identity.CreateLink(ctx, a.ID)
-		require.NoError(t, err)
+		link := must(s.Identity.CreateLink(ctx, a.ID))(t)
 		require.Contains(t, owner.get("/link/"+link).body, "it ends what was set up to sign in with before")
 		require.Equal(t, provedPath, owner.submit("/link/"+link, url.Values{}).header.Get("Location"), "without the stranger's second factor")
 		page := owner.get(provedPath).body
@@ -141,12 +138,11 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		form := url.Values{"email": {"victim@example.com"}, "password": {password}}
 		require.Equal(t, http.StatusUnprocessableEntity, stranger.submit("/sign-in", form).status)
 		require.Equal(t, "REFUSED", stranger.ceremony("/sign-in/passkey", phone, "").Code)
-		_, err = s.Identity.LinkedUser(ctx, "https://login.example", "stranger")
+		_, err := s.Identity.LinkedUser(ctx, "https://login.example", "stranger")
 		require.ErrorIs(t, err, identity.ErrNoLinked)
 
 		require.Equal(t, "/dashboard/settings/password?done=before-revoked", owner.submit(provedPath, url.Values{}).header.Get("Location"))
-		keys, err := s.Ledger.ListKeys(ctx, a.ID, book.KeyPage{})
-		require.NoError(t, err)
+		keys := must(s.Ledger.ListKeys(ctx, a.ID, book.KeyPage{}))(t)
 		require.Empty(t, keys)
 		_, err = s.Webhooks.Get(ctx, a.ID)
 		require.ErrorIs(t, err, webhook.ErrNone)
@@ -159,8 +155,7 @@ func TestLaterLinksEndNothing(t *testing.T) {
 	eachNamedSite(t, page.Config{SignUp: true}, func(t *testing.T, s *site) {
 		b := s.browser(t)
 		b.submit("/sign-up", signUpForm("new@example.com"))
-		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
-		require.NoError(t, err)
+		a := must(s.Ledger.AccountByEmail(t.Context(), "new@example.com"))(t)
 		s.signedIn(t, a.ID)
 		for name, account := range map[string]book.Account{"signed up": a, "made by the operator": s.account} {
 			s.signedIn(t, account.ID)
@@ -168,12 +163,10 @@ func TestLaterLinksEndNothing(t *testing.T) {
 			owner := s.signedIn(t, account.ID)
 			owner.ceremony("/dashboard/settings/passkeys", newDevice(s), "phone")
 			owner.shown(owner.submit("/dashboard/keys", url.Values{"name": {"shop"}}))
-			link, err := s.Identity.CreateLink(t.Context(), account.ID)
-			require.NoError(t, err)
+			link := must(s.Identity.CreateLink(t.Context(), account.ID))(t)
 			require.NotContains(t, s.browser(t).get("/link/"+link).body, "it ends", name)
 			require.Equal(t, "/dashboard/settings/password", s.browser(t).submit("/link/"+link, url.Values{}).header.Get("Location"), name)
-			u, err := s.Identity.User(t.Context(), account.ID)
-			require.NoError(t, err)
+			u := must(s.Identity.User(t.Context(), account.ID))(t)
 			require.True(t, u.HasPassword, name)
 			require.Equal(t, 1, u.Passkeys, name)
 			require.Equal(t, http.StatusOK, owner.get("/dashboard").status, name)

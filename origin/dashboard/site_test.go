@@ -98,8 +98,7 @@ func eachOwner(t *testing.T, test func(*testing.T, *site, *browser)) {
 func newSite(t *testing.T, database string, c page.Config, options ...ledger.Option) *site {
 	s := startSite(t, database, c, options...)
 	s.account = s.createAccount(t, "owner@example.com")
-	now, err := s.Ledger.Now(t.Context())
-	require.NoError(t, err)
+	now := must(s.Ledger.Now(t.Context()))(t)
 	s.today = book.DayOf(now)
 	return s
 }
@@ -137,8 +136,7 @@ func startSite(t *testing.T, database string, c page.Config, options ...ledger.O
 }
 
 func (s *site) createAccount(t *testing.T, email string) book.Account {
-	a, err := s.Ledger.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"})
-	require.NoError(t, err)
+	a := must(s.Ledger.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"}))(t)
 	return a
 }
 
@@ -156,15 +154,13 @@ type browser struct {
 }
 
 func (s *site) browser(t *testing.T) *browser {
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
+	jar := must(cookiejar.New(nil))(t)
 	return &browser{t, s, &http.Client{Jar: jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 func (s *site) signedIn(t *testing.T, account int64) *browser {
-	token, err := s.Identity.CreateLink(t.Context(), account)
-	require.NoError(t, err)
+	token := must(s.Identity.CreateLink(t.Context(), account))(t)
 	b := s.browser(t)
 	expect(t, http.StatusSeeOther, b.submit("/link/"+token, url.Values{}))
 	return b
@@ -185,17 +181,14 @@ func expect(t *testing.T, status int, got reply, texts ...string) reply {
 }
 
 func (b *browser) do(r *http.Request) reply {
-	resp, err := b.client.Do(r)
-	require.NoError(b, err)
+	resp := must(b.client.Do(r))(b)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(b, err)
+	body := must(io.ReadAll(resp.Body))(b)
 	return reply{resp.StatusCode, resp.Header, string(body)}
 }
 
 func (b *browser) request(method, path string, body io.Reader) *http.Request {
-	r, err := http.NewRequestWithContext(b.Context(), method, b.site.url+path, body)
-	require.NoError(b, err)
+	r := must(http.NewRequestWithContext(b.Context(), method, b.site.url+path, body))(b)
 	r.Header.Set("Accept", "text/html")
 	return r
 }
@@ -238,8 +231,7 @@ func (b *browser) forge(path, token string, form url.Values, header, value strin
 }
 
 func (b *browser) cookieNamed(name string) string {
-	at, err := url.Parse(b.site.url)
-	require.NoError(b, err)
+	at := must(url.Parse(b.site.url))(b)
 	for _, c := range b.client.Jar.Cookies(at) {
 		if c.Name == name {
 			return c.Value
@@ -250,15 +242,13 @@ func (b *browser) cookieNamed(name string) string {
 
 // setCookie makes the browser use a session's token, as who has stolen it does.
 func (b *browser) setCookie(token string) {
-	at, err := url.Parse(b.site.url)
-	require.NoError(b, err)
+	at := must(url.Parse(b.site.url))(b)
 	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: sessionCookie, Value: token, Path: "/"}})
 }
 
 // age makes the session's last proof of who it is too old for changes.
 func (b *browser) age() {
-	session, err := b.site.Identity.Session(b.Context(), b.cookieNamed(sessionCookie))
-	require.NoError(b, err)
+	session := must(b.site.Identity.Session(b.Context(), b.cookieNamed(sessionCookie)))(b)
 	old := store.Statement{Name: "confirm_session", Args: []any{session.ID, time.Now().Add(-identity.ConfirmFor).UnixNano()}}
 	require.NoError(b, b.site.Ledger.Store().Transact(b.Context(), store.Transaction{
 		Decide: func(time.Time) ([]store.Statement, error) { return []store.Statement{old}, nil }}))
@@ -290,8 +280,7 @@ func (b *browser) postFrom(page, path string, fields, data any) reply {
 }
 
 func (b *browser) sendJSON(path, token string, fields any, header map[string]string) reply {
-	body, err := json.Marshal(fields)
-	require.NoError(b, err)
+	body := must(json.Marshal(fields))(b)
 	r := b.request("POST", path, bytes.NewReader(body))
 	for name, value := range map[string]string{"Accept": "application/json", "Content-Type": "application/json", tokenHeader: token} {
 		r.Header.Set(name, value)
@@ -324,3 +313,10 @@ const (
 	tokenHeader   = "X-Form-Token"
 	usagePageRows = 50
 )
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		require.NoError(t, err)
+		return v
+	}
+}

@@ -36,11 +36,9 @@ func (s *site) exec(t *testing.T, query string, args ...any) {
 	if path, ok := strings.CutPrefix(s.database, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
 	}
-	db, err := sql.Open(driver, source)
-	require.NoError(t, err)
+	db := must(sql.Open(driver, source))(t)
 	defer db.Close()
-	_, err = db.ExecContext(t.Context(), query, args...)
-	require.NoError(t, err)
+	must(db.ExecContext(t.Context(), query, args...))(t)
 }
 
 func TestUsagePage(t *testing.T) {
@@ -117,8 +115,7 @@ func TestUsageCSV(t *testing.T) {
 			s.today)))
 		require.Equal(t, "text/csv; charset=utf-8", got.header.Get("Content-Type"))
 		require.Equal(t, fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, s.today-29, s.today), got.header.Get("Content-Disposition"))
-		rows, err := csv.NewReader(strings.NewReader(got.body)).ReadAll()
-		require.NoError(t, err)
+		rows := must(csv.NewReader(strings.NewReader(got.body)).ReadAll())(t)
 		require.Len(t, rows, 32)
 		require.Equal(t, []string{"day", "key_id", "key", "key_status", "points", "requests", "errors", "valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}, rows[0])
 		require.Equal(t, []string{s.today.String(), rows[1][1], "'+1", "active", "7", "8", "1", "6", "0", "0", "0", "0", "0", "0", "0", "0"}, rows[1])
@@ -203,8 +200,7 @@ func TestOverview(t *testing.T) {
 // The chart is a pure function of the numbers. Run the test with -update after a
 // change, and look at the difference.
 func TestChart(t *testing.T) {
-	first, err := book.ParseDay("2026-10-28")
-	require.NoError(t, err)
+	first := must(book.ParseDay("2026-10-28"))(t)
 	for name, c := range map[string]account.ChartView{
 		"several": account.NewChart([]string{"shop", `</title><script>"`, "Other keys"}, true, first, [][]int64{{10, 5, 1}, {0, 0, 0}, {1200, 300, 700}, {3, 0, 2}, {0, 1, 0}}),
 		"one":     account.NewChart([]string{"shop"}, false, first, [][]int64{{1}}),
@@ -217,8 +213,7 @@ func TestChart(t *testing.T) {
 			require.NoError(t, os.MkdirAll("testdata", 0o755))
 			require.NoError(t, os.WriteFile(file, got.Bytes(), 0o644))
 		}
-		want, err := os.ReadFile(file)
-		require.NoError(t, err)
+		want := must(os.ReadFile(file))(t)
 		require.Equal(t, string(want), got.String(), name)
 	}
 }

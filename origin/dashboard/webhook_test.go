@@ -58,8 +58,7 @@ func TestHangingReceiversBlockNoPage(t *testing.T) {
 	roots.AddCert(receiver.Certificate())
 	s.Dashboard.Webhooks = webhook.New(s.Ledger.Store(), webhook.Options{Timeout: hung,
 		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Local: &webhook.Local{Roots: roots}})
-	_, err := s.Dashboard.Webhooks.Set(t.Context(), s.account.ID, receiver.URL)
-	require.NoError(t, err)
+	must(s.Dashboard.Webhooks.Set(t.Context(), s.account.ID, receiver.URL))(t)
 	const path = "/dashboard/settings/webhook"
 	b := s.signedIn(t, s.account.ID)
 	go func() { status <- b.submit(path, url.Values{"do": {"test"}}).status }()

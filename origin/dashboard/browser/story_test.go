@@ -95,8 +95,7 @@ func TestOneLayoutOfLists(t *testing.T) {
 		files = append(files, filepath.Join(results, fmt.Sprintf("%d-%s", n, list.File)))
 		require.NoError(t, os.WriteFile(files[n], list.Content, 0o600))
 	}
-	names, err := json.Marshal(files)
-	require.NoError(t, err)
+	names := must(json.Marshal(files))(t)
 	script(t, "stories/layout.mjs", s.linkTo(t, l, account), results, string(names))
 	for n, list := range lists {
 		for way, flags := range map[string][]string{"online": {"--server", s.url, "--key", key}, "offline": {"--offline"}, "safe": {"--offline", "--csv-safe"}} {
@@ -113,8 +112,7 @@ func TestOneLayoutOfLists(t *testing.T) {
 var exotic = []string{"Windows-1252", "UTF-16 without a mark", "a line in another encoding", "white space around a cell", "a quoted local part", "addresses that are too long"}
 
 func readFile(t *testing.T, name string) []byte {
-	content, err := os.ReadFile(name)
-	require.NoError(t, err)
+	content := must(os.ReadFile(name))(t)
 	return content
 }
 
@@ -187,8 +185,7 @@ type visit struct {
 func visits(t testing.TB) (origin, people string) {
 	s := serve(t, origintest.NewDatabase(t), "--signup", "open")
 	l := ledgertest.Open(t, s.database)
-	found, err := seed.Fill(t.Context(), l)
-	require.NoError(t, err)
+	found := must(seed.Fill(t.Context(), l))(t)
 	var list []visit
 	for _, p := range found {
 		v := visit{Person: p}
@@ -197,8 +194,7 @@ func visits(t testing.TB) (origin, people string) {
 		}
 		list = append(list, v)
 	}
-	text, err := json.Marshal(list)
-	require.NoError(t, err)
+	text := must(json.Marshal(list))(t)
 	return s.url, string(text)
 }
 
@@ -239,10 +235,8 @@ func TestScriptUnits(t *testing.T) {
 // The page Lists has Papa Parse as it is in the npm package that package.json pins.
 func TestPapaParseIsThePackages(t *testing.T) {
 	needsNode(t)
-	ours, err := os.ReadFile("../assets/papaparse.min.js")
-	require.NoError(t, err)
-	theirs, err := os.ReadFile("node_modules/papaparse/papaparse.min.js")
-	require.NoError(t, err)
+	ours := must(os.ReadFile("../assets/papaparse.min.js"))(t)
+	theirs := must(os.ReadFile("node_modules/papaparse/papaparse.min.js"))(t)
 	require.Equal(t, string(theirs), string(ours), "copy the file of the package, and change the version in .ci/dependencies.md")
 }
 

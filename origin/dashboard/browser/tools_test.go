@@ -100,8 +100,7 @@ func endpoint(t testing.TB) string {
 }
 
 func script(t testing.TB, file string, args ...string) string {
-	directory, err := filepath.Abs("../../../dist/browser")
-	require.NoError(t, err)
+	directory := must(filepath.Abs("../../../dist/browser"))(t)
 	require.NoError(t, os.MkdirAll(directory, 0o755))
 	picture := filepath.Join(directory, filepath.Base(t.Name())+".png") // of a failure
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{file, endpoint(t), picture}, args...)...)
@@ -122,8 +121,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func command(t testing.TB, args ...string) *exec.Cmd {
 	moduletest.Inputs(t, sources...)
-	path, err := binary()
-	require.NoError(t, err)
+	path := must(binary())(t)
 	cmd := exec.Command(path, args...)
 	cmd.Stderr = logWriter{t}
 	return cmd
@@ -158,8 +156,7 @@ type service struct {
 func serve(t testing.TB, database string, flags ...string) *service {
 	flags = append([]string{"--dns", mxtest.Start(t, zone), "--log", "text"}, flags...)
 	cmd := command(t, origintest.ServeArgs(t, database, flags...)...)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
+	out := must(cmd.StdoutPipe())(t)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -189,14 +186,19 @@ var (
 
 func (s *service) account(t testing.TB, email string, operator bool) (link string) {
 	l := ledgertest.Open(t, s.database)
-	a, err := l.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"})
-	require.NoError(t, err)
+	a := must(l.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"}))(t)
 	require.NoError(t, identity.New(l).SetOperator(t.Context(), a.ID, operator))
 	return s.linkTo(t, l, a.ID)
 }
 
 func (s *service) linkTo(t testing.TB, l *ledger.Ledger, account int64) string {
-	token, err := identity.New(l).CreateLink(t.Context(), account)
-	require.NoError(t, err)
+	token := must(identity.New(l).CreateLink(t.Context(), account))(t)
 	return s.url + "/link/" + url.PathEscape(token)
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		require.NoError(t, err)
+		return v
+	}
 }
