@@ -75,7 +75,6 @@ func (i *Identity) attemptCode(ctx context.Context, u User) (time.Time, error) {
 	return i.ledger.Now(ctx)
 }
 
-// matchTOTP returns the time step whose code was given.
 func matchTOTP(secret, code string, now time.Time) (step int64, ok bool) {
 	code, current := strings.ReplaceAll(code, " ", ""), now.Unix()/totpPeriod
 	for at := current - totpSkew; at <= current+totpSkew; at++ {

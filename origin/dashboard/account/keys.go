@@ -25,8 +25,6 @@ type KeysView struct {
 	Terms termsForm   `json:"-"`
 }
 
-// keysPage lists a page of the account's keys, newest first. After a key was created it
-// shows its secret.
 func keysPage(v *page.Visit) (any, error) {
 	view, err := listKeys(v)
 	if err != nil {
@@ -93,7 +91,6 @@ type NewKeyView struct {
 	Until time.Time `json:"old_secret_until,omitzero"`
 }
 
-// newKey returns the view of a key's new secret, nil if there is none.
 func newKey(v *page.Visit, k book.Key, secrets []string) *NewKeyView {
 	if len(secrets) != 1 {
 		return nil
@@ -183,7 +180,6 @@ type KeyPageView struct {
 	Graces []Grace     `json:"-"`
 }
 
-// termsForm has the terms of a key as the fields of a form.
 type termsForm struct {
 	Expires, Budget, Rate, Origins, Policy string
 

@@ -116,7 +116,6 @@ func overview(v *page.Visit) (any, error) {
 	return view, err
 }
 
-// sharesOf returns the share of each fact among the addresses checked.
 func sharesOf(f book.Found) (list []shareView, checked int64) {
 	checked = f.Valid + f.Invalid
 	for _, s := range []struct {

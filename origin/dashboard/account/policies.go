@@ -259,7 +259,6 @@ func (p *PolicyPage) refused(document string, err error) (*page.Outcome, error) 
 	return &page.Outcome{Data: p, Refused: page.ProblemOf(policyProblem(err))}, nil
 }
 
-// deletePolicy deletes a policy that is no key's default.
 func deletePolicy(v *page.Visit) (*page.Outcome, error) {
 	found, err := policyPage(v)
 	if err != nil {

@@ -53,7 +53,6 @@ func webhookOf(v *page.Visit) (view WebhookView, err error) {
 	return view, err
 }
 
-// changeWebhook does what the field "do" says.
 func changeWebhook(v *page.Visit) (done *page.Outcome, err error) {
 	ctx, account := v.Context(), v.User.Account
 	secret := ""

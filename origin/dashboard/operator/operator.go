@@ -91,7 +91,6 @@ type StatusCount struct {
 	Count  int64  `json:"count"`
 }
 
-// refusedWhy says what a status of the API means.
 var refusedWhy = map[int]string{
 	http.StatusBadRequest:          "the request is not valid",
 	http.StatusUnauthorized:        "no key, or a key that is not valid",
@@ -142,7 +141,6 @@ type AccountsView struct {
 	Plans    []string       `json:"plans"`
 }
 
-// accounts lists accounts, with a part of the email in the query "search".
 func accounts(v *page.Visit) (any, error) {
 	query := v.Request.URL.Query()
 	wanted := book.AccountPage{Limit: accountsOnPage + 1, Search: query.Get("search")}
@@ -168,8 +166,7 @@ func planNames(v *page.Visit) (names []string, err error) {
 	return names, err
 }
 
-// accountTerms reads the terms of an account from a form. An empty limit follows the
-// plan.
+// accountTerms reads a form, in which an empty limit follows the plan.
 func accountTerms(v *page.Visit) (t book.Terms, err error) {
 	t.Plan = v.Form.Get("plan")
 	if t.Rate, err = v.Limit("rate"); err != nil {
@@ -240,7 +237,6 @@ func operatorAccount(v *page.Visit) (view AccountView, err error) {
 	return view, err
 }
 
-// changeAccount does what the field "do" says.
 func changeAccount(v *page.Visit) (done *page.Outcome, err error) {
 	ctx := v.Context()
 	id, err := v.ID()

@@ -178,7 +178,6 @@ func usePasskey(v *page.Visit) (*page.Outcome, error) {
 	return page.Redirect(v.ReturnTo(), "confirmed"), v.Identity.Confirm(ctx, *v.Session)
 }
 
-// addPasskey begins the registration of a passkey, or finishes it.
 func addPasskey(v *page.Visit) (*page.Outcome, error) {
 	ctx, state := v.Context(), v.Form.Get("state")
 	if v.Passkeys == nil {

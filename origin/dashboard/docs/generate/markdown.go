@@ -139,7 +139,6 @@ func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 // the text has.
 type entry struct{ id, title, text string }
 
-// An index is what docs.Site.Index has as JSON.
 type index struct {
 	Pages   [][2]string `json:"pages"`
 	Entries [][]any     `json:"entries"`
