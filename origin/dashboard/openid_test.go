@@ -32,14 +32,9 @@ func eachCompany(t *testing.T, test func(*testing.T, *company)) {
 	})
 }
 
-// authorize visits the provider as a browser does, and returns the path with which
-// it sends people back.
+// authorize visits the provider, and returns the path with which it sends people back.
 func authorize(t *testing.T, location string) string {
-	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp := must(browser.Get(location))(t)
-	defer resp.Body.Close()
-	back, err := resp.Location()
-	require.NoError(t, err, resp.Status)
+	back := openidtest.Visit(t, location)
 	require.Equal(t, person.OpenIDCallback, back.Path)
 	return back.RequestURI()
 }

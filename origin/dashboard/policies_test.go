@@ -40,12 +40,9 @@ func TestPoliciesOfAnAccount(t *testing.T) {
 
 		got = expect(t, http.StatusConflict, b.submit(policiesPath, url.Values{"name": {"sign-up"},
 			"document": {"{}"}}), "The account has a policy with this name.")
-		for _, name := range []string{"", "Sign up", "<script>alert(1)</script>", "a/b", "..", "ä", strings.Repeat("a", 65)} {
-			got := b.submit(policiesPath, url.Values{"name": {name}})
-			require.Equal(t, http.StatusUnprocessableEntity, got.status, name)
-			require.Contains(t, got.body, "The name of a policy must have 1 to 64 of a-z, 0-9, - and _.")
-			require.NotContains(t, got.body, "<script>alert")
-		}
+		got = expect(t, http.StatusUnprocessableEntity, b.submit(policiesPath, url.Values{"name": {"<script>alert(1)</script>"}}),
+			"The name of a policy must have 1 to 64 of a-z, 0-9, - and _.")
+		require.NotContains(t, got.body, "<script>alert")
 
 		require.Equal(t, path+"?done=policy-changed", b.submit(path, url.Values{"document": {`{}`}}).header.Get("Location"))
 		stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)

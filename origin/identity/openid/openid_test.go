@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,37 +21,26 @@ func clientOf(p *openidtest.Provider) *Provider {
 	return New(Config{Issuer: p.URL, ClientID: openidtest.ClientID, Secret: openidtest.Secret, Redirect: "https://addrspec.example/sign-in/openid/callback"})
 }
 
-// visit follows the provider's URL as a browser does, and returns what comes back.
-func visit(t *testing.T, address string) url.Values {
-	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := browser.Get(address)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	back, err := resp.Location()
-	require.NoError(t, err, resp.Status)
-	require.Equal(t, "addrspec.example", back.Host)
-	return back.Query()
-}
-
-func begin(t *testing.T, p *Provider) (Request, url.Values) {
-	r := NewRequest()
+func begin(t *testing.T, p *Provider) (r Request, code string) {
+	r = NewRequest()
 	r.State = "the state"
 	address, err := p.URL(r, false)
 	require.NoError(t, err)
-	back := visit(t, address)
-	require.Equal(t, "the state", back.Get("state"))
-	return r, back
+	back := openidtest.Visit(t, address)
+	require.Equal(t, "addrspec.example", back.Host)
+	require.Equal(t, "the state", back.Query().Get("state"))
+	return r, back.Query().Get("code")
 }
 
 func TestSignIn(t *testing.T) {
 	provider := openidtest.New(t, "ada")
 	p := clientOf(provider)
 	for range 3 {
-		r, back := begin(t, p)
-		id, err := p.Finish(t.Context(), r, back.Get("code"))
+		r, code := begin(t, p)
+		id, err := p.Finish(t.Context(), r, code)
 		require.NoError(t, err)
 		require.Equal(t, Identity{Issuer: provider.URL, Subject: "ada"}, id)
-		_, err = p.Finish(t.Context(), r, back.Get("code"))
+		_, err = p.Finish(t.Context(), r, code)
 		require.ErrorIs(t, err, ErrRefused, "a code that was used already")
 	}
 	asked, _ := provider.Asked()
@@ -62,7 +50,7 @@ func TestSignIn(t *testing.T) {
 	provider.SignsIn("ada", at)
 	address, err := p.URL(r, true)
 	require.NoError(t, err)
-	id, err := p.Finish(t.Context(), r, visit(t, address).Get("code"))
+	id, err := p.Finish(t.Context(), r, openidtest.Visit(t, address).Query().Get("code"))
 	require.NoError(t, err)
 	require.True(t, at.Equal(id.SignedIn))
 	_, request := provider.Asked()
@@ -97,19 +85,19 @@ func TestForgedTokens(t *testing.T) {
 }
 
 func signIn(t *testing.T, p *Provider) error {
-	r, back := begin(t, p)
-	_, err := p.Finish(t.Context(), r, back.Get("code"))
+	r, code := begin(t, p)
+	_, err := p.Finish(t.Context(), r, code)
 	return err
 }
 
 // RFC 7636: a code is worth nothing to who has not begun the sign-in.
 func TestStolenCode(t *testing.T) {
 	p := clientOf(openidtest.New(t, "ada"))
-	r, back := begin(t, p)
+	r, code := begin(t, p)
 	r.Verifier = NewRequest().Verifier
-	_, err := p.Finish(t.Context(), r, back.Get("code"))
+	_, err := p.Finish(t.Context(), r, code)
 	require.ErrorIs(t, err, ErrRefused)
-	require.NotContains(t, err.Error(), back.Get("code"))
+	require.NotContains(t, err.Error(), code)
 }
 
 // silent is a transport to a provider that never responds. It counts the requests.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+	"github.com/stretchr/testify/require"
 )
 
 // ClientID and Secret are the registration of the client.
@@ -147,4 +148,15 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "unused", "token_type": "Bearer",
 		"id_token": oidctest.SignIDToken(p.signer, keyID, oidc.ES256, string(text))})
+}
+
+// Visit visits the provider as a browser does, and returns where it sends people back.
+func Visit(t testing.TB, address string) *url.URL {
+	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := browser.Get(address)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	back, err := resp.Location()
+	require.NoError(t, err, resp.Status)
+	return back
 }
