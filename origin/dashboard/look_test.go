@@ -15,7 +15,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
@@ -101,9 +100,7 @@ func TestOneOfEach(t *testing.T) {
 	account, b := s.accountOn(t, "one@example.com", book.Terms{Rate: one, Points: one})
 	_, k, err := s.Ledger.CreateKey(t.Context(), account, "only", book.KeyTerms{Budget: one, Rate: one})
 	require.NoError(t, err)
-	require.NoError(t, s.Ledger.Store().Transact(t.Context(), store.Transaction{Decide: func(now time.Time) ([]store.Statement, error) {
-		return []store.Statement{{Name: "add_usage", Args: []any{account, k.ID, int64(book.DayOf(now)), 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}}}, nil
-	}}))
+	s.transact(t, "add_usage", account, k.ID, int64(s.today), 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	require.Contains(t, b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}}).text(), "This cost 1 point.")
 	operator := fmt.Sprintf("/dashboard/operator/accounts/%d", account)
 	for path, want := range map[string]string{

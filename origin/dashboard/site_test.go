@@ -135,6 +135,12 @@ func startSite(t *testing.T, database string, c page.Config, options ...ledger.O
 	return s
 }
 
+// transact runs a statement of the ledger's store.
+func (s *site) transact(t *testing.T, name string, args ...any) {
+	require.NoError(t, s.Ledger.Store().Transact(t.Context(), store.Transaction{
+		Decide: func(time.Time) ([]store.Statement, error) { return []store.Statement{{Name: name, Args: args}}, nil }}))
+}
+
 func (s *site) createAccount(t *testing.T, email string) book.Account {
 	a := must(s.Ledger.CreateAccount(t.Context(), email, book.Terms{Plan: "pro"}))(t)
 	return a
@@ -249,9 +255,7 @@ func (b *browser) setCookie(token string) {
 // age makes the session's last proof of who it is too old for changes.
 func (b *browser) age() {
 	session := must(b.site.Identity.Session(b.Context(), b.cookieNamed(sessionCookie)))(b)
-	old := store.Statement{Name: "confirm_session", Args: []any{session.ID, time.Now().Add(-identity.ConfirmFor).UnixNano()}}
-	require.NoError(b, b.site.Ledger.Store().Transact(b.Context(), store.Transaction{
-		Decide: func(time.Time) ([]store.Statement, error) { return []store.Statement{old}, nil }}))
+	b.site.transact(b.T, "confirm_session", session.ID, time.Now().Add(-identity.ConfirmFor).UnixNano())
 }
 
 func read[T any](b *browser, path string) (data T) {

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"database/sql"
 	"encoding/csv"
 	"flag"
 	"fmt"
@@ -14,31 +13,22 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/account"
 	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // use records that a key used points on a day: of ten addresses nine were valid.
 func (s *site) use(t *testing.T, account, key int64, day book.Day, points int64) {
 	args := []any{account, key, int64(day), points, points + 1, int64(1), points * 9 / 10, points / 10, int64(0), int64(0), int64(0), points / 20, int64(0), points / 50, int64(0)}
-	require.NoError(t, s.Ledger.Store().Transact(t.Context(), store.Transaction{Decide: func(time.Time) ([]store.Statement, error) {
-		return []store.Statement{{Name: "add_usage", Args: args}}, nil
-	}}))
+	s.transact(t, "add_usage", args...)
 }
 
 func (s *site) exec(t *testing.T, query string, args ...any) {
-	driver, source := "pgx", s.database
-	if path, ok := strings.CutPrefix(s.database, "sqlite:"); ok {
-		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
-	}
-	db := must(sql.Open(driver, source))(t)
-	defer db.Close()
-	must(db.ExecContext(t.Context(), query, args...))(t)
+	must(pgtest.SQL(t, s.database).ExecContext(t.Context(), query, args...))(t)
 }
 
 func TestUsagePage(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // a connection beside the ledger's
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -35,15 +34,7 @@ type fixture struct {
 
 func (f *fixture) advance(d time.Duration) { f.clock.Add(int64(d)) }
 
-func (f *fixture) database(t *testing.T) *sql.DB {
-	driver, source := "pgx", f.url
-	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
-		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
-	}
-	db := must(sql.Open(driver, source))(t)
-	t.Cleanup(func() { db.Close() })
-	return db
-}
+func (f *fixture) database(t *testing.T) *sql.DB { return pgtest.SQL(t, f.url) }
 
 func (f *fixture) rows(t *testing.T, table string) (n int) {
 	require.NoError(t, f.database(t).QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

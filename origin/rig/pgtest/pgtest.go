@@ -11,6 +11,7 @@ package pgtest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 )
 
 // ErrMissing is the error of Start if PostgreSQL is not installed. The error that
@@ -158,6 +160,20 @@ func NeedDatabase(t testing.TB) (url string) {
 func EachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db")) })
 	t.Run("postgres", func(t *testing.T) { test(t, NeedDatabase(t)) })
+}
+
+// SQL opens a database beside the ledger, which registers the driver for SQLite.
+func SQL(t testing.TB, url string) *sql.DB {
+	driver, source := "pgx", url
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 // asOrdinaryUser makes a command run as the user postgres if this process is
