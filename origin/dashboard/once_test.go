@@ -177,8 +177,13 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 	seen["/sign-out"], seen[keyPath+"/rotate"] = true, true // a list of valid values
 	for path := range s.routes() {
 		got := b.get(strings.NewReplacer("{$}", "", "{id}", "1", "{name}", "sign-up", "{page}", "errors").Replace(path))
-		for _, action := range actionsOf(t, got.body) {
-			require.True(t, seen[action], "the form of %s with %s is in no row", path, action)
+		for _, e := range parsePage(t, "", got.body) {
+			_, readonly := e.attrs["readonly"]
+			filled := e.name == "textarea" || e.name == "select" || // by people; a password cannot be shown again
+				e.name == "input" && !readonly && !slices.Contains([]string{"hidden", "submit", "password"}, e.attrs["type"])
+			if action := e.form["action"]; filled && e.form["method"] == "post" {
+				require.True(t, seen[action], "the form of %s with %s is in no row", path, action)
+			}
 		}
 	}
 }
@@ -193,20 +198,6 @@ func TestUsageKeepsItsDays(t *testing.T) {
 		"The first day is after the last one.")
 	require.Equal(t, map[string]string{"first": "2026-11-20", "last": "2026-11-10", "key": fmt.Sprint(key)}, fieldsOf(t, got.body, "/dashboard/usage"))
 	require.Equal(t, http.StatusNotFound, b.get("/dashboard/usage?first=x&key=999").status)
-}
-
-// actionsOf returns the actions of the forms with fields that people fill in and can
-// be shown again: a password is not.
-func actionsOf(t *testing.T, page string) (list []string) {
-	for _, e := range parsePage(t, "", page) {
-		_, readonly := e.attrs["readonly"]
-		filled := e.name == "textarea" || e.name == "select" ||
-			e.name == "input" && !readonly && !slices.Contains([]string{"hidden", "submit", "password"}, e.attrs["type"])
-		if filled && e.form["method"] == "post" {
-			list = append(list, e.form["action"])
-		}
-	}
-	return list
 }
 
 func fieldsOf(t *testing.T, page, action string) map[string]string {

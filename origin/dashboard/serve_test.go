@@ -27,19 +27,6 @@ func fill(l *limit.Limiter[string], owner string) int {
 	return l.Held(owner)
 }
 
-func fillAll(l *limit.Limiter[string]) (free func()) {
-	held := map[string]int{}
-	for n := 0; n < 100; n++ {
-		owner := strconv.Itoa(n)
-		held[owner] = fill(l, owner)
-	}
-	return func() {
-		for owner, n := range held {
-			l.Free(owner, n)
-		}
-	}
-}
-
 // A caller whose network has its share of places gets 429, and everybody else a page.
 func TestCrowdedNetwork(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
@@ -63,22 +50,16 @@ func TestCrowdedNetwork(t *testing.T) {
 	}
 }
 
-// askForPages opens connections that request a page again and again and read
-// nothing. It returns when pages of so many of them are being sent as want.
-func (s *site) askForPages(t *testing.T, path string, connections, want int) {
-	for range connections {
-		c := origintest.Dial(t, strings.TrimPrefix(s.url, "http://"), hung)
-		require.NoError(t, c.SetReadBuffer(4096))
-		go c.Send(strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n", 2000))
-	}
-	require.Eventually(t, func() bool { return s.Limits.Unsent.Used() >= want }, hung, time.Millisecond)
-}
-
 // Clients that request pages and read nothing keep nobody from a page, and what they have
 // not read is bounded.
 func TestUnreadPagesHoldNoSlot(t *testing.T) {
 	s, b := ownSite(t)
-	s.askForPages(t, "/docs/check-emails", maxPages+8, maxPages+8)
+	for range maxPages + 8 {
+		c := origintest.Dial(t, strings.TrimPrefix(s.url, "http://"), hung)
+		require.NoError(t, c.SetReadBuffer(4096))
+		go c.Send(strings.Repeat("GET /docs/check-emails HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n", 2000))
+	}
+	require.Eventually(t, func() bool { return s.Limits.Unsent.Used() >= maxPages+8 }, hung, time.Millisecond)
 	require.Zero(t, s.Limits.Offline.Used())
 	for _, path := range []string{"/sign-in", "/docs", "/", "/dashboard", "/dashboard/usage.csv", "/docs/openapi.json", assetPath("style.css")} {
 		require.Less(t, b.get(path).status, http.StatusBadRequest, path)
@@ -97,7 +78,10 @@ func TestPagesWithoutDatabase(t *testing.T) {
 		b := s.signedIn(t, s.account.ID)
 		token := b.token("/dashboard")
 		require.NoError(t, s.Ledger.Close())
-		free := fillAll(s.Limits.Pages)
+		held := map[string]int{}
+		for n := range 100 {
+			held[strconv.Itoa(n)] = fill(s.Limits.Pages, strconv.Itoa(n))
+		}
 		require.Equal(t, maxPages, s.Limits.Pages.Used())
 		pages := 0
 		for path, route := range s.routes() {
@@ -113,7 +97,9 @@ func TestPagesWithoutDatabase(t *testing.T) {
 		require.Equal(t, 7, pages)
 		require.Equal(t, http.StatusOK, b.get(assetPath("style.css")).status)
 		require.Contains(t, b.get("/dashboard").body, "Many people use the dashboard")
-		free()
+		for owner, n := range held {
+			s.Limits.Pages.Free(owner, n)
+		}
 		for _, path := range []string{"/dashboard", "/link/x"} {
 			require.Equal(t, http.StatusServiceUnavailable, b.get(path).status, path)
 		}
