@@ -159,11 +159,7 @@ func respond(t *testing.T, d *passkeytest.Device, begun person.PasskeyView) map[
 	return map[string]string{"state": begun.State, "credential": result(t, begun.Options)}
 }
 
-type jsonOutcome struct {
-	Location string `json:"location"`
-	Code     string `json:"code"`
-	Error    string `json:"error"`
-}
+type jsonOutcome struct{ Location, Code, Error string }
 
 func (b *browser) ceremony(path string, d *passkeytest.Device, name string) (done jsonOutcome) {
 	var begun person.PasskeyView

@@ -51,24 +51,19 @@ type Frame struct {
 	Token   string         // of forms
 	Problem *Problem
 	Done    string
-	Form    map[string][]string // the values of a form that is shown again
+	Form    url.Values // of a form that is shown again
 	SignUp  bool
 	Release string
 	Data    any
 }
 
 // Value returns a field of the form that is shown again.
-func (f *Frame) Value(field string) string {
-	if list := f.Form[field]; len(list) > 0 {
-		return list[0]
-	}
-	return ""
-}
+func (f *Frame) Value(field string) string { return f.Form.Get(field) }
 
 // Kept returns what was given in a field of a form that is shown again, else what is
 // stored.
 func (f *Frame) Kept(field, stored string) string {
-	if _, given := f.Form[field]; given {
+	if f.Form.Has(field) {
 		return f.Value(field)
 	}
 	return stored
@@ -84,7 +79,6 @@ func (f *Frame) Nav(label, path string, below ...string) template.HTML {
 	return template.HTML(`<a href="` + path + `"` + current + `>` + label + `</a>`)
 }
 
-// render responds with a page, or with its data as JSON.
 func (v *Visit) render(status int, route Route, data any, p *Problem) {
 	v.Writer.Header().Set("Cache-Control", "no-store")
 	v.Writer.Header().Add("Vary", "Accept, Cookie")
@@ -116,8 +110,7 @@ func (v *Visit) render(status int, route Route, data any, p *Problem) {
 	v.send(status, "text/html; charset=utf-8", page.Bytes())
 }
 
-// renderJSON responds with JSON. Its header has the token that a POST must bring
-// back.
+// renderJSON responds with a header that has the token that a POST must bring back.
 func (v *Visit) renderJSON(status int, body any) {
 	if v.Token != "" {
 		v.Writer.Header().Set(tokenHeader, v.formToken())

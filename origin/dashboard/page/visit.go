@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -161,10 +162,7 @@ func (v *Visit) Guard() error {
 	if err != nil {
 		return err
 	}
-	given := v.Request.Header.Get(tokenHeader)
-	if given == "" {
-		given = v.Form.Get(tokenField)
-	}
+	given := cmp.Or(v.Request.Header.Get(tokenHeader), v.Form.Get(tokenField))
 	switch {
 	case subtle.ConstantTimeCompare([]byte(given), []byte(v.formToken())) == 1:
 		return nil
@@ -284,10 +282,7 @@ func (v *Visit) formCookie() string {
 // dashboard's own, and the Overview otherwise: a link must not lead people
 // elsewhere after they sign in.
 func (v *Visit) ReturnTo() string {
-	to := v.Form.Get("to")
-	if to == "" {
-		to = v.Request.URL.Query().Get("to")
-	}
+	to := cmp.Or(v.Form.Get("to"), v.Request.URL.Query().Get("to"))
 	parsed, err := url.Parse(to)
 	own := err == nil && parsed.Scheme == "" && parsed.Host == "" && parsed.User == nil && !strings.ContainsAny(to, "\\\r\n\t") &&
 		(parsed.Path == "/dashboard" || strings.HasPrefix(parsed.Path, "/dashboard/"))
