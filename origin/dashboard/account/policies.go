@@ -310,30 +310,24 @@ func flawOf(document string, refused *host.PolicyError) *flaw {
 	f.Line = line
 	all := strings.Split(document, "\n")
 	for n := max(0, line-3); n <= line+1 && n < len(all); n++ {
-		around := 0
+		from := 0 // where the part of the line begins that is shown
 		if n == line-1 {
-			around = column - 1
+			from = max(0, column-1-flawWidth/2)
 		}
-		f.Lines = append(f.Lines, flawLine{n + 1, page.Visible(cutAround(all[n], around)), n == line-1})
+		text := strings.ToValidUTF8(all[n][from:min(len(all[n]), from+flawWidth)], "")
+		if from > 0 {
+			text = "…" + text
+		}
+		if from+flawWidth < len(all[n]) {
+			text += "…"
+		}
+		f.Lines = append(f.Lines, flawLine{n + 1, page.Visible(text), n == line-1})
 	}
 	return f
 }
 
 // flawWidth is how many bytes of a line are shown around a flaw.
 const flawWidth = 120
-
-// cutAround returns the part of a line around a byte of it.
-func cutAround(line string, at int) string {
-	from := max(0, at-flawWidth/2)
-	part := strings.ToValidUTF8(line[from:min(len(line), from+flawWidth)], "")
-	if from > 0 {
-		part = "…" + part
-	}
-	if from+flawWidth < len(line) {
-		part += "…"
-	}
-	return part
-}
 
 // tested is what a policy decides about an address.
 type tested struct {
