@@ -155,13 +155,6 @@ func TestConfirmWithOpenID(t *testing.T) {
 	})
 }
 
-func TestProviderIsDown(t *testing.T) {
-	p := openid.New(openid.Config{Issuer: "http://127.0.0.1:1", ClientID: "x", Name: "Example Inc."})
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{OpenID: p})
-	expect(t, http.StatusServiceUnavailable, s.browser(t).get("/sign-in/openid"), "does not respond")
-	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
-}
-
 // Sign-ins that wait for the provider hold no place of the pages, and those of one
 // network leave places to others.
 func TestWaitingForTheProviderHoldsNoSlot(t *testing.T) {
