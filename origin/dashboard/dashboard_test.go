@@ -101,8 +101,7 @@ func TestSignedInAlready(t *testing.T) {
 		require.Equal(t, want, got.header.Get("Location"))
 	}
 	got := b.forge("/sign-in", b.token("/dashboard"), url.Values{"email": {"other@example.com"}, "password": {"wrong"}}, "", "")
-	require.Equal(t, http.StatusUnprocessableEntity, got.status, "a form of another tab")
-	require.Contains(t, got.body, "The email or the password is wrong.")
+	expect(t, http.StatusUnprocessableEntity, got, "The email or the password is wrong.") // a form of another tab
 }
 
 // Every page forbids inline scripts and follows its own rule, is light, and has at most one primary action;

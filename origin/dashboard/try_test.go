@@ -23,18 +23,15 @@ func TestTryOneAddress(t *testing.T) {
 			url.Values{"emails": {"Jane.Doe+news@hotmial.com"}}), "This cost 1 point.", "Probably mistyped",
 			"hotmial.com looks like a misspelling of hotmail.com.",
 			"Its normal form is jane.doe&#43;news@hotmial.com.",
-			"/v1/email/Jane.Doe&#43;news@hotmial.com?details=true&#39;</pre>")
+			"/v1/email/Jane.Doe&#43;news@hotmial.com?details=true&#39;</pre>", `>Jane.Doe&#43;news@hotmial.com</textarea>`)
 		require.NotContains(t, got.body, "ask_", "no secret")
-		require.Contains(t, got.body, `>Jane.Doe&#43;news@hotmial.com</textarea>`)
 
 		got = b.submit("/dashboard/try", url.Values{"emails": {"Jane.Doe+news@hotmial.com"}, "use": {"hotmial.com hotmail.com"}})
 		require.Contains(t, got.body, `>Jane.Doe&#43;news@hotmail.com</textarea>`)
 		require.NotContains(t, got.body, "This cost 1 point")
 
-		got = b.submit("/dashboard/try", url.Values{"emails": {"jane.@example.org"}})
-		require.Contains(t, got.body, "Not a valid address")
-		require.Contains(t, got.body, "The local part ends with a dot")
-		require.Contains(t, got.body, "This cost nothing")
+		expect(t, http.StatusOK, b.submit("/dashboard/try", url.Values{"emails": {"jane.@example.org"}}),
+			"Not a valid address", "The local part ends with a dot", "This cost nothing")
 		require.Equal(t, int64(1), s.used(t, account))
 	})
 }
@@ -43,17 +40,15 @@ func TestTrySeveralAddresses(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
 	owner, b := s.accountOn(t, "try@example.com", book.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(10)})
 	got := expect(t, http.StatusOK, b.submit("/dashboard/try",
-		url.Values{"emails": {"support@example.org\r\n\r\n jane.@example.org \nx@mailinator.com, support@example.org\njane@silent.test\nme@nomx.test"}}))
-	for _, want := range []string{"5 results", "This cost 5 points.", "Reaches a role, not one person", "Not a valid address", "The local part ends with a dot",
-		"Throw-away mailbox", "Could not be checked", "DNS lookup timed out for domain silent.test", "No MX record", `'{&#34;emails&#34;:[`} {
-		require.Contains(t, got.body, strings.ReplaceAll(want, "'", "&#39;"))
-	}
+		url.Values{"emails": {"support@example.org\r\n\r\n jane.@example.org \nx@mailinator.com, support@example.org\njane@silent.test\nme@nomx.test"}}),
+		"5 results", "This cost 5 points.", "Reaches a role, not one person", "Not a valid address", "The local part ends with a dot",
+		"Throw-away mailbox", "Could not be checked", "DNS lookup timed out for domain silent.test", "No MX record", `&#39;{&#34;emails&#34;:[`)
 	require.NotContains(t, got.body, "Show the reason")
 	require.Equal(t, int64(5), s.used(t, owner))
-	got = expect(t, http.StatusPaymentRequired, b.submit("/dashboard/try",
+	expect(t, http.StatusPaymentRequired, b.submit("/dashboard/try",
 		url.Values{"emails": {"a@example.org\nb@example.org\nc@example.org\nd@example.org\ne@example.org\nf@example.org"}}),
-		"This costs 6 points, and you have 5 left this month. The points refill on 1 ")
-	require.Contains(t, got.body, ">a@example.org\nb@example.org", "the form keeps what was pasted")
+		"This costs 6 points, and you have 5 left this month. The points refill on 1 ",
+		">a@example.org\nb@example.org") // the form keeps what was pasted
 
 	var view account.TryView
 	require.Equal(t, http.StatusOK, b.postJSON("/dashboard/try", map[string]any{"emails": []string{"info@example.org", "jane@hotmial.com"}}, &view).status)
@@ -76,10 +71,7 @@ func TestTryShowsDetails(t *testing.T) {
 		"jane@nomx.test":  {`<div class="tone-warn"><dt><code>exchange</code></dt><dd>No address record takes mail for the domain.</dd>`},
 		`"a b"@localhost`: {"Unusual: the part before the @ is in quotation marks; the domain has no dot; "},
 	} {
-		got := expect(t, http.StatusOK, b.submit("/dashboard/try", url.Values{"emails": {email}}))
-		for _, words := range want {
-			require.Contains(t, got.body, words, email)
-		}
+		expect(t, http.StatusOK, b.submit("/dashboard/try", url.Values{"emails": {email}}), want...)
 	}
 }
 
@@ -103,7 +95,6 @@ func TestTryFullBatch(t *testing.T) {
 		"\n")}}), "These are 65 different addresses; at most 64 fit here. For more, use Lists.")
 	require.Zero(t, s.used(t, account))
 	got := expect(t, http.StatusOK, b.submit("/dashboard/try", url.Values{"emails": {strings.Join(list[1:], "\n")}}))
-	t.Logf("64 results: %d bytes", len(got.body))
 	require.Less(t, len(got.body), 100<<10)
 	require.Equal(t, int64(64), s.used(t, account))
 }

@@ -60,10 +60,7 @@ func TestUsagePage(t *testing.T) {
 
 		b.getJSON(path+"&key="+strconv.FormatInt(shop, 10), &view)
 		require.Equal(t, int64(6000), view.Total.Points)
-		page := b.get(path).body
-		require.Contains(t, page, "&lt;i&gt;Form&lt;/i&gt;")
-		require.Contains(t, page, "6,600")
-		require.Contains(t, page, "Next page")
+		expect(t, http.StatusOK, b.get(path), "&lt;i&gt;Form&lt;/i&gt;", "6,600", "Next page")
 
 		b.getJSON("/dashboard/usage", &view)
 		require.Equal(t, s.today.String()[:8]+"01", view.First, "this month")
@@ -125,7 +122,6 @@ func TestPagesOfManyKeys(t *testing.T) {
 			s.work.Take()
 			got := b.get(path)
 			work := s.work.Take()
-			t.Logf("%s: %d bytes, %+v", path, len(got.body), work)
 			require.Equal(t, http.StatusOK, got.status)
 			require.LessOrEqual(t, sum(work.Statements), 8)
 			require.LessOrEqual(t, sum(work.Rows), 200)
@@ -160,10 +156,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func TestOverview(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
-		page := b.get("/dashboard").body
-		require.Contains(t, page, "Nothing was checked in the last 30 days")
-		require.Contains(t, page, `<a href="/dashboard/keys">Create a key</a>`)
-		require.Contains(t, page, "/v1/email/jane.doe&#43;news@hotmial.com</pre>")
+		expect(t, http.StatusOK, b.get("/dashboard"), "Nothing was checked in the last 30 days",
+			`<a href="/dashboard/keys">Create a key</a>`, "/v1/email/jane.doe&#43;news@hotmial.com</pre>")
 
 		for i := range int64(7) {
 			key := s.key(t, s.account.ID, "<b>key "+string(rune('A'+i))+"</b>")
@@ -180,7 +174,7 @@ func TestOverview(t *testing.T) {
 		require.Equal(t, int64(70), view.Chart.Days[0].Total)
 		require.Equal(t, "valid", view.Shares[0].Field)
 		require.Equal(t, "90.0 %", view.Shares[0].Percent)
-		page = b.get("/dashboard").body
+		page := b.get("/dashboard").body
 		require.Contains(t, page, "&lt;b&gt;key G&lt;/b&gt;")
 		require.NotContains(t, page, "<b>")
 		require.NotContains(t, page, "style=")
