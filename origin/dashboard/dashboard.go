@@ -73,7 +73,8 @@ func New(c Config) (*Dashboard, error) {
 		if strings.HasPrefix(path, account.PoliciesPath) {
 			form = account.MaxDocument
 		}
-		if post := r.Post; post != nil && r.Access > page.ByPublic && !remaining[path] {
+		post := r.Post
+		if post != nil && r.Access > page.ByPublic && !remaining[path] {
 			r.Post = func(v *page.Visit) (*page.Outcome, error) {
 				if v.User.Suspended {
 					return nil, page.ErrSuspended

@@ -227,7 +227,8 @@ func usageCSV(v *page.Visit) (any, error) {
 				}
 				_ = out.Write(row)
 			}
-			if out.Flush(); out.Error() != nil || len(rows) < csvPageRows {
+			out.Flush()
+			if out.Error() != nil || len(rows) < csvPageRows {
 				return // complete, or the client has disconnected
 			}
 			after = rows[len(rows)-1].Position()
