@@ -180,12 +180,21 @@ func TestDashboardKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 3)
 		inParallel(15, func(i int) {
-			r, d := must2(list[i%3].BeginDashboard(f.ctx, f.account))(f)
-			require.Equal(f, Good, d.Kind)
-			require.Equal(f, f.account, r.Account())
-			require.Equal(f, Good, list[i%3].finish(r, 1).Kind)
+			for stalled := true; stalled; { // on a busy machine; such a charge is given back
+				r, d, err := list[i%3].BeginDashboard(f.ctx, f.account)
+				if err == nil {
+					require.Equal(f, Good, d.Kind)
+					require.Equal(f, f.account, r.Account())
+					d, err = tryFinish(r, 1, nil)
+				}
+				stalled = isStall(err)
+				if !stalled {
+					require.NoError(f, err)
+					require.Equal(f, Good, d.Kind)
+				}
+			}
 		})
-		require.EqualValues(t, 15, f.used())
+		require.Eventually(t, func() bool { return f.used() == 15 }, hung, time.Millisecond)
 		var secretRows, keyRows int
 		f.queryRow("SELECT count(*) FROM secrets s JOIN keys k ON k.id = s.key WHERE k.dashboard", &secretRows)
 		f.queryRow("SELECT count(*) FROM keys WHERE dashboard", &keyRows)
