@@ -97,7 +97,7 @@ func TestDisconnectIsStatus499(t *testing.T) {
 	} {
 		for _, reset := range []bool{false, true} {
 			conn := origintest.Dial(t, s.hostPort, hung).Send(request)
-			s.awaitMetric(t, "addrspec_ledger_under_way", 1)
+			s.awaitMetric(t, "addrspec_ledger_in_progress", 1)
 			if reset {
 				require.NoError(t, conn.SetLinger(0))
 			}

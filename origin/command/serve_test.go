@@ -173,7 +173,7 @@ func TestStopEndsRequests(t *testing.T) {
 		status, _, _ := public.get(key, "/v1/email/c@silent.example")
 		single <- status
 	}()
-	operators.awaitMetric(t, "addrspec_ledger_under_way", 2)
+	operators.awaitMetric(t, "addrspec_ledger_in_progress", 2)
 	operators.requireStatus(t, http.StatusOK, "/readyz", "", "")
 	public.stop()
 	e := <-batch
@@ -222,7 +222,7 @@ func TestStopCancelsSlowRequests(t *testing.T) {
 		status, _, _ := s.get(key, "/v1/email/a@silent.example")
 		single <- status
 	}()
-	s.awaitMetric(t, "addrspec_ledger_under_way", 1)
+	s.awaitMetric(t, "addrspec_ledger_in_progress", 1)
 	s.stop()
 	require.Equal(t, http.StatusServiceUnavailable, <-single)
 	s.requireStopped(t)

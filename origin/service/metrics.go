@@ -47,7 +47,7 @@ func (s metrics) Collect(out chan<- prometheus.Metric) {
 	emit(out, "addrspec_ledger_largest_commit", "The most requests in one transaction.", float64(ledger.Largest))
 	emit(out, "addrspec_ledger_slowest_seconds", "The longest transaction.", ledger.Slowest.Seconds())
 	emit(out, "addrspec_ledger_waiting", "Requests waiting for the writer.", float64(ledger.Waiting))
-	emit(out, "addrspec_ledger_under_way", "Requests in progress.", float64(ledger.InProgress))
+	emit(out, "addrspec_ledger_in_progress", "Requests in progress.", float64(ledger.InProgress))
 	emit(out, "addrspec_ledger_views", "Keys whose recent state is in memory.", float64(ledger.Views))
 	emit(out, "addrspec_ledger_locked",
 		"Accounts that another session has locked in PostgreSQL.", float64(ledger.Locked))

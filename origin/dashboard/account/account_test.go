@@ -45,7 +45,7 @@ func TestPointsAsJSON(t *testing.T) {
 	} {
 		text, err := json.Marshal(viewOfPoints(account))
 		require.NoError(t, err)
-		require.JSONEq(t, want+`"refill":"0001-01-01T00:00:00Z","under_way":0}`, string(text))
+		require.JSONEq(t, want+`"refill":"0001-01-01T00:00:00Z","in_progress":0}`, string(text))
 	}
 }
 

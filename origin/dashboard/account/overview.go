@@ -149,7 +149,7 @@ type pointsView struct {
 	Overage    bool      `json:"overage"` // used may exceed limit
 	Refill     time.Time `json:"refill"`
 	Rate       *int64    `json:"rate"` // requests a second
-	InProgress int       `json:"under_way"`
+	InProgress int       `json:"in_progress"`
 }
 
 func points(v *page.Visit) (pointsView, error) {

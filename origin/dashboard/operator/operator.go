@@ -193,7 +193,7 @@ type AccountView struct {
 	Plans      []string            `json:"plans"`
 	Keys       []account.KeyView   `json:"keys"`
 	Log        []account.AuditView `json:"audit_log"`
-	InProgress int                 `json:"requests_under_way"` // on this server
+	InProgress int                 `json:"requests_in_progress"` // on this server
 	// Link is a one-time link that was just made.
 	Link string `json:"link,omitempty"`
 }
