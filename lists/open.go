@@ -145,6 +145,10 @@ func (l *Lists) verify() error {
 
 // index derives the indexes that make lookups faster from the verified tables.
 func (l *Lists) index() {
+	l.domains.index()
+	l.roles.index()
+	l.providers.index()
+	l.exchanges.index()
 	l.EachWord(func(word []byte, _ Word) { l.words.add(word) })
 	for rest := l.topLevels; len(rest) > 0; {
 		var label []byte

@@ -8,6 +8,7 @@ type table struct {
 	suffixAt  [format.MaxSuffixes + 1]uint16 // where each suffix starts in suffixes, after its length
 	buckets   []byte
 	blocks    []byte
+	heads     []byte // of each block, the first byte of its first entry, which decides most steps of a binary search
 	lengths   []byte
 	suffixIDs []byte
 	values    []byte
@@ -45,6 +46,20 @@ func (t *table) parse(b []byte) bool {
 	}
 	t.texts = c.rest
 	return !c.short && (bytes == 1 || bytes == 2)
+}
+
+// index sets heads. The table must be verified.
+func (t *table) index() {
+	t.heads = make([]byte, len(t.blocks)/3)
+	for b := range t.heads {
+		e := b * format.BlockEntries
+		start, size := t.text(e, format.Uint24(t.blocks[3*b:]))
+		if size > 0 {
+			t.heads[b] = t.texts[start]
+		} else {
+			t.heads[b] = byteAt(t.suffix(e), 0)
+		}
+	}
 }
 
 // text returns where entry e's text is in texts, if its stored form starts at offset at.
@@ -98,15 +113,24 @@ func (t *table) find(name []byte) int {
 // first up to end: the last one whose first entry is not greater than rest.
 func (t *table) block(rest []byte, first, end int) int {
 	low, high := uint(first)/format.BlockEntries, uint(end-1)/format.BlockEntries
+	head := byteAt(rest, 0)
 	for low < high {
 		middle := (low + high + 1) / 2
-		if t.startsAfter(int(middle), rest) {
+		if h := t.heads[middle]; h > head || h == head && t.startsAfter(int(middle), rest) {
 			high = middle - 1
 		} else {
 			low = middle
 		}
 	}
 	return int(low)
+}
+
+// byteAt returns byte i of s, or 0 after its end.
+func byteAt(s []byte, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
 }
 
 // startsAfter reports whether the first entry of block b is greater than rest.
