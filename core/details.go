@@ -100,12 +100,14 @@ func (c *Checker) mailbox(f *Facts) (rule *lists.Rule, user, domain []byte) {
 	if !isDotAtomText(c.address.plainLocal) {
 		return nil, nil, nil // no provider with a rule issues quoted local parts
 	}
-	if rule = c.lists.Rule(f.Host); rule != nil {
+	rule = c.lists.Rule(f.Host)
+	if rule != nil {
 		return rule, c.address.plainLocal, f.Host
 	}
 	label, parent, _ := bytes.Cut(f.Host, dot)
 	// A hyphen may be for an underscore of the user's name, which a host name cannot have.
-	if rule = c.lists.Rule(parent); rule == nil || !rule.Subdomains || bytes.IndexByte(label, '-') >= 0 {
+	rule = c.lists.Rule(parent)
+	if rule == nil || !rule.Subdomains || bytes.IndexByte(label, '-') >= 0 {
 		return nil, nil, nil
 	}
 	return rule, label, parent
