@@ -26,16 +26,20 @@ func Backup(ctx context.Context, path, place string, force bool, progress Progre
 		return Summary{}, err
 	}
 	s, err := copyTo(ctx, path, "rw", place, force, progress, func(string) error { return nil })
-	if err == nil {
-		err = os.WriteFile(stamp(path), nil, 0o600)
-		if now := time.Now(); err == nil {
-			err = os.Chtimes(stamp(path), now, now)
-		}
-		if err != nil {
-			err = fmt.Errorf("the backup is complete, but when it was made could not be noted for /metrics: %w", err)
-		}
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	// A new file takes the place of the old one. The service's user may write there, and root, who makes
+	// the backup, must not follow a link of theirs.
+	note, err := CreateFile(stamp(path), true)
+	if err == nil {
+		defer note.Discard()
+		err = note.Finish()
+	}
+	if err != nil {
+		return s, fmt.Errorf("the backup is complete, but when it was made could not be noted for /metrics: %w", err)
+	}
+	return s, nil
 }
 
 // stamp is an empty file beside the ledger, whose time is that of the last backup. A row would be in the

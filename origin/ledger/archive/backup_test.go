@@ -106,6 +106,18 @@ func TestBackupRefusals(t *testing.T) {
 	require.NoError(t, err, "a ledger that is to be migrated can be backed up before")
 }
 
+// The service's user may write beside the ledger. Root, who makes the backup, follows no link from there.
+func TestNoteOfABackupFollowsNoLink(t *testing.T) {
+	path := pathOf(imported(t))
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, []byte("kept"), 0o600))
+	require.NoError(t, os.Symlink(other, stamp(path)))
+	_, err := Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"), false, nil)
+	require.NoError(t, err)
+	require.Equal(t, "kept", string(must(os.ReadFile(other))(t)))
+	require.True(t, must(os.Lstat(stamp(path)))(t).Mode().IsRegular())
+}
+
 // A backup that is cancelled leaves what was at its place.
 func TestCancelledBackup(t *testing.T) {
 	url, to := newSQLite(t), filepath.Join(t.TempDir(), "copy.db")
