@@ -215,7 +215,7 @@ func TestReferenceMatchesOpenAPI(t *testing.T) {
 	for _, l := range site.Groups[1].Links {
 		linked = append(linked, l.Path)
 	}
-	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result", Root+"/details"), linked)
+	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result", Root+"/details", Root+"/refusals"), linked)
 	maps.Copy(tables, tablesOf(t, site.Page(Root+"/result")))
 	maps.Copy(tables, tablesOf(t, site.Page(Root+"/details")))
 	d.requireFields(schemas, tables)

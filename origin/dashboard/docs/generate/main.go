@@ -43,7 +43,7 @@ var sections = []struct {
 }{
 	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "packages", "forms",
 		"assistants", "testing", "webhooks", "plans", "privacy"}},
-	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details"}},
+	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details", "refusals"}},
 }
 
 func main() {
