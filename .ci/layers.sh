@@ -137,8 +137,9 @@ formatted() {
 	[ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; return 1; }
 }
 
-# No test may depend on how fast the machine is.
-no_timed_tests() { go run -C .ci/tools ./realtime "$root"; }
+# What .ci/tools/style finds: tests that depend on how fast the machine is, and in the
+# product assignments in conditions and too many functions with one caller.
+style() { program .ci/tools/style "$@"; }
 
 # go_test NAME FLAGS... tests packages, and prints a line for each of them and what
 # failed. Several packages run at once, because tests wait for processes. Without paths
@@ -216,7 +217,7 @@ test_usual() {
 	quietly 'build the module' build_module &
 	module=$!
 	quietly gofmt formatted || failed=1
-	quietly 'no timed tests' no_timed_tests || failed=1
+	quietly 'no timed tests' style $(git ls-files '*_test.go') || failed=1
 	go_test core -short ./core/... || failed=1
 	wait $module || failed=1
 	wait $prepared
@@ -259,6 +260,7 @@ test_ci() {
 	quietly 'go vet' in_modules go vet ./... || failed=1
 	# Only test all builds the component.
 	quietly 'go vet of the component' env GOOS=wasip1 GOARCH=wasm go vet -tags component ./wasm/guest || failed=1
+	quietly style style $(git ls-files '*.go' ':!*_test.go') || failed=1
 	if fetched staticcheck -version; then quietly staticcheck in_modules tool staticcheck ./... || failed=1; fi
 	wait $prepared
 	go_test edge -count=1 ./edge ./wasm/bindings & # the longest; Deno's permissions leave /dev/shm out
