@@ -37,65 +37,37 @@ func compile(ctx context.Context, wasm []byte, cacheDir string) (*program, error
 	if err != nil {
 		return nil, err
 	}
-	err = checkExports(compiled)
-	if err == nil {
-		err = checkImports(compiled)
-	}
-	if err != nil {
+	if err := checkInterface(compiled); err != nil {
 		runtime.Close(ctx)
 		return nil, notOurs(err)
 	}
 	return &program{runtime: runtime, compiled: compiled}, nil
 }
 
-// compileIn compiles wasm with a cache, or without one if cacheDir is empty.
-func compileIn(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
-	runtime := newRuntime(ctx, cacheDir)
-	compiled, err := runtime.CompileModule(ctx, wasm)
-	if err != nil {
-		runtime.Close(ctx)
-		return nil, nil, notOurs(err)
-	}
-	if err := startWASI(ctx, runtime, compiled); err != nil {
-		runtime.Close(ctx)
-		return nil, nil, err
-	}
-	return runtime, compiled, nil
-}
-
 func notOurs(err error) error { return fmt.Errorf("not a module of addrspec: %w", err) }
 
-// newRuntime starts wazero. It ignores a directory that cannot be a cache.
-func newRuntime(ctx context.Context, cacheDir string) wazero.Runtime {
+// compileIn compiles wasm with a cache, or without one if cacheDir is empty or cannot be a cache.
+func compileIn(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
 	config := wazero.NewRuntimeConfig()
 	if cacheDir != "" && os.MkdirAll(cacheDir, 0o700) == nil {
 		if cache, err := wazero.NewCompilationCacheWithDir(cacheDir); err == nil {
 			config = config.WithCompilationCache(cache)
 		}
 	}
-	return wazero.NewRuntimeWithConfig(ctx, config)
-}
-
-// startWASI starts WASI if the module imports anything, as the plain one does. It takes 2 %
-// of a start of check.
-func startWASI(ctx context.Context, runtime wazero.Runtime, compiled wazero.CompiledModule) error {
-	if len(compiled.ImportedFunctions()) == 0 {
-		return nil
+	runtime := wazero.NewRuntimeWithConfig(ctx, config)
+	compiled, err := runtime.CompileModule(ctx, wasm)
+	if err != nil {
+		runtime.Close(ctx)
+		return nil, nil, notOurs(err)
 	}
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, runtime); err != nil {
-		return fmt.Errorf("start WASI: %w", err)
-	}
-	return nil
-}
-
-// checkImports returns an error if the module imports anything but WASI.
-func checkImports(compiled wazero.CompiledModule) error {
-	for _, f := range compiled.ImportedFunctions() {
-		if from, name, _ := f.Import(); from != wasiModule {
-			return fmt.Errorf("it imports %s.%s; only %s is available", from, name, wasiModule)
+	// The plain module needs WASI; the shipped one imports nothing.
+	if len(compiled.ImportedFunctions()) > 0 {
+		if _, err := wasi_snapshot_preview1.Instantiate(ctx, runtime); err != nil {
+			runtime.Close(ctx)
+			return nil, nil, fmt.Errorf("start WASI: %w", err)
 		}
 	}
-	return nil
+	return runtime, compiled, nil
 }
 
 // signature has the numbers of an export's parameters and results. All types are i32.
@@ -118,9 +90,9 @@ var signatures = map[string]signature{
 	"addrspec_verdict":     {2, 1},
 }
 
-// checkExports returns an error if an export is missing or has another
-// signature, so that a wrong file fails at the start and not at the first check.
-func checkExports(compiled wazero.CompiledModule) error {
+// checkInterface returns an error if an export is missing or has another signature, or if
+// anything but WASI is imported, so that a wrong file fails at the start and not at the first check.
+func checkInterface(compiled wazero.CompiledModule) error {
 	exported := compiled.ExportedFunctions()
 	for name, want := range signatures {
 		f, ok := exported[name]
@@ -133,6 +105,11 @@ func checkExports(compiled wazero.CompiledModule) error {
 	}
 	if _, ok := compiled.ExportedMemories()["memory"]; !ok {
 		return missing("memory")
+	}
+	for _, f := range compiled.ImportedFunctions() {
+		if from, name, _ := f.Import(); from != wasiModule {
+			return fmt.Errorf("it imports %s.%s; only %s is available", from, name, wasiModule)
+		}
 	}
 	return nil
 }

@@ -101,18 +101,12 @@ var defaultEngine = sync.OnceValues(func() (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(context.Background(), wasm, Options{CacheDir: userCache()})
-})
-
-// userCache returns the directory in which `addrspec check` keeps machine code, or "",
-// which means no cache, if the user has no such directory.
-func userCache() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
+	var o Options
+	if dir, err := os.UserCacheDir(); err == nil {
+		o.CacheDir = filepath.Join(dir, "addrspec") // as `addrspec check`
 	}
-	return filepath.Join(dir, "addrspec")
-}
+	return New(context.Background(), wasm, o)
+})
 
 // SetLists makes blob the engine's lists; nil means the module's own. It starts
 // instances with the new lists before it swaps the view, so callers never wait.
@@ -138,28 +132,23 @@ func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	start := func(ctx context.Context) (*instance, error) {
 		return e.program.instantiate(ctx, blob)
 	}
-	v := &View{pool: newPool(e.size, &e.counters, start)}
-	err := v.pool.lend(ctx, nil, func(i *instance) (err error) {
-		v.info, err = i.readInfo(ctx)
-		return err
+	v := &View{pool: &pool{start: start, slots: make(chan struct{}, e.size), counters: &e.counters}}
+	err := v.pool.lend(ctx, nil, func(i *instance) error {
+		n, err := i.call(ctx, i.info)
+		if err != nil {
+			return err
+		}
+		text, ok := i.module.Memory().Read(i.out, n)
+		if !ok {
+			return errors.New("the info is outside the memory")
+		}
+		return json.Unmarshal(text, &v.info)
 	})
 	if err != nil {
 		v.pool.retire(ctx)
 		return nil, err
 	}
 	return v, nil
-}
-
-func (i *instance) readInfo(ctx context.Context) (info Info, err error) {
-	n, err := i.call(ctx, i.info)
-	if err != nil {
-		return info, err
-	}
-	view, ok := i.module.Memory().Read(i.out, n)
-	if !ok {
-		return info, errors.New("the info is outside the memory")
-	}
-	return info, json.Unmarshal(view, &info)
 }
 
 // View returns the engine with its current lists.

@@ -66,17 +66,14 @@ func (v *View) Resolve(ctx context.Context, f *Facts, l Lookup) error {
 // MayBeTemporary reports whether exchanges can make host disposable: there are some, and
 // none is the host itself or below it.
 func MayBeTemporary(host, exchanges string) bool {
-	return strings.TrimSpace(exchanges) != "" && !hasOwn(host, exchanges)
-}
-
-// hasOwn reports whether one of the exchanges is host or below it.
-func hasOwn(host, exchanges string) bool {
+	some := false
 	for name := range strings.FieldsSeq(exchanges) {
 		if rest, found := strings.CutSuffix(name, host); found && (rest == "" || rest[len(rest)-1] == '.') {
-			return true
+			return false
 		}
+		some = true
 	}
-	return false
+	return some
 }
 
 // Exchange returns what the lists of v know about the exchanges of host. The last of them

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -55,7 +56,7 @@ func (p *program) instantiate(ctx context.Context, blob []byte) (*instance, erro
 	i := &instance{module: module, handles: map[[sha256.Size]byte]uint32{}}
 	err = i.bind(ctx)
 	if err == nil && blob != nil {
-		err = i.setLists(ctx, blob)
+		_, err = i.pass(ctx, i.lists, string(blob))
 	}
 	if err != nil {
 		module.Close(ctx)
@@ -119,12 +120,18 @@ func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (
 		return 0, ErrTooLong
 	case n == codeFlags:
 		return 0, ErrFlags
-	case n == codeRefused:
-		return 0, i.refusal()
+	case n == codeRefused || n == codePolicy:
+		text, offset, err := i.sentence()
+		if err != nil {
+			return 0, err
+		}
+		if n == codeRefused {
+			return 0, fmt.Errorf("%w: %s", ErrLists, text)
+		}
+		place, _, _ := strings.Cut(text, ": ")
+		return 0, &PolicyError{place, offset, text}
 	case n == codeListsSize:
 		return 0, ErrListsSize
-	case n == codePolicy:
-		return 0, i.policyError()
 	case n == codeEvicted:
 		return 0, errEvicted
 	default:
@@ -172,12 +179,6 @@ var ErrLists = errors.New("the module refused the lists")
 // ErrListsSize is returned for a blob over 4 MiB.
 var ErrListsSize = errors.New("the lists are larger than 4 MiB")
 
-// setLists replaces the lists of the instance.
-func (i *instance) setLists(ctx context.Context, blob []byte) error {
-	_, err := i.pass(ctx, i.lists, string(blob))
-	return err
-}
-
 // pass passes a blob or a document to f, in pieces of the input buffer's size and an empty one
 // at the end, and returns what f returns then.
 func (i *instance) pass(ctx context.Context, f api.Function, document string) (uint32, error) {
@@ -192,15 +193,6 @@ func (i *instance) pass(ctx context.Context, f api.Function, document string) (u
 		document = document[len(piece):]
 	}
 	return i.call(ctx, f, 0)
-}
-
-// refusal returns the error with which the module refused the lists.
-func (i *instance) refusal() error {
-	why, _, err := i.sentence()
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %s", ErrLists, why)
 }
 
 // sentence returns the sentence and the offset of the report, of what the module refused.

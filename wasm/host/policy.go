@@ -20,7 +20,12 @@ type Policy struct {
 // NewPolicy returns the policy of a document. If the document is none, the error is a
 // *PolicyError.
 func (e *Engine) NewPolicy(ctx context.Context, document string) (*Policy, error) {
-	p := policyOf(document)
+	p := &Policy{
+		document: document,
+		hash:     sha256.Sum256([]byte(document)),
+		// Searched once, since a document may be long. An escape may hide the name.
+		wantsAddress: strings.Contains(document, "no_mail") || strings.Contains(document, `\`),
+	}
 	err := e.View().pool.lend(ctx, p, func(i *instance) error {
 		_, err := i.load(ctx, p)
 		return err
@@ -38,13 +43,6 @@ func (p *Policy) WantsAddress() bool { return p != nil && p.wantsAddress }
 // Digest returns the SHA-256 of the document in hexadecimal.
 func (p *Policy) Digest() string { return hex.EncodeToString(p.hash[:]) }
 
-// policyOf returns a policy with what every request needs of its document, which may be long:
-// searching one with 10,000 domains takes as long as three checks. An escape in the document
-// may hide a name.
-func policyOf(document string) *Policy {
-	return &Policy{document, sha256.Sum256([]byte(document)), strings.Contains(document, "no_mail") || strings.Contains(document, `\`)}
-}
-
 // PolicyError is why a document is no policy.
 type PolicyError struct {
 	Place    string // in the document: "block.reasons[2]", or "line 3, column 7" if it is no JSON
@@ -58,16 +56,6 @@ func (e *PolicyError) Error() string { return e.Sentence }
 func (e *PolicyError) Position(document string) (line, column int) {
 	before := document[:min(max(e.Offset, 0), len(document))]
 	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
-}
-
-// policyError returns the error with which the module refused a document.
-func (i *instance) policyError() error {
-	text, offset, err := i.sentence()
-	if err != nil {
-		return err
-	}
-	place, _, _ := strings.Cut(text, ": ")
-	return &PolicyError{place, offset, text}
 }
 
 // Found is what a host found in DNS for a verdict, as bits of the interface (ABI.md). Zero
@@ -166,12 +154,23 @@ func (i *instance) decide(ctx context.Context, p *Policy, subjects []Subject, ea
 			return err
 		}
 		size, count, err := i.writeSubjects(subjects[n:])
+		var length uint32
 		if err == nil {
-			err = i.decideWritten(ctx, handle, size, count, func(verdict []byte) { each(n, verdict); n++ })
+			length, err = i.call(ctx, i.verdict, uint64(handle), uint64(size))
 		}
 		if err == errEvicted {
 			delete(i.handles, p.hash)
-		} else if err != nil {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		output, ok := i.module.Memory().Read(i.out, length)
+		if !ok || length > i.outCap {
+			return &trap{errors.New("the verdicts are outside the memory")}
+		}
+		err = readVerdicts(output, count, func(verdict []byte) { each(n, verdict); n++ })
+		if err != nil {
 			return err
 		}
 	}
@@ -199,20 +198,6 @@ func (i *instance) writeSubjects(subjects []Subject) (size, count int, err error
 		return 0, 0, ErrTooLong
 	}
 	return size, count, nil
-}
-
-// decideWritten calls the module for the count subjects in the first size bytes of its input
-// buffer.
-func (i *instance) decideWritten(ctx context.Context, handle uint32, size, count int, each func(verdict []byte)) error {
-	n, err := i.call(ctx, i.verdict, uint64(handle), uint64(size))
-	if err != nil {
-		return err
-	}
-	output, ok := i.module.Memory().Read(i.out, n)
-	if !ok || n > i.outCap {
-		return &trap{errors.New("the verdicts are outside the memory")}
-	}
-	return readVerdicts(output, count, each)
 }
 
 // readVerdicts calls each with the count verdicts in output.

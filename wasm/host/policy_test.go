@@ -257,12 +257,13 @@ func TestInstancesSharePolicies(t *testing.T) {
 
 // Whether a policy wants the address record is known without another look at its document.
 func TestWantsAddress(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), 1)
 	for document, want := range map[string]bool{
 		`{"block":{"reasons":["no_mail"]}}`:      true,
 		`{"block":{"reasons":["no\u005fmail"]}}`: true,
 		`{"block":{"reasons":["no_mx"]}}`:        false,
 	} {
-		p := policyOf(document)
+		p := newPolicy(t, engine, document)
 		p.document = ""
 		require.Equal(t, want, p.WantsAddress(), document)
 	}

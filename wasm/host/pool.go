@@ -20,11 +20,6 @@ type pool struct {
 	retired bool
 }
 
-// newPool returns a pool for at most size instances, without one.
-func newPool(size int, c *counters, start func(context.Context) (*instance, error)) *pool {
-	return &pool{start: start, slots: make(chan struct{}, size), counters: c}
-}
-
 // fill starts instances until all slots have one, so that no caller waits for a
 // start. Nobody may use the pool yet.
 func (p *pool) fill(ctx context.Context) error {
@@ -60,42 +55,32 @@ func (p *pool) acquire(ctx context.Context, policy *Policy) (*instance, error) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
-		if err := p.wait(ctx); err != nil {
+		p.counters.waits.Add(1)
+		start := time.Now()
+		var err error
+		select {
+		case p.slots <- struct{}{}:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		p.counters.waited.Add(int64(time.Since(start)))
+		if err != nil {
 			return nil, err
 		}
 	}
-	if i := p.pop(policy); i != nil {
+	p.mu.Lock()
+	if n := p.choose(policy); n >= 0 {
+		i := p.idle[n]
+		p.idle = slices.Delete(p.idle, n, n+1)
+		p.mu.Unlock()
 		return i, nil
 	}
+	p.mu.Unlock()
 	i, err := p.start(ctx)
 	if err != nil {
 		<-p.slots
 	}
 	return i, err
-}
-
-// wait acquires a slot and counts how long that takes.
-func (p *pool) wait(ctx context.Context) error {
-	p.counters.waits.Add(1)
-	start := time.Now()
-	defer func() { p.counters.waited.Add(int64(time.Since(start))) }()
-	select {
-	case p.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// pop returns an idle instance or nil.
-func (p *pool) pop(policy *Policy) (i *instance) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := p.choose(policy); n >= 0 {
-		i = p.idle[n]
-		p.idle = slices.Delete(p.idle, n, n+1)
-	}
-	return i
 }
 
 // choose returns the index of an idle instance, or -1: that which was used last, since it is
