@@ -132,6 +132,9 @@ installed() {
 	ls -l /usr/lib/postgresql/*/bin/postgres /usr/include/postgresql/*/server/postgres.h /usr/include/sqlite3ext.h $(git ls-files '*package-lock.json' | sed 's|package-lock.json|node_modules/.&|') 2>&1 || true
 }
 
+# keeping prints a flag with which Go keeps results until a tool is installed. Its pattern skips no test.
+keeping() { echo "-skip=^tools:$(installed | cksum | tr ' ' :)\$"; }
+
 formatted() {
 	unformatted=$(gofmt -l $(git ls-files '*.go'))
 	[ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; return 1; }
@@ -223,8 +226,7 @@ test_usual() {
 	wait $prepared
 	databases_in_memory
 	step 'testing the rest; a line for each package'
-	# The pattern skips no test. It makes Go forget skipped ones once a tool is installed.
-	go_test test -short -skip "^tools $(installed | cksum)\$" $(go list ./... | grep -vE '/addrspec/core(/|$)') || failed=1
+	go_test test -short $(keeping) $(go list ./... | grep -vE '/addrspec/core(/|$)') || failed=1
 	test_programs -short || failed=1
 	skipped core test $(modules)
 	ended test
@@ -240,37 +242,51 @@ race_detector() {
 	CGO_ENABLED=1 go build "$@" -o /dev/null ./wasm/host 2>/dev/null && echo "$@" || echo '   skipped: the race detector (no C compiler)' >&2
 }
 
-# race runs the tests of what is concurrent.
+# race runs the tests of test_usual again, and keeps results as that does. It leaves out packages
+# in which nothing is concurrent, and dashboard/browser, whose tests only drive other programs.
 race() (
 	export CGO_ENABLED=1
-	go_test race -count=1 -short $race ./origin/... ./wasm/host/...
+	packages=$(go list ./origin/... ./wasm/host/... |
+		grep -vE '/origin/(rig/|words$|dashboard/browser$|dashboard/docs/generate$|check/input/(charset|workbook)$|command/complete$)')
+	go_test race -short -vet=off $(keeping) $race $packages
 )
 
 # packages_with TEXT lists the packages of the product whose tests contain it.
 packages_with() { git grep -l "$1" -- '*_test.go' | sed 's|/[^/]*$||' | sort -u | grep -vxF "$(modules)" | sed 's|^|./|'; }
 
-# Its results are never Go's kept ones: tests build programs whose sources Go does not
-# see. What runs without -short here is what test_usual has left out, with the rest of its packages.
+# static_checks runs what reads the sources only. Each check is a step of its own.
+static_checks() {
+	wrong=
+	quietly style style $(git ls-files '*.go' ':!*_test.go' ':!*/testdata/*') || wrong=1
+	quietly 'go vet' in_modules go vet ./... || wrong=1
+	# Only test all builds the component.
+	quietly 'go vet of the component' env GOOS=wasip1 GOARCH=wasm go vet -tags component ./wasm/guest || wrong=1
+	if fetched staticcheck -version; then quietly staticcheck in_modules tool staticcheck ./... || wrong=1; fi
+	[ -z "$wrong" ]
+}
+
+# Results of tests without -short are never Go's kept ones: these tests build programs whose sources
+# Go does not see. What runs without -short here is what test_usual has left out, with the rest of
+# its packages. Nothing is vetted again, because static_checks has all of go vet.
 test_ci() {
 	step 'testing what ./build.sh test leaves out; up to 45 minutes'
 	settings
+	static_checks &
+	checks=$!
 	prepare edge_tools runtime_tools form_tools browser_tools server_tools native_tools client_tools hook_tools &
 	prepared=$!
 	quietly 'build the module' build_module || failed=1
-	quietly 'go vet' in_modules go vet ./... || failed=1
-	# Only test all builds the component.
-	quietly 'go vet of the component' env GOOS=wasip1 GOARCH=wasm go vet -tags component ./wasm/guest || failed=1
-	quietly style style $(git ls-files '*.go' ':!*_test.go') || failed=1
-	if fetched staticcheck -version; then quietly staticcheck in_modules tool staticcheck ./... || failed=1; fi
 	wait $prepared
-	go_test edge -count=1 ./edge ./wasm/bindings & # the longest; Deno's permissions leave /dev/shm out
+	# The longest, so beside all others; Deno's permissions leave /dev/shm out.
+	go_test edge -count=1 -vet=off ./edge ./wasm/bindings &
 	edge=$!
 	databases_in_memory
-	go_test whole -count=1 $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$') || failed=1
-	test_programs || failed=1
+	go_test whole -count=1 -vet=off $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$') || failed=1
+	test_programs -vet=off || failed=1
 	race=$(race_detector)
 	[ -z "$race" ] || race || failed=1
 	wait $edge || failed=1
+	wait $checks || failed=1
 	skipped edge whole race $(modules)
 	ended 'test ci'
 }

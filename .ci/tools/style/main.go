@@ -110,7 +110,7 @@ func (c *checker) steps() (found []string) {
 		for name, functions := range names.functions {
 			f := functions[0]
 			// One more use is the name in the declaration.
-			once := len(functions) == 1 && names.uses[name] == 2
+			once := len(functions) == 1 && names.uses[name] == 2 && name != "main"
 			if once && f.lines <= stepLines && !ast.IsExported(name) {
 				found = append(found, fmt.Sprintf("%s: %s has one caller: make it a paragraph of it", f.place, name))
 			}
