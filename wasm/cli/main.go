@@ -111,13 +111,18 @@ func run(args []string, in io.Reader, out io.Writer) error {
 func (s *stream) read(in io.Reader) error {
 	buffered := bufio.NewReaderSize(in, maxAddress+2) // an address and CR LF
 	for number := 1; ; number++ {
-		if !s.complete(buffered) {
+		ahead, _ := buffered.Peek(buffered.Buffered())
+		if bytes.IndexByte(ahead, s.end) < 0 { // the next read may block
 			if err := s.out.Flush(); err != nil {
 				return err
 			}
 		}
 		line, err := buffered.ReadSlice(s.end)
-		if address := s.trim(line); len(address) > maxAddress {
+		address := bytes.TrimSuffix(line, []byte{s.end})
+		if s.end == '\n' {
+			address = bytes.TrimSuffix(address, []byte{'\r'})
+		}
+		if len(address) > maxAddress {
 			return errors.New("address " + strconv.Itoa(number) + " is longer than 1 MiB")
 		} else if len(address) > 0 {
 			s.check(address)
@@ -129,21 +134,6 @@ func (s *stream) read(in io.Reader) error {
 			return err
 		}
 	}
-}
-
-// complete reports whether the buffer contains the whole next address.
-func (s *stream) complete(in *bufio.Reader) bool {
-	buffered, _ := in.Peek(in.Buffered())
-	return bytes.IndexByte(buffered, s.end) >= 0
-}
-
-// trim removes the terminator of an address; a line may also end with CR LF.
-func (s *stream) trim(line []byte) []byte {
-	line = bytes.TrimSuffix(line, []byte{s.end})
-	if s.end == '\n' {
-		line = bytes.TrimSuffix(line, []byte{'\r'})
-	}
-	return line
 }
 
 // check writes the result for one address. Flush returns its write errors.

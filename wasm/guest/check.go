@@ -139,35 +139,30 @@ func first(input []byte) []byte {
 	return input[prefix:][:*word(input)]
 }
 
-// writeRecord writes the result for email to the start of dst. It returns the
-// number of bytes, or -1 if dst is too small, which is a defect.
+// writeRecord writes the result for email to the start of dst, with flagReports between its
+// report and the texts of the report. It returns the number of bytes, or -1 if dst is too
+// small, which is a defect.
 func writeRecord(dst, email []byte, flags int32) int {
 	f := checker.Check(email)
-	if flags&flagReports != 0 {
-		return writeWithReport(dst, &f, flags)
+	start, reports := prefix, flags&flagReports != 0
+	if reports {
+		start = reportPrefix
 	}
-	room := dst[prefix:prefix]
+	room := dst[start:start]
 	json := appendResult(room, &f, flags)
-	if len(json) > cap(room) {
-		return -1 // append has reallocated the output
+	end := json
+	if reports {
+		end = appendTexts(json, &f)
 	}
-	*word(dst) = uint32(len(json))
-	return prefix + len(json)
-}
-
-// writeWithReport writes the result for f, after its report, and then the texts of
-// the report.
-func writeWithReport(dst []byte, f *core.Facts, flags int32) int {
-	room := dst[reportPrefix:reportPrefix]
-	json := appendResult(room, f, flags)
-	end := appendTexts(json, f)
 	if len(end) > cap(room) {
 		return -1 // append has reallocated the output
 	}
 	*word(dst) = uint32(len(json))
-	*word(dst[prefix:]) = uint32(len(end) - len(json))
-	*(*report)(unsafe.Pointer(&dst[2*prefix])) = outcome
-	return reportPrefix + len(end)
+	if reports {
+		*word(dst[prefix:]) = uint32(len(end) - len(json))
+		*(*report)(unsafe.Pointer(&dst[2*prefix])) = outcome
+	}
+	return start + len(end)
 }
 
 // word returns the 32-bit word at the start of b, little-endian as all of

@@ -78,19 +78,14 @@ func checkInto(at, size uint32, flags int32) uint32 {
 	if outcome.host.length > 0 {
 		results[11], results[12], results[13] = 1, lift(outcome.host), outcome.host.length
 	}
-	if outcome.facts&1 == 0 {
-		liftRefusal()
+	if outcome.facts&1 == 0 { // a refusal
+		results[14] = 1
+		results[15], results[16] = lift(outcome.code), outcome.code.length
+		results[17] = outcome.offset
+		results[18], results[19] = lift(outcome.section), outcome.section.length
+		results[20], results[21] = lift(outcome.sentence), outcome.sentence.length
 	}
 	return address(unsafe.Pointer(&results))
-}
-
-// liftRefusal copies the refusal from the report to results.
-func liftRefusal() {
-	results[14] = 1
-	results[15], results[16] = lift(outcome.code), outcome.code.length
-	results[17] = outcome.offset
-	results[18], results[19] = lift(outcome.section), outcome.section.length
-	results[20], results[21] = lift(outcome.sentence), outcome.sentence.length
 }
 
 // lift returns the address of a text in linear memory.
@@ -160,12 +155,8 @@ func componentDecide(slot, at, size, found uint32) uint32 {
 	facts.Disposable = facts.Disposable || found&foundDisposable != 0
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = policy.Lookup(found &^ foundDisposable)
-	liftVerdict(slots[slot].Evaluate(&in))
-	return address(unsafe.Pointer(&results))
-}
-
-// liftVerdict writes a verdict to results, with its texts one after another in the output.
-func liftVerdict(v policy.Verdict) {
+	v := slots[slot].Evaluate(&in)
+	// The texts of the verdict come one after another in the output.
 	json := policy.AppendJSON(out[:0], v)
 	results[1], results[2], results[3] = lift(place{}), uint32(len(json)), actions[v.Action]
 	end := uint32(len(json))
@@ -176,6 +167,7 @@ func liftVerdict(v policy.Verdict) {
 			end += uint32(len(text))
 		}
 	}
+	return address(unsafe.Pointer(&results))
 }
 
 //go:wasmexport addrspec:validation/checks@2.2.0#info

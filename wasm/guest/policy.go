@@ -149,22 +149,15 @@ func collect(text []byte) {
 	}
 }
 
-// policyOf returns the policy of a slot or a handle, or nil.
-func policyOf(handle int32) *policy.Policy {
-	if 0 <= handle && handle < policySlots {
-		return slots[handle]
-	}
-	n := slices.IndexFunc(loaded, func(l loadedPolicy) bool { return l.handle == handle })
-	if n < 0 {
-		return nil
-	}
-	return use(n).Policy
-}
-
 //go:wasmexport addrspec_verdict
 func exportVerdict(handle, length int32) (n int32) {
 	defer catch(&n)
-	p := policyOf(handle)
+	var p *policy.Policy
+	if 0 <= handle && handle < policySlots {
+		p = slots[handle]
+	} else if n := slices.IndexFunc(loaded, func(l loadedPolicy) bool { return l.handle == handle }); n >= 0 {
+		p = use(n).Policy
+	}
 	if p == nil {
 		return errSlot
 	}

@@ -11,24 +11,18 @@ func Generate(seed uint64, n int) []string {
 	g := generator{rand.New(rand.NewPCG(seed, 0))}
 	list := make([]string, n)
 	for i := range list {
-		list[i] = g.address()
+		s := g.local() + "@" + g.domain()
+		if g.IntN(3) == 0 {
+			for range 1 + g.IntN(3) {
+				s = g.damage(s)
+			}
+		}
+		list[i] = s
 	}
 	return list
 }
 
 type generator struct{ *rand.Rand }
-
-// address returns a local part and a domain, damaged in one case out of three.
-func (g generator) address() string {
-	s := g.local() + "@" + g.domain()
-	if g.IntN(3) > 0 {
-		return s
-	}
-	for range 1 + g.IntN(3) {
-		s = g.damage(s)
-	}
-	return s
-}
 
 // local returns a local part: a word, two words, random letters, or an odd form
 // of RFC 5322 or RFC 6531.

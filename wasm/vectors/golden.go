@@ -48,27 +48,19 @@ func Read(dir string) (map[string][]Vector, error) {
 	}
 	files := map[string][]Vector{}
 	for _, path := range paths {
-		if files[path], err = readFile(path); err != nil {
+		text, err := os.ReadFile(path)
+		if err != nil {
 			return nil, err
+		}
+		for line := range bytes.Lines(text) {
+			var row struct{ Email *string }
+			if err := json.Unmarshal(line, &row); err != nil || row.Email == nil {
+				return nil, fmt.Errorf("%s:%d: not an object with an email", path, len(files[path])+1)
+			}
+			files[path] = append(files[path], Vector{*row.Email, string(bytes.TrimRight(line, "\n"))})
 		}
 	}
 	return files, nil
-}
-
-// readFile reads one *.ndjson file.
-func readFile(path string) (list []Vector, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	for line := range bytes.Lines(text) {
-		var row struct{ Email *string }
-		if err := json.Unmarshal(line, &row); err != nil || row.Email == nil {
-			return nil, fmt.Errorf("%s:%d: not an object with an email", path, len(list)+1)
-		}
-		list = append(list, Vector{*row.Email, string(bytes.TrimRight(line, "\n"))})
-	}
-	return list, nil
 }
 
 // A golden line of details has noVersions where a result has the versions.
