@@ -16,25 +16,6 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
-// BenchmarkSingle compares a single at the origin with one through the worker on
-// the same machine, which sends a second request to the origin.
-func BenchmarkSingle(b *testing.B) {
-	o := startOrigin(b, "--dns", contract.Serve(b))
-	key := o.account(b, "bench@edge.test")
-	for _, c := range []struct {
-		name string
-		p    *process
-	}{{"origin", o.process}, {"workerd", startWorkerd(b, "http://"+o.hostPort)}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					fetch(b, "http://"+c.p.hostPort+"/v1/email/jane.doe@mail.example", key)
-				}
-			})
-		})
-	}
-}
-
 // BenchmarkPolicy measures requests with a policy, which the worker forwards, beside those
 // without: the latency, and the processor time of worker and origin. The policy has ten reasons.
 func BenchmarkPolicy(b *testing.B) {
@@ -109,12 +90,6 @@ func (p *process) processorTime(t testing.TB) float64 {
 		ticks += n
 	}
 	return ticks * 10_000
-}
-
-func fetch(b *testing.B, url, key string) {
-	r, err := http.NewRequest(http.MethodGet, url, nil)
-	require.NoError(b, err)
-	do(b, r, key)
 }
 
 // do returns the body of the response, which must be 200.

@@ -8,27 +8,23 @@ import (
 	"time"
 )
 
-// A feed is a web server with lists.blob and its signature, whose behaviour a test
+// A fakeFeed is a web server with lists.blob and its signature, whose behaviour a test
 // changes while workers ask it.
-type feed struct {
+type fakeFeed struct {
 	url    string
 	signer signer
 
 	mu    sync.Mutex
 	serve http.HandlerFunc
-	blobs int // requests for lists.blob
 }
 
 // startFeed serves a feed until the test ends. Until the first change it is empty.
-func startFeed(t testing.TB) *feed {
+func startFeed(t testing.TB) *fakeFeed {
 	t.Helper()
-	f := &feed{signer: newSigner(t, "01234567"), serve: http.NotFound}
+	f := &fakeFeed{signer: newSigner(t), serve: http.NotFound}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		serve := f.serve
-		if r.URL.Path == "/feed/lists.blob" {
-			f.blobs++
-		}
 		f.mu.Unlock()
 		serve(w, r)
 	}))
@@ -41,29 +37,22 @@ func startFeed(t testing.TB) *feed {
 }
 
 // settings returns a worker's settings for this feed, which it reads each second.
-func (f *feed) settings() []string {
+func (f *fakeFeed) settings() []string {
 	return []string{"ADDRSPEC_LISTS_URL=" + f.url, "ADDRSPEC_LISTS_KEY=" + f.signer.key(), "ADDRSPEC_LISTS_INTERVAL=1s"}
 }
 
 // change replaces the behaviour of the feed.
-func (f *feed) change(serve http.HandlerFunc) {
+func (f *fakeFeed) change(serve http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.serve = serve
 }
 
-// fetchedBlobs returns how often lists.blob was requested.
-func (f *feed) fetchedBlobs() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.blobs
-}
-
 // publish serves this blob and this signature.
-func (f *feed) publish(blob, signature []byte) { f.change(files(blob, signature)) }
+func (f *fakeFeed) publish(blob, signature []byte) { f.change(files(blob, signature)) }
 
 // sign publishes a blob that was signed some time ago, for 30 days.
-func (f *feed) sign(blob []byte, ago time.Duration) {
+func (f *fakeFeed) sign(blob []byte, ago time.Duration) {
 	signed := time.Now().Add(-ago)
 	f.publish(blob, f.signer.sign(blob, signed.Unix(), signed.Add(30*24*time.Hour).Unix()))
 }

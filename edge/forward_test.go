@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
 // startPages starts an origin with pages like those of a dashboard and returns its
@@ -66,20 +64,5 @@ func TestForwardPages(t *testing.T) {
 			upload := request{Method: http.MethodPost, Target: "/dashboard/upload?a=%2F&b", Header: []string{"Content-Type: text/csv"}, Body: strings.Repeat("x", 3<<20)}
 			require.Equal(t, "POST 3145728 <nil> a=%2F&b", w.send(t, upload).body)
 		})
-	}
-}
-
-// With typo_suggestion set to address, origin and worker give the same result.
-func TestTypoSuggestionAddress(t *testing.T) {
-	t.Parallel()
-	o := startOrigin(t, "--dns", contract.Serve(t), "--typo-suggestion", "address")
-	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_TYPO_SUGGESTION=address")
-	key := [2]string{o.accountWithPolicy(t, "direct@suggest.test", ""), o.accountWithPolicy(t, "edge@suggest.test", "")}
-	for _, query := range []string{"", "?policy=strict"} {
-		r := get("/v1/email/Jane+x@gmial.com" + query)
-		direct := o.send(t, r.With("X-API-Key: "+key[0], "X-Request-Id: s"))
-		edge := w.send(t, r.With("X-API-Key: "+key[1], "X-Request-Id: s"))
-		require.Contains(t, edge.body, `"typo_suggestion":"Jane+x@gmail.com"`)
-		require.Equal(t, direct.essence(), edge.essence())
 	}
 }

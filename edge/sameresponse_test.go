@@ -3,7 +3,6 @@ package edge_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -199,26 +198,4 @@ var brokenPercent = regexp.MustCompile(`^[^?]*%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$|.
 // which a worker sees in an address only.
 func (a response) beforeRouting(r request) bool {
 	return brokenPercent.MatchString(r.Target) && strings.Contains(a.body, "not well-formed HTTP")
-}
-
-// At a worker, a malformed percent sign in an address is INVALID_EMAIL_FORMAT, after
-// the key was checked. In another path it is NOT_FOUND.
-func TestMalformedPercentSign(t *testing.T) {
-	t.Parallel()
-	o := startOrigin(t, "--dns", contract.Serve(t))
-	for _, runtime := range runtimes {
-		t.Run(runtime.name, func(t *testing.T) {
-			w := runtime.start(t, "http://"+o.hostPort)
-			email := runtime.name + "@percent.test"
-			key := "X-API-Key: " + o.account(t, email)
-			for _, target := range []string{"/v1/email/%", "/v1/email/a%2", "/v1/email/a%ZZ@mail.example", "/v1/email/%%41"} {
-				require.Equal(t, http.StatusUnauthorized, w.send(t, get(target)).status, target)
-				a := w.send(t, get(target, key))
-				require.Equal(t, http.StatusBadRequest, a.status, target)
-				require.Contains(t, a.body, `"code":"INVALID_EMAIL_FORMAT"`, target)
-			}
-			require.Equal(t, http.StatusNotFound, w.send(t, get("/v1/emails%zz", key)).status)
-			require.Zero(t, o.used(t, email))
-		})
-	}
 }

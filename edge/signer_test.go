@@ -1,49 +1,42 @@
 package edge_test
 
 import (
-	"crypto/ed25519"
-	"encoding/base64"
+	"bytes"
+	"crypto/rand"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
-	"os"
-	"slices"
+	"io"
 	"testing"
+	"time"
 
+	"aead.dev/minisign"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/crypto/blake2b"
 
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/feed"
+	"github.com/addrspec/addrspec/lists/feed/feedtest"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// A signer signs as minisign does, also what minisign would not.
-type signer struct {
-	id     string // 8 bytes
-	public ed25519.PublicKey
-	secret ed25519.PrivateKey
-}
+// A signer signs as lists/feed does, also blobs that lists/feed would not sign.
+type signer struct{ minisign.PrivateKey }
 
-func newSigner(t testing.TB, id string) signer {
+func newSigner(t testing.TB) signer {
 	t.Helper()
-	public, secret, err := ed25519.GenerateKey(nil)
+	_, secret, err := minisign.GenerateKey(rand.Reader)
 	require.NoError(t, err)
-	return signer{id, public, secret}
+	return signer{secret}
 }
 
 // key returns the public key: minisign's base64 line.
-func (s signer) key() string {
-	return base64.StdEncoding.EncodeToString(append([]byte("Ed"+s.id), s.public...))
-}
+func (s signer) key() string { return s.Public().(minisign.PublicKey).String() }
 
 // sign returns the signature of a blob, in the prehashed form.
 func (s signer) sign(blob []byte, signed, expires int64) []byte {
-	hash := blake2b.Sum512(blob)
-	signature := ed25519.Sign(s.secret, hash[:])
-	comment := fmt.Sprintf("addrspec lists version:%s signed:%d expires:%d", versionOf(blob), signed, expires)
-	global := ed25519.Sign(s.secret, append(slices.Clone(signature), comment...))
-	encode := base64.StdEncoding.EncodeToString
-	return fmt.Appendf(nil, "untrusted comment: lists of a test\n%s\ntrusted comment: %s\n%s\n",
-		encode(append([]byte("ED"+s.id), signature...)), comment, encode(global))
+	r := minisign.NewReader(bytes.NewReader(blob))
+	_, _ = io.Copy(io.Discard, r) // a bytes.Reader does not fail
+	statement := feed.Statement{Version: versionOf(blob), Signed: time.Unix(signed, 0), Expires: time.Unix(expires, 0)}
+	return r.SignWithComments(s.PrivateKey, statement.String(), "lists of a test")
 }
 
 // The header of a blob; see package lists/internal/format.
@@ -58,28 +51,14 @@ func versionOf(blob []byte) string {
 	return fmt.Sprintf("%s-%08x", blob[dateAt:partsAt], binary.LittleEndian.Uint32(blob[checksumAt:]))
 }
 
-// dated returns the blob with another date.
-func dated(blob []byte, date string) []byte {
-	blob = slices.Clone(blob)
-	copy(blob[dateAt:], date)
-	binary.LittleEndian.PutUint32(blob[checksumAt:], crc32.ChecksumIEEE(blob[dateAt:]))
-	return blob
-}
-
 // swappedDomain is public only in newer lists.
 const swappedDomain = moduletest.Swapped
 
 // newer returns newer lists as if their sources had been fetched on this date.
 func newer(t testing.TB, date string) []byte {
 	t.Helper()
-	return dated(moduletest.NewerLists(t), date)
+	return feedtest.Dated(moduletest.NewerLists(t), date)
 }
 
-// packed returns the lists of the module as if their sources had been fetched on
-// this date.
-func packed(t testing.TB, date string) []byte {
-	t.Helper()
-	blob, err := os.ReadFile("../lists/lists.blob")
-	require.NoError(t, err)
-	return dated(blob, date)
-}
+// packed returns the lists of the module as if their sources had been fetched on this date.
+func packed(date string) []byte { return feedtest.Dated(lists.Blob(), date) }

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-
+import { compileModule, engine } from "../test/testing.ts";
 import { Engine } from "./engine.ts";
 import { DETAILS, FULL_SUGGESTION, isClassed, TooLong } from "./instance.ts";
-import { compileModule, engine } from "./testing.ts";
 
 interface Report {
   email: string;

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { compileModule, listsOf, packedLists, Signer } from "../test/testing.ts";
 import { Engine } from "./engine.ts";
 import { parseFeedURL, Updater, updateLists } from "./feed.ts";
 import { parsePublicKey, versionOf } from "./signature.ts";
-import { compileModule, listsOf, packedLists, Signer } from "./testing.ts";
 
 const signer = new Signer();
 const SOURCE = {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { admitted, get, json, KEY, newWorker, postBatch } from "../test/testing.ts";
 import type { Engine } from "./engine.ts";
 import { checksum } from "./key.ts";
 import type { RawRequest } from "./origin.ts";
-import { admitted, get, json, KEY, newWorker, postBatch } from "./testing.ts";
 
 test("a batch that the worker does not parse is forwarded unchanged", async () => {
   const problem = '{"success":false,"error":{"code":"INVALID_REQUEST","message":"m"}}';

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { KEY } from "../test/testing.ts";
 import { checksum, isWellFormed, readKey } from "./key.ts";
-import { KEY } from "./testing.ts";
 
 test("checksum is CRC-32 in base 62", () => {
   assert.equal(checksum(KEY.slice(0, 36)), "2CGNRW");

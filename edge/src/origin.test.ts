@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { get, json, newWorker } from "./testing.ts";
+import { get, json, newWorker } from "../test/testing.ts";
 
 const SHAPE_B = '{"success":false,"error":{"code":"INSUFFICIENT_USAGE","message":"m"}}';
 
@@ -30,6 +30,21 @@ test("a problem of the origin keeps a well-formed Retry-After, and a 503 always 
   assert.deepEqual(await admittedWith(503, '{"status":503}', {}), [503, "1"]);
   assert.deepEqual(await admittedWith(429, '{"status":429}', {}), [429, null]);
   assert.deepEqual(await admittedWith(402, SHAPE_B, {}), [402, null]);
+});
+
+const USAGE = { "X-Usage-Current": "1", "X-Usage-Limit": "9" };
+
+test("a 200 that is no reply to the admission is 503", async () => {
+  for (const [body, headers] of [
+    ['{"ok":true}', {}],
+    ['{"mx":[true],"partial":false}', {}],
+    ['{"mx":[true],"partial":false}', { ...USAGE, "X-Usage-Current": "many" }],
+    ...["[]", "[true,true]", '["yes"]', "[{}]", "[null]", '["DNS_TIMEOUT"]'].map(
+      (mx) => [`{"mx":${mx},"partial":false}`, USAGE] as const,
+    ),
+  ] as const)
+    assert.deepEqual(await admittedWith(200, body, headers), [503, "1"], body);
+  assert.equal((await admittedWith(200, '{"mx":[true]}', USAGE))[0], 200);
 });
 
 test("no other status, body or media type of the origin is passed to the client", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-
+import { engine } from "../test/testing.ts";
 import { DETAILS } from "./instance.ts";
 import {
   type BatchInput,
@@ -12,7 +12,6 @@ import {
   queryDetails,
   type Tally,
 } from "./plan.ts";
-import { engine } from "./testing.ts";
 
 const KINDS = ["valid", "role", "gibberish", "disposable", "public", "relay", "typo"] as const;
 

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-
+import { compileModule } from "../test/testing.ts";
 import { Engine } from "./engine.ts";
 import { FACT, FOUND, PolicyRefused } from "./instance.ts";
-import { compileModule } from "./testing.ts";
 
 /** A line of policies.jsonl (wasm/vectors/policy.go). */
 interface Case {

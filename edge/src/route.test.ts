@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { config } from "../test/testing.ts";
 import { Origin } from "./origin.ts";
 import { problemResponse } from "./response.ts";
 import { malformed, type Pages, parameters, percentDecode, routeOf, targetOf } from "./route.ts";
-import { config } from "./testing.ts";
 
 const ORIGIN = "https://origin.example";
 const origin = new Origin({ ...config, origin: ORIGIN }, fetch, () => undefined);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { engine, listsOf, packedLists, Signer } from "../test/testing.ts";
 import {
   ListsError,
   MAX_BLOB,
@@ -13,7 +13,6 @@ import {
   requireNotOlder,
   versionOf,
 } from "./signature.ts";
-import { engine, listsOf, packedLists, Signer } from "./testing.ts";
 
 const release = { version: "2026.11.22-1a2b3c4d", signed: 1795372800, expires: 1797964800 };
 const COMMENT = "addrspec lists version:2026.11.22-1a2b3c4d signed:1795372800 expires:1797964800";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
-import { admitted, engine, get, json, KEY, newWorker, postBatch } from "./testing.ts";
+import { admitted, engine, get, json, KEY, newWorker, postBatch } from "../test/testing.ts";
+import { FULL_SUGGESTION } from "./instance.ts";
 
 test("the worker sends the origin domains and counts only", async () => {
   const { worker, sent } = newWorker(() => admitted([true, null]));
@@ -189,6 +189,18 @@ test("a 204 that is no brief reply is 503", async () => {
     const { worker, logged } = newWorker(() => reply);
     assert.equal((await worker.respond(request)).status, 503);
     assert.deepEqual(logged, ["origin: unexpected response, status 204"]);
+  }
+});
+
+test("a setting decides whether a suggestion is the domain or the whole address", async () => {
+  for (const [flags, want] of [
+    [0, "gmail.com"],
+    [FULL_SUGGESTION, "Jane+x@gmail.com"],
+  ] as const) {
+    const { worker } = newWorker(() => admitted([true]), { flags });
+    const response = await worker.respond(get("/v1/email/Jane+x@gmial.com"));
+    const { typo_suggestion } = (await response.json()) as { typo_suggestion: string };
+    assert.equal(typo_suggestion, want);
   }
 });
 

@@ -5,11 +5,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
-import type { Fetch } from "./body.ts";
-import type { Config } from "./config.ts";
-import { Engine } from "./engine.ts";
-import type { RawRequest } from "./origin.ts";
-import { Worker } from "./worker.ts";
+import type { Fetch } from "../src/body.ts";
+import type { Config } from "../src/config.ts";
+import { Engine } from "../src/engine.ts";
+import type { RawRequest } from "../src/origin.ts";
+import { Worker } from "../src/worker.ts";
 
 /** A well-formed key, the example in origin/ledger/credential.go. */
 export const KEY = "ask_000000000000000000000000000000002CGNRW";
