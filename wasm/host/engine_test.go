@@ -30,14 +30,6 @@ func newEngine(t testing.TB, wasm []byte, o host.Options) *host.Engine {
 	return engine
 }
 
-func TestCheck(t *testing.T) {
-	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
-	facts, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
-	require.NoError(t, err)
-	require.True(t, facts.Valid)
-	require.Equal(t, "example.org", facts.Host)
-}
-
 // Check may allocate only Facts.Host.
 func TestCheckAllocations(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
@@ -191,11 +183,6 @@ func TestSetLists(t *testing.T) {
 	require.False(t, public(t, before), "a view keeps its lists")
 	require.NoError(t, engine.SetLists(context.Background(), nil))
 	require.Equal(t, own, engine.View().Info())
-}
-
-func TestNewWithLists(t *testing.T) {
-	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1, Lists: newer(t)})
-	require.True(t, public(t, engine.View()))
 }
 
 // Lists larger than the input are passed in pieces. Bytes after the

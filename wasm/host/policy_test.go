@@ -338,25 +338,6 @@ func BenchmarkVerdict(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad loads a policy that the instance does not have.
-func BenchmarkLoad(b *testing.B) {
-	engine := newEngine(b, moduletest.Bytes(b), 1)
-	var many strings.Builder
-	loads := 0 // each document is another one
-	for n := range 10_000 {
-		many.WriteString(`"customer-` + strconv.Itoa(n) + `.example",`)
-	}
-	for name, document := range map[string]string{"ten rules": `{"allow":{"domains":["partner.example","*.corp.example"]},"block":{"reasons":["disposable","gibberish>=0.8","no_mail","role"]}}`,
-		"10,000 domains": `{"block":{"domains":[` + strings.TrimSuffix(many.String(), ",") + `]}}`} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				loads++
-				newPolicy(b, engine, document+strings.Repeat(" ", loads))
-			}
-		})
-	}
-}
-
 // Policies and verdicts leave the first page zero, as checks do.
 func TestPoliciesLeaveTheFirstPageZero(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), 1)

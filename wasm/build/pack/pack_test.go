@@ -127,34 +127,6 @@ func TestPackedModuleRunsInNode(t *testing.T) {
 	require.Equal(t, string(vectors.Native()(email, false)), string(out))
 }
 
-// BenchmarkInstantiate compares the start of the plain and of the packed module.
-func BenchmarkInstantiate(b *testing.B) {
-	b.Run("plain", func(b *testing.B) { benchmarkInstantiate(b, moduletest.Plain(b)) })
-	b.Run("packed", func(b *testing.B) { benchmarkInstantiate(b, moduletest.Bytes(b)) })
-}
-
-func benchmarkInstantiate(b *testing.B, wasm []byte) {
-	ctx := context.Background()
-	runtime := wazero.NewRuntime(ctx)
-	defer runtime.Close(ctx)
-	instantiateWASI(ctx, b, runtime)
-	compiled, err := runtime.CompileModule(ctx, wasm)
-	require.NoError(b, err)
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").
-		WithSysWalltime().WithSysNanotime()
-	for b.Loop() {
-		instance, err := runtime.InstantiateModule(ctx, compiled, config)
-		require.NoError(b, err)
-		instance.Close(ctx)
-	}
-}
-
-func instantiateWASI(ctx context.Context, t testing.TB, runtime wazero.Runtime) {
-	t.Helper()
-	_, err := wasi_snapshot_preview1.Instantiate(ctx, runtime)
-	require.NoError(t, err)
-}
-
 // counter counts the calls of WASI functions.
 type counter struct{ calls int }
 
@@ -174,7 +146,7 @@ func TestChecksCallNoImports(t *testing.T) {
 	ctx := experimental.WithFunctionListenerFactory(context.Background(), &c)
 	runtime := wazero.NewRuntime(ctx)
 	defer runtime.Close(ctx)
-	instantiateWASI(ctx, t, runtime)
+	wasi_snapshot_preview1.MustInstantiate(ctx, runtime)
 	config := wazero.NewModuleConfig().WithStartFunctions("_initialize")
 	instance, err := runtime.InstantiateWithConfig(ctx, moduletest.Plain(t), config)
 	require.NoError(t, err)
