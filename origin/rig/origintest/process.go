@@ -301,7 +301,7 @@ func (o Operator) Run(ctx context.Context, args ...string) (string, error) {
 
 // NewAccount creates an account with these limits, and a key named test.
 func (o Operator) NewAccount(ctx context.Context, email, rate, points string) (key string, err error) {
-	if _, err = o.Run(ctx, "account", "create", "--email", email, "--rate", rate, "--points", points); err != nil {
+	if _, err := o.Run(ctx, "account", "create", "--email", email, "--rate", rate, "--points", points); err != nil {
 		return "", err
 	}
 	text, err := o.Run(ctx, "key", "create", "--account", email, "--name", "test")

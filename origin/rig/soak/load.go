@@ -319,15 +319,6 @@ func (s *session) expectLedger(accounts ...*account) {
 	}
 }
 
-// awaitBalance waits until the ledger has given back the points of requests whose outcome was
-// unknown to the program.
-func (s *session) awaitBalance(a *account) {
-	_, most := a.charged()
-	for deadline := time.Now().Add(3 * time.Second); s.used(a) > most && time.Now().Before(deadline); {
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
 // settleTimeout is longer than the second of a commit, and shorter than a lease on
 // the Idempotency-Key would be.
 const settleTimeout = 5 * time.Second
