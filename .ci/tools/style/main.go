@@ -96,12 +96,19 @@ func (c *checker) file(name string, source []byte) error {
 		case *ast.SwitchStmt:
 			init = n.Init
 		}
-		if a, ok := init.(*ast.AssignStmt); ok && a.Tok != token.DEFINE {
+		if a, ok := init.(*ast.AssignStmt); ok && hides(a) {
 			c.found = append(c.found, fmt.Sprintf("%s: an assignment in a condition: put it on a line of its own", files.Position(a.Pos())))
 		}
 		return true
 	})
 	return nil
+}
+
+// hides reports whether an assignment in a condition is one that a reader may overlook: it sets a
+// variable from outside, and not only beside an err or ok that the condition is about.
+func hides(a *ast.AssignStmt) bool {
+	last, ok := a.Lhs[len(a.Lhs)-1].(*ast.Ident)
+	return a.Tok != token.DEFINE && !(ok && (last.Name == "err" || last.Name == "ok"))
 }
 
 // steps lists the functions that are steps of another, if there are too many.
