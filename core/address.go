@@ -42,7 +42,8 @@ type address struct {
 }
 
 func (a *address) parse(email []byte) Refusal {
-	if a.usual = a.parseUsual(email); a.usual {
+	a.usual = a.parseUsual(email)
+	if a.usual {
 		return Refusal{}
 	}
 	return a.parseAny(email)

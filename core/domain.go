@@ -56,7 +56,8 @@ func (h *HostReader) Read(name []byte) (host []byte, why Refusal) {
 	if !p.dotAtomText() || !p.end() {
 		return nil, p.refusal
 	}
-	if why = h.address.setName(name, span{0, len(name)}); why.Reason != Accepted {
+	why = h.address.setName(name, span{0, len(name)})
+	if why.Reason != Accepted {
 		return nil, why
 	}
 	return h.address.host, why

@@ -166,7 +166,8 @@ func (c *Converter) source(label []byte, r rune, n int) int {
 		c.text.reset()
 		c.text.addMapped(given)
 		c.text.compose()
-		if n -= countRune(c.text.text, r); n < 0 {
+		n -= countRune(c.text.text, r)
+		if n < 0 {
 			return i
 		}
 		i += size

@@ -58,7 +58,8 @@ func (x *Index) Explain(domain, target []byte) []Edit {
 	}
 	meantName, meantEnding, _ := bytes.Cut(target, dot)
 	e.name(name, meantName, at)
-	switch at += len(name); {
+	at += len(name)
+	switch {
 	case len(name) == len(typed):
 		e.add(Ending, at, "", "."+string(meantEnding))
 	case ending != string(meantEnding):
