@@ -35,25 +35,20 @@ func timed(files *token.FileSet, file *ast.File, source []byte) (found []string)
 	return found
 }
 
-// exempt reports whether n is a benchmark or a test in a bubble, where time is not
-// the machine's.
+// exempt reports whether n is a benchmark, whose first parameter is a *testing.B, or a test in a
+// bubble, where time is not the machine's.
 func exempt(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.FuncDecl:
-		return strings.HasPrefix(n.Name.Name, "Benchmark") || takes(n.Type, "B")
+		if len(n.Type.Params.List) == 0 {
+			return false
+		}
+		first, ok := n.Type.Params.List[0].Type.(*ast.StarExpr)
+		return ok && isSelector(first.X, "testing", "B")
 	case *ast.CallExpr:
 		return isSelector(n.Fun, "synctest", "Test")
 	}
 	return false
-}
-
-// takes reports whether the first parameter is a *testing.T, say, for the name "T".
-func takes(f *ast.FuncType, name string) bool {
-	if len(f.Params.List) == 0 {
-		return false
-	}
-	star, ok := f.Params.List[0].Type.(*ast.StarExpr)
-	return ok && isSelector(star.X, "testing", name)
 }
 
 // measures reports whether the call sleeps or returns or compares elapsed time.
