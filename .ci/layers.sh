@@ -4,7 +4,7 @@
 #              Go test once (go test -short), the contract at the origin and at the
 #              worker on Node and workerd, one journey in Chromium where it is installed
 #   test ci    what of the rest ends within 45 minutes on two cores: the race detector,
-#              staticcheck, the tests without -short with Deno, Bun, wrangler, bundlers,
+#              staticcheck, .ci/tools/style, the tests without -short with Deno, Bun, wrangler, bundlers,
 #              bindings, generated clients, proxies, hook examples, the browser
 #   test all   both, and what takes longer: engines, the component, the lists against
 #              npm, other validators, fuzzing, the soak, the release built twice.
