@@ -90,14 +90,15 @@ func (c *checker) file(name string, source []byte) error {
 			names.uses[n.Name]++
 		case *ast.FuncDecl:
 			start, end := files.Position(n.Pos()), files.Position(n.End())
-			names.functions[n.Name.Name] = append(names.functions[n.Name.Name], function{start.String(), end.Line - start.Line + 1})
+			f := function{start.String(), end.Line - start.Line + 1}
+			names.functions[n.Name.Name] = append(names.functions[n.Name.Name], f)
 		case *ast.IfStmt:
 			init = n.Init
 		case *ast.SwitchStmt:
 			init = n.Init
 		}
 		if a, ok := init.(*ast.AssignStmt); ok && hides(a) {
-			c.found = append(c.found, fmt.Sprintf("%s: an assignment in a condition: put it on a line of its own", files.Position(a.Pos())))
+			c.found = append(c.found, files.Position(a.Pos()).String()+": an assignment in a condition: put it on a line of its own")
 		}
 		return true
 	})
@@ -126,5 +127,6 @@ func (c *checker) steps() (found []string) {
 	if len(found)*1000 <= maxSteps*c.lines {
 		return nil
 	}
-	return append(found, fmt.Sprintf("%d functions with at most %d lines have one caller: more than %d per 1,000 lines", len(found), stepLines, maxSteps))
+	return append(found, fmt.Sprintf("%d functions with at most %d lines have one caller: more than %d per 1,000 lines",
+		len(found), stepLines, maxSteps))
 }
