@@ -242,13 +242,11 @@ race_detector() {
 	CGO_ENABLED=1 go build "$@" -o /dev/null ./wasm/host 2>/dev/null && echo "$@" || echo '   skipped: the race detector (no C compiler)' >&2
 }
 
-# race runs the tests of test_usual again, and keeps results as that does. It leaves out packages
-# in which nothing is concurrent, and dashboard/browser, whose tests only drive other programs.
+# race runs the tests of test_usual again, for every package of origin and the host, and keeps results as
+# that does. rig has what tests share, and the tests of dashboard/browser only drive other programs.
 race() (
 	export CGO_ENABLED=1
-	packages=$(go list ./origin/... ./wasm/host/... |
-		grep -vE '/origin/(rig/|words$|dashboard/browser$|dashboard/docs/generate$|check/input/(charset|workbook)$|command/complete$)')
-	go_test race -short -vet=off $(keeping) $race $packages
+	go_test race -short -vet=off $(keeping) $race $(go list ./origin/... ./wasm/host/... | grep -vE '/origin/(rig/|dashboard/browser$)')
 )
 
 # packages_with TEXT lists the packages of the product whose tests contain it.
