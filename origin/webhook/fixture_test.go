@@ -29,12 +29,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
-// TestMain runs the tests, or a replica if a test has started this program as one.
 func TestMain(m *testing.M) {
-	if os.Getenv(replicaDatabase) != "" {
-		runReplica()
-		return
-	}
 	code := m.Run()
 	pgtest.RemoveShared()
 	os.Exit(code)

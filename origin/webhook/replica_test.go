@@ -1,12 +1,7 @@
 package webhook
 
 import (
-	"context"
-	"crypto/x509"
-	"encoding/pem"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -63,80 +56,42 @@ func TestReplicasSendOnce(t *testing.T) {
 	})
 }
 
-// replicaDatabase and replicaRoot make this program a replica on a database that
-// trusts a certificate.
-const (
-	replicaDatabase = "WEBHOOK_TEST_DATABASE"
-	replicaRoot     = "WEBHOOK_TEST_ROOT"
-)
-
-// runReplica is the main function of a replica. It runs until it is killed.
-func runReplica() {
-	l, err := ledger.Open(context.Background(), os.Getenv(replicaDatabase))
-	if err != nil {
-		panic(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(os.Getenv(replicaRoot)))
-	_, _ = os.Stdout.WriteString("running\n")
-	New(l.Store(), Options{Every: 30 * time.Millisecond, Timeout: patience, Lease: patience, Allow: loopback, Local: &Local{Roots: roots}}).Run(context.Background())
-}
-
-// A replica that is killed while the receiver works leaves the message to another
-// one, which sends it again under the same ID once the lease has ended, and not
-// before.
-func TestReplicaIsKilled(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		var later atomic.Int64
-		now := func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-		f := newFixture(t, url, ledger.WithClock(now))
-		var n atomic.Int64
-		f.receiver.respond = func(_ http.ResponseWriter, r *http.Request) {
-			if n.Add(1) == 1 {
-				<-r.Context().Done() // until the replica is gone
-			}
-		}
-		c := f.account("customer", 10)
+// A replica that dies while the receiver works leaves a lease: within it nobody repeats the attempt, and once
+// it has ended another replica sends the message again under the same ID. A replica that dies in every attempt
+// uses them up: the message is abandoned without a further one.
+func TestReplicaDies(t *testing.T) {
+	now := newClock(time.Now())
+	each(t, func(t *testing.T, f *fixture, c *customer) {
 		c.use(8)
-		root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: f.receiver.Certificate().Raw})
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), replicaDatabase+"="+url, replicaRoot+"="+string(root))
-		victim := must(origintest.Start(cmd, origintest.OnStdout))(t)
-		first := f.awaitRequests(1)[0]
-		victim.Kill()
-		require.Equal(t, sending, c.list()[0].Status)
-		f.run()
+		require.NoError(t, f.scan(f.ctx))
+		dying := f.replica(func(o *Options) { o.Timeout, o.Lease = patience, patience })
+		first := must(dying.claim(f.ctx, c.id))(t)
+		stop := f.run()
 		f.awaitScans()
-		require.Len(t, f.receiver.requests(), 1, "repeated within the lease")
-		later.Store(int64(2 * patience)) // the end of the lease
+		require.Equal(t, sending, c.list()[0].Status)
+		require.Empty(t, f.receiver.requests(), "repeated within the lease")
+		now.Add(int64(2 * patience)) // the end of the lease
 		d := c.await(1)[0]
-		require.Equal(t, "delivered: HTTP 200", d.Status)
+		require.Equal(t, "delivered: HTTP 204", d.Status)
 		require.Equal(t, 2, d.Attempts)
-		require.Len(t, f.receiver.requests(), 2)
-		require.Equal(t, first.header.Get("webhook-id"), f.receiver.requests()[1].header.Get("webhook-id"))
-	})
-}
+		require.Equal(t, first.id, f.awaitRequests(1)[0].header.Get("webhook-id"))
+		stop()
 
-// A replica that dies in every attempt uses them up: the message is abandoned
-// without a further one.
-func TestEveryAttemptIsCutOff(t *testing.T) {
-	f, c := withCustomer(t, sqlite(t))
-	c.use(8)
-	require.NoError(t, f.scan(f.ctx))
-	dying := f.replica(func(o *Options) { o.Timeout, o.Lease = time.Millisecond, time.Millisecond })
-	for range 3 {
-		require.Eventually(t, func() bool {
-			a := must(dying.claim(f.ctx, c.id))(t)
-			return a != nil
-		}, patience, time.Millisecond)
-	}
-	f.run()
-	require.Equal(t, "abandoned after 3 attempts: the process that made the last attempt ended", c.await(1)[0].Status)
-	require.Empty(t, f.receiver.requests())
+		c.use(2)
+		require.NoError(t, f.scan(f.ctx))
+		for range 3 {
+			require.NotNil(t, must(dying.claim(f.ctx, c.id))(t))
+			now.Add(int64(2 * patience))
+		}
+		f.run()
+		require.Equal(t, "abandoned after 3 attempts: the process that made the last attempt ended", c.await(2)[0].Status)
+		require.Len(t, f.receiver.requests(), 1)
+	}, now.option())
 }
 
 // Run returns within the grace although a receiver does not respond. The attempt
-// does not count, and another replica repeats it at once.
+// does not count, and another replica repeats it at once. A receiver that responds within the grace gets its
+// message once.
 func TestStop(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture, c *customer) {
 		var n atomic.Int64
@@ -145,29 +100,18 @@ func TestStop(t *testing.T) {
 				<-r.Context().Done()
 				panic(http.ErrAbortHandler) // the sender may still read: TLS announces the end before TCP has it
 			}
+			time.Sleep(50 * time.Millisecond) // real time: a receiver takes a while
 		}
 		c.use(8)
-		stopping := f.replica(func(o *Options) { o.Timeout, o.Grace = 10*patience, 100*time.Millisecond })
-		stop := stopping.run()
+		stop := f.replica(func(o *Options) { o.Timeout, o.Grace = 10*patience, 100*time.Millisecond }).run()
 		f.awaitRequests(1)
 		stop()
 		require.Contains(t, c.list()[0].Status, "interrupted")
 		require.Zero(t, c.list()[0].Attempts)
-		f.run()
-		require.Equal(t, 1, c.await(1)[0].Attempts)
+		stop = f.run()
+		f.awaitRequests(2)
+		stop()
+		require.True(t, c.list()[0].Delivered)
+		require.Equal(t, 1, c.list()[0].Attempts)
 	})
-}
-
-// A receiver that responds within the grace gets its message once.
-func TestStopWaits(t *testing.T) {
-	f, c := withCustomer(t, sqlite(t))
-	f.receiver.respond = func(http.ResponseWriter, *http.Request) {
-		time.Sleep(200 * time.Millisecond) // real time: a receiver takes a while
-	}
-	c.use(8)
-	stopping := f.replica(func(o *Options) { o.Grace = patience })
-	stop := stopping.run()
-	f.awaitRequests(1)
-	stop()
-	require.True(t, c.list()[0].Delivered)
 }
