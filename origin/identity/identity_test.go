@@ -95,6 +95,25 @@ func TestLinkSignsInOnce(t *testing.T) {
 	})
 }
 
+// Only the first link of an account that was signed up for ends what was set up before.
+func TestLaterLinksEndNothing(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx, made := t.Context(), f.account
+		signedUp := must(f.SignUp(ctx, "new@example.com", "correct horse battery"))(t).Account
+		for n, account := range []int64{made, signedUp, signedUp} {
+			f.account = account
+			f.withUser(t)
+			f.register(t, newDevice(), "phone")
+			session := f.signIn(t, true)
+			_, first, err := f.UseLink(ctx, must(f.CreateLink(ctx, account))(t))
+			require.NoError(t, err)
+			require.Equal(t, n == 1, first)
+			require.Equal(t, first, errOf(f.Session(ctx, session)) == ErrNoSession)
+			require.Equal(t, first, f.user(t).Passkeys == 0)
+		}
+	})
+}
+
 // A change that changes nothing leaves no line in the audit log.
 func TestUnchangedIsNotAudited(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {

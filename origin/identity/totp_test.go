@@ -74,18 +74,6 @@ func TestTOTPCodeIsAcceptedOnce(t *testing.T) {
 	})
 }
 
-// Two replicas count together, and the limit holds for the right code as well.
-func TestCodesAreLimited(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		u, secret, _ := f.withTOTP(t)
-		replicas := []*Identity{f.Identity, New(f.ledger)}
-		require.Equal(t, Codes.Account.Burst, admitted(40, func(n int) error { return replicas[n%2].CheckCode(t.Context(), u, "123") }))
-		require.True(t, tooMany(f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0))))
-		f.advance(Codes.Network.Every)
-		require.NoError(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0)))
-	})
-}
-
 func TestRecoveryCodes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
@@ -136,22 +124,27 @@ const (
 	otherKey = "another key of the tests, neither random"
 )
 
-// A thief of the database has no secret of an authenticator app, and cannot use one as
-// another account's.
+// A thief of the database has no secret of an authenticator app, and cannot use one as another account's. Secrets
+// from before there was a key, and of the key of before, are sealed as they are used.
 func TestSecretOfTheAppIsSealed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		f.sealedBy(t, oneKey)
 		u, secret, recovery := f.withTOTP(t)
-		require.NotContains(t, f.stored(t, f.account), secret)
-		require.NoError(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)))
-		require.ErrorIs(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)), ErrWrongCode)
-
+		require.Equal(t, secret, f.stored(t, f.account))
+		for _, keys := range [][]string{{oneKey}, {otherKey, oneKey}, {otherKey}} {
+			s := f.sealedBy(t, keys...)
+			u = f.user(t)
+			require.NoError(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)))
+			require.ErrorIs(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)), ErrWrongCode)
+			require.NoError(t, errOf(f.SignIn(ctx, u, "", "curl", true)), "the user has not changed")
+			require.Contains(t, f.stored(t, f.account), s.IDs()[0])
+			require.NotContains(t, f.stored(t, f.account), secret)
+			f.advance(time.Hour)
+		}
 		thief := must(f.SignUp(ctx, "other@example.com", "correct horse battery"))(t)
 		move := "UPDATE users SET totp = (SELECT totp FROM users WHERE account = $1) WHERE account = $2"
 		must(f.database(t).ExecContext(ctx, move, f.account, thief.Account))(t)
 		thief = must(f.User(ctx, thief.Account))(t)
-		f.advance(time.Hour)
 		require.ErrorIs(t, f.CheckCode(ctx, thief, f.codeAt(t, secret, 0)), store.ErrAltered)
 
 		f.WithSealer(nil)
@@ -160,22 +153,5 @@ func TestSecretOfTheAppIsSealed(t *testing.T) {
 		require.ErrorAs(t, err, new(*store.UnknownKeyError))
 		require.NotContains(t, err.Error(), secret)
 		require.NoError(t, f.CheckCode(ctx, u, recovery[0]), "a recovery code needs no key")
-	})
-}
-
-// Secrets from before there was a key, and of the key of before, are sealed as they are
-// used.
-func TestOldSecretIsSealedAtItsFirstUse(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, f *fixture) {
-		_, secret, _ := f.withTOTP(t)
-		require.Equal(t, secret, f.stored(t, f.account))
-		for _, keys := range [][]string{{oneKey}, {otherKey, oneKey}, {otherKey}} {
-			s := f.sealedBy(t, keys...)
-			u := f.user(t)
-			require.NoError(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0)))
-			require.NoError(t, errOf(f.SignIn(t.Context(), u, "", "curl", true)), "the user has not changed")
-			require.Contains(t, f.stored(t, f.account), s.IDs()[0])
-			f.advance(time.Hour)
-		}
 	})
 }
