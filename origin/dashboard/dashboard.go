@@ -74,7 +74,7 @@ func New(c Config) (*Dashboard, error) {
 			form = account.MaxDocument
 		}
 		post := r.Post
-		if post != nil && r.Access > page.ByPublic && !remaining[path] {
+		if post != nil && r.Access > page.Public && !remaining[path] {
 			r.Post = func(v *page.Visit) (*page.Outcome, error) {
 				if v.User.Suspended {
 					return nil, page.ErrSuspended
@@ -85,7 +85,7 @@ func New(c Config) (*Dashboard, error) {
 		d.Add(path, r, form)
 	}
 	d.Mux.HandleFunc("GET /assets/{release}/{name}", serveAsset)
-	d.Mux.HandleFunc("POST "+account.CheckPath, d.Handler(page.SignedIn("", "", nil, nil), 0, account.Check))
+	d.Mux.HandleFunc("POST "+account.CheckPath, d.Handler(page.SignedIn.Page("", "", nil, nil), 0, account.Check))
 	d.Mux.HandleFunc(account.CheckPath, d.MethodNotAllowed("POST"))
 	d.Mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
 	return d, nil
@@ -119,9 +119,9 @@ func (d *Dashboard) routes() map[string]page.Route {
 		return nil, page.ErrNotFound
 	}
 	list := map[string]page.Route{
-		"/{$}":         page.Offline("Facts about an email address", "front", frontDoor, nil),
-		"/docs":        page.Offline("Documentation", "docs", documentation, nil),
-		"/docs/{page}": page.Offline("Documentation", "docs", documentation, nil),
+		"/{$}":         page.Offline.Page("Facts about an email address", "front", frontDoor, nil),
+		"/docs":        page.Offline.Page("Documentation", "docs", documentation, nil),
+		"/docs/{page}": page.Offline.Page("Documentation", "docs", documentation, nil),
 	}
 	for _, more := range []map[string]page.Route{account.Routes(), operator.Routes(), person.Routes(d.Server)} {
 		maps.Copy(list, more)

@@ -4,48 +4,28 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/page"
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
-
-func TestFirstSignIn(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		token := must(s.Identity.CreateLink(t.Context(), s.account.ID))(t)
-		b := s.browser(t)
-		require.Contains(t, b.get("/link/"+token).body, "owner@example.com")
-		got := expect(t, http.StatusSeeOther, b.submit("/link/"+token, url.Values{}))
-		require.Equal(t, "/dashboard/settings/password", got.header.Get("Location"))
-
-		expect(t, http.StatusUnprocessableEntity, b.submit("/dashboard/settings/password",
-			url.Values{"password": {"correct horse battery"}, "again": {"correct horse batter"}}),
-			"The two passwords differ.")
-		got = b.submit("/dashboard/settings/password", url.Values{"password": {"correct horse battery"}, "again": {"correct horse battery"}})
-		require.Equal(t, "/dashboard?done=password-set", got.header.Get("Location"))
-
-		again := s.browser(t)
-		expect(t, http.StatusUnprocessableEntity, again.submit("/sign-in", url.Values{"email": {"Owner@example.com"},
-			"password": {"correct horse"}}), "The email or the password is wrong.")
-		got = again.submit("/sign-in", url.Values{"email": {"Owner@example.com"}, "password": {"correct horse battery"}, "to": {"/dashboard/keys"}})
-		require.Equal(t, "/dashboard/keys", got.header.Get("Location"))
-		require.Equal(t, http.StatusOK, again.get("/dashboard/keys").status)
-		require.Contains(t, again.get("/link/"+token).body, "used already")
-	})
-}
 
 // A browser without a session is led to the sign-in and back; a program gets
 // the reason in JSON.
 func TestPagesNeedASession(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	for path, route := range s.routes() {
-		if route.Access <= page.ByPublic {
+		if route.Access <= page.Public {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")
@@ -105,7 +85,7 @@ func TestSignedInAlready(t *testing.T) {
 }
 
 // Every page forbids inline scripts and follows its own rule, is light, and has at most one primary action;
-// Lists shows a step at a time.
+// Lists shows a step at a time. The header names who is signed in.
 func TestEveryPage(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true})
 	o := s.operator(t)
@@ -131,21 +111,57 @@ func TestEveryPage(t *testing.T) {
 			require.LessOrEqual(t, len(primaryActions(got.body)), 1, "%s: %q", path, primaryActions(got.body))
 		}
 	}
+	operator := must(s.Ledger.AccountByEmail(t.Context(), "operator@example.com"))(t)
+	require.NoError(t, s.Identity.SetName(t.Context(), operator.ID, "<b>Ada</b>"))
+	for _, path := range []string{"/docs", "/dashboard/nothing"} {
+		require.Contains(t, o.get(path).text(), "Signed in as <b>Ada</b> ", path)
+	}
 	const webhook = "/dashboard/settings/webhook"
 	require.Equal(t, []string{"Set"}, primaryActions(o.get(webhook).body))
 	o.submit(webhook, url.Values{"do": {"set"}, "url": {"https://hooks.example.com/"}})
 	require.Equal(t, []string{"Send a test message"}, primaryActions(o.get(webhook).body))
 }
 
-func TestAttemptsToSignIn(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *site) {
-		b := s.browser(t)
-		form := url.Values{"email": {"owner@example.com"}, "password": {"wrong"}}
-		for range 10 {
-			require.Equal(t, http.StatusUnprocessableEntity, b.submit("/sign-in", form).status)
+// Each form with which strangers guess, or make rows, counts the attempts of an address, or of its network, and
+// those of all together. Another form is not refused for it.
+func TestAttemptsAreCounted(t *testing.T) {
+	now, named := time.Now(), &url.URL{Scheme: "http", Host: "localhost"}
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true, PublicURL: named,
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, ledger.WithClock(func() time.Time { return now }))
+	s.withPassword(t)
+	for path, c := range map[string]struct {
+		kind   identity.Kind
+		many   int // attempts of an address
+		status int // of each
+	}{
+		"/sign-in":         {identity.Passwords, identity.Passwords.Network.Burst, http.StatusUnprocessableEntity},
+		"/sign-in/passkey": {identity.Challenges, identity.Challenges.Address.Burst, http.StatusOK},
+		"/sign-up":         {identity.SignUps, identity.SignUps.Address.Burst, http.StatusSeeOther},
+	} {
+		n := 0
+		attempt := func(from string) reply {
+			n++
+			b, email := s.browser(t), "owner@example.com"
+			if path == "/sign-up" {
+				email = strconv.Itoa(n) + "@example.com"
+			}
+			form := url.Values{"email": {email}, "password": {"a wrong password"}}
+			return b.forge(path, b.token("/docs"), form, "X-Forwarded-For", from)
 		}
-		expect(t, http.StatusTooManyRequests, b.submit("/sign-in", form), "too many attempts")
-	})
+		for range c.many {
+			require.Equal(t, c.status, attempt("192.0.2.1").status, path)
+		}
+		expect(t, http.StatusTooManyRequests, attempt("192.0.2.1"), "There were too many attempts.")
+		require.Equal(t, c.status, attempt("198.51.100.1").status, path)
+		if c.kind.All.Burst == 0 {
+			continue
+		}
+		for n := range c.kind.All.Burst {
+			_ = s.Identity.Attempt(t.Context(), c.kind, identity.Caller{Address: strconv.Itoa(n), Network: strconv.Itoa(n)})
+		}
+		require.Equal(t, http.StatusTooManyRequests, attempt("203.0.113.1").status, path)
+		require.Equal(t, http.StatusSeeOther, s.browser(t).signIn("").status, "a password still signs in")
+	}
 }
 
 func TestDeleteAccount(t *testing.T) {
@@ -193,11 +209,11 @@ func TestSuspendedAccountChangesNothing(t *testing.T) {
 		before := audit()
 		refused := 0
 		for path, r := range s.routes() {
-			if r.Access == page.ByPublic || r.Access == page.ByAll || r.Post == nil || remaining[path] {
+			if r.Access == page.Public || r.Access == page.Offline || r.Post == nil || remaining[path] {
 				continue
 			}
 			got, code := b.post(fill.Replace(path), `{"name": "late", "url": "https://example.com", "do": "set", "email": "owner@example.com", "grace": "0s"}`)
-			if r.Access == page.ByOperator {
+			if r.Access == page.Operator {
 				require.Equal(t, http.StatusNotFound, got.status, path)
 				continue
 			}

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -102,7 +101,7 @@ func TestIncompleteSession(t *testing.T) {
 	b.signIn("")
 	token := b.token("/sign-in/code")
 	for path, route := range s.routes() {
-		if route.Access <= page.ByPublic || path == "/sign-in/code" {
+		if route.Access <= page.Public || path == "/sign-in/code" {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")
@@ -207,6 +206,11 @@ func TestPasskeysOfOthers(t *testing.T) {
 		other, watch := s.signedIn(t, s.createAccount(t, "other@example.com").ID), newDevice(s)
 		other.ceremony("/dashboard/settings/passkeys", watch, "watch")
 		require.Equal(t, "REFUSED", owner.ceremony("/confirm/passkey", watch, "").Code, "another account's passkey confirms nothing")
+		var begun person.PasskeyView
+		var done jsonOutcome
+		s.browser(t).postJSON("/sign-in/passkey", map[string]string{}, &begun)
+		s.browser(t).postJSON("/sign-in/passkey", respond(t, phone, begun), &done)
+		require.Contains(t, done.Error, "began in another browser")
 
 		view := read[person.SettingsView](owner, "/dashboard/settings")
 		remove := "/dashboard/settings/passkeys/" + view.Passkeys[0].ID + "/remove"
@@ -216,44 +220,6 @@ func TestPasskeysOfOthers(t *testing.T) {
 		require.Equal(t, "/dashboard/settings?done=passkey-removed", owner.submit(remove, url.Values{}).header.Get("Location"))
 		require.Equal(t, "REFUSED", s.browser(t).ceremony("/sign-in/passkey", phone, "").Code, "a passkey that was removed")
 	})
-}
-
-// A ceremony is finished by the browser that began it.
-func TestCeremonyIsFinishedOnce(t *testing.T) {
-	eachNamedSite(t, page.Config{}, func(t *testing.T, s *site) {
-		owner, phone := s.signedIn(t, s.account.ID), newDevice(s)
-		owner.ceremony("/dashboard/settings/passkeys", phone, "phone")
-		victim, thief := s.browser(t), s.browser(t)
-		var begun person.PasskeyView
-		victim.postJSON("/sign-in/passkey", map[string]string{}, &begun)
-		fields := respond(t, phone, begun)
-		var done jsonOutcome
-		require.Equal(t, http.StatusUnprocessableEntity, thief.postJSON("/sign-in/passkey", fields, &done).status, "another browser")
-		require.Contains(t, done.Error, "began in another browser")
-		require.Equal(t, http.StatusOK, victim.postJSON("/sign-in/passkey", fields, &done).status)
-		require.Equal(t, http.StatusUnprocessableEntity, victim.postJSON("/sign-in/passkey", fields, &done).status, "a second time")
-	})
-}
-
-// Challenges are limited by address, and together from ever new addresses; a password still
-// signs in.
-func TestCeremoniesAreLimited(t *testing.T) {
-	public := must(url.Parse("http://localhost:8080"))(t)
-	now := time.Now()
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{PublicURL: public}, ledger.WithClock(func() time.Time { return now }))
-	s.withPassword(t)
-	b, status := s.browser(t), []int{}
-	for range identity.Challenges.Address.Burst + 1 {
-		status = append(status, b.postJSON("/sign-in/passkey", map[string]string{}, new(json.RawMessage)).status)
-	}
-	require.Equal(t, http.StatusOK, status[len(status)-2])
-	require.Equal(t, http.StatusTooManyRequests, status[len(status)-1])
-	var refused error
-	for n := 0; refused == nil; n++ {
-		require.LessOrEqual(t, n, identity.Challenges.All.Burst)
-		refused = s.Identity.Attempt(t.Context(), identity.Challenges, identity.Caller{Address: strconv.Itoa(n), Network: strconv.Itoa(n)})
-	}
-	require.Equal(t, http.StatusSeeOther, b.signIn("").status)
 }
 
 // At an IP address there are no passkeys, and the pages say why.
@@ -359,17 +325,4 @@ func TestGuessingCodesLocksNoOwnerOut(t *testing.T) {
 		user := must(s.Identity.User(t.Context(), s.account.ID))(t)
 		require.Equal(t, user.DeviceToken(), owner.cookieNamed(deviceCookie), "known without the app as well")
 	})
-}
-
-// Another session's wrong confirmations, as those of a cookie's thief, block none.
-func TestConfirmationsOfSessions(t *testing.T) {
-	now := time.Now()
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{}, ledger.WithClock(func() time.Time { return now }))
-	s.withPassword(t)
-	owner, thief := s.signedIn(t, s.account.ID), s.signedIn(t, s.account.ID)
-	for range identity.Confirmations.Network.Burst {
-		require.Equal(t, http.StatusUnprocessableEntity, thief.submit("/confirm", url.Values{"password": {"wrong"}}).status)
-	}
-	require.Equal(t, http.StatusTooManyRequests, thief.submit("/confirm", url.Values{"password": {password}}).status)
-	require.Equal(t, "/dashboard?done=confirmed", owner.submit("/confirm", url.Values{"password": {password}}).header.Get("Location"))
 }

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"fmt"
 	"html"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -30,25 +29,6 @@ func (r reply) text() string {
 		words += " " + label[1]
 	}
 	return strings.Join(strings.Fields(html.UnescapeString(words)), " ")
-}
-
-// The header says who is signed in.
-func TestHeaderNamesTheAccount(t *testing.T) {
-	s, b := ownSite(t)
-	require.Contains(t, b.get("/dashboard").text(), "Signed in as owner@example.com ")
-	require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "<b>Ada</b>"))
-	require.Contains(t, b.get("/docs").text(), "Signed in as <b>Ada</b> ")
-	require.Contains(t, b.get("/dashboard/nothing").text(), "Signed in as <b>Ada</b> ", "a page that does not exist")
-	require.NotContains(t, s.browser(t).get("/docs").text(), "Signed in")
-}
-
-func TestAuditLogHasSentences(t *testing.T) {
-	s, b := ownSite(t)
-	_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "<b>shop</b>", book.KeyTerms{})
-	require.NoError(t, err)
-	require.Regexp(t, `The key “<b>shop</b>” was created\. \d+ [A-Z][a-z]{2} 20\d\d, \d\d:\d\d UTC · command line `, b.get("/dashboard/settings/log").text())
-	require.NotContains(t, b.get("/dashboard/settings/log").body, "key.create")
-	expect(t, http.StatusOK, b.getJSON("/dashboard/settings/log", new(any)), `"action":"key.create"`, `shop\u003c/b\u003e” was created.`)
 }
 
 var primary = regexp.MustCompile(`(?s)<(?:button|a class="button")(?: [^>]*)?>[^<]*`)

@@ -26,7 +26,7 @@ func TestOperatorPagesNeedTheRight(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
 	b, o := s.signedIn(t, s.account.ID), s.operator(t)
 	for path, route := range s.routes() {
-		if route.Access != page.ByOperator {
+		if route.Access != page.Operator {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{id}", "1")

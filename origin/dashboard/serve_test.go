@@ -85,7 +85,7 @@ func TestPagesWithoutDatabase(t *testing.T) {
 		require.Equal(t, maxPages, s.Limits.Pages.Used())
 		pages := 0
 		for path, route := range s.routes() {
-			if route.Access != page.ByAll {
+			if route.Access != page.Offline {
 				continue
 			}
 			pages++
@@ -123,7 +123,7 @@ func TestPagesNeedAllOfTheDatabase(t *testing.T) {
 	b, queries := s.signedIn(t, s.account.ID), 0
 	for path, r := range s.routes() {
 		path = strings.NewReplacer("{id}", "1", "{name}", "strict").Replace(path)
-		if r.Access <= page.ByPublic || strings.Contains(path, "{") || path == "/dashboard/usage.csv" {
+		if r.Access <= page.Public || strings.Contains(path, "{") || path == "/dashboard/usage.csv" {
 			continue
 		}
 		for failing := int64(1); ; failing++ {

@@ -2,9 +2,7 @@ package dashboard
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,30 +80,6 @@ func TestSignUpIsClosed(t *testing.T) {
 	}
 }
 
-func TestSignUpsAreLimited(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, database string) {
-		proxy := netip.MustParsePrefix("127.0.0.1/32")
-		s := newSite(t, database, page.Config{SignUp: true, TrustedProxies: []netip.Prefix{proxy}})
-		signUp := func(n int, from string) int {
-			b := s.browser(t)
-			form := signUpForm("new" + strconv.Itoa(n) + "@example.com")
-			return b.submitFrom("/sign-up", form, from).status
-		}
-		for n := range 4 {
-			want := http.StatusSeeOther
-			if n == identity.SignUps.Address.Burst {
-				want = http.StatusTooManyRequests
-			}
-			require.Equal(t, want, signUp(n, "192.0.2.1"))
-		}
-		require.Equal(t, http.StatusSeeOther, signUp(4, "192.0.2.2"))
-		for n := range identity.SignUps.All.Burst {
-			_ = s.Identity.Attempt(t.Context(), identity.SignUps, identity.Caller{Address: strconv.Itoa(n), Network: strconv.Itoa(n)})
-		}
-		require.Equal(t, http.StatusTooManyRequests, signUp(5, "192.0.2.3"), "the day's")
-	})
-}
-
 // A stranger signs up with the owner's email and sets up every way in. The owner's first
 // link ends all of them, and shows what goes on.
 func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
@@ -145,29 +119,5 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		_, err = s.Webhooks.Get(ctx, a.ID)
 		require.ErrorIs(t, err, webhook.ErrNone)
 		require.Equal(t, "/dashboard?done=password-set", owner.submit("/dashboard/settings/password", url.Values{"password": {"another long password"}}).header.Get("Location"))
-	})
-}
-
-// Only the first link of an account that was signed up for ends anything.
-func TestLaterLinksEndNothing(t *testing.T) {
-	eachNamedSite(t, page.Config{SignUp: true}, func(t *testing.T, s *site) {
-		b := s.browser(t)
-		b.submit("/sign-up", signUpForm("new@example.com"))
-		a := must(s.Ledger.AccountByEmail(t.Context(), "new@example.com"))(t)
-		s.signedIn(t, a.ID)
-		for name, account := range map[string]book.Account{"signed up": a, "made by the operator": s.account} {
-			s.signedIn(t, account.ID)
-			require.NoError(t, s.Identity.SetPassword(t.Context(), identity.User{Account: account.ID, Email: account.Email}, password))
-			owner := s.signedIn(t, account.ID)
-			owner.ceremony("/dashboard/settings/passkeys", newDevice(s), "phone")
-			owner.shown(owner.submit("/dashboard/keys", url.Values{"name": {"shop"}}))
-			link := must(s.Identity.CreateLink(t.Context(), account.ID))(t)
-			require.NotContains(t, s.browser(t).get("/link/"+link).body, "it ends", name)
-			require.Equal(t, "/dashboard/settings/password", s.browser(t).submit("/link/"+link, url.Values{}).header.Get("Location"), name)
-			u := must(s.Identity.User(t.Context(), account.ID))(t)
-			require.True(t, u.HasPassword, name)
-			require.Equal(t, 1, u.Passkeys, name)
-			require.Equal(t, http.StatusOK, owner.get("/dashboard").status, name)
-		}
 	})
 }

@@ -36,6 +36,21 @@ func TestNiceTop(t *testing.T) {
 	}
 }
 
+// The parts of a bar are above each other, in the units of the SVG.
+func TestNewChart(t *testing.T) {
+	first, err := book.ParseDay("2026-10-28")
+	require.NoError(t, err)
+	c := NewChart([]string{"shop", "Other keys"}, true, first, [][]int64{{10, 5}, {0, 0}, {1200, 800}, {0, 1}})
+	require.Equal(t, []string{"2,000", "1,000", "28 Oct", "30 Oct", "31 Oct"}, append([]string{c.Top, c.Middle}, c.Ticks...))
+	require.Equal(t, []ChartSeries{{"shop", "series-1", 1210}, {"Other keys", "series-others", 806}}, c.Series)
+	require.Equal(t, int64(2016), c.Total)
+	require.Equal(t, "30 Oct 2026: 2,000 points", c.Days[2].Label)
+	require.Equal(t, []chartBar{{"315.0", "80.0", "120.0", "120.0", "series-1"},
+		{"315.0", "0.0", "120.0", "80.0", "series-others"}}, c.Days[2].Parts)
+	require.Empty(t, c.Days[1].Parts)
+	require.Equal(t, "2", NewChart([]string{"shop"}, false, first, [][]int64{{0}}).Top, "nothing")
+}
+
 // A number that is not limited is null in JSON.
 func TestPointsAsJSON(t *testing.T) {
 	for account, want := range map[book.Account]string{
@@ -85,6 +100,7 @@ func TestAuditSentencesAreComplete(t *testing.T) {
 	} {
 		require.Equal(t, want, ViewOfAudit(book.AuditLine{Action: line[0], Subject: line[1]}).Sentence)
 	}
+	require.Equal(t, "command line", AuditView{AuditLine: book.AuditLine{Actor: book.Shell}}.Who())
 }
 
 // Whatever a document is and wherever its flaw is, a few lines of bounded length show it.

@@ -30,23 +30,23 @@ func Routes() map[string]page.Route {
 		return ListsView{points, maxBatch, v.PublicURL.String(), v.Link("/v1/emails"), input.AddressNames}, err
 	}
 	return map[string]page.Route{
-		"/dashboard":                  page.SignedIn("Overview", "overview", overview, nil),
-		"/dashboard/keys":             page.SignedIn("API keys", "keys", keysPage, createKey),
-		"/dashboard/keys/{id}":        page.SignedIn("API key", "key", keyPage, changeKey),
-		"/dashboard/keys/{id}/rotate": page.SignedIn("API key", "key", keyPage, rotateKey),
-		"/dashboard/keys/{id}/revoke": page.SignedIn("Revoke a key", "key-revoke", keyPage, revoke),
-		"/dashboard/usage":            page.SignedIn("Usage", "usage", usagePage, nil),
-		"/dashboard/usage.csv":        page.SignedIn("Usage", "usage", usageCSV, nil),
-		"/dashboard/try":              page.SignedIn("Try it", "try", tryPage, try),
-		"/dashboard/lists":            page.SignedIn("Lists", "lists", listsPage, nil),
+		"/dashboard":                  page.SignedIn.Page("Overview", "overview", overview, nil),
+		"/dashboard/keys":             page.SignedIn.Page("API keys", "keys", keysPage, createKey),
+		"/dashboard/keys/{id}":        page.SignedIn.Page("API key", "key", keyPage, changeKey),
+		"/dashboard/keys/{id}/rotate": page.SignedIn.Page("API key", "key", keyPage, rotateKey),
+		"/dashboard/keys/{id}/revoke": page.SignedIn.Page("Revoke a key", "key-revoke", keyPage, revoke),
+		"/dashboard/usage":            page.SignedIn.Page("Usage", "usage", usagePage, nil),
+		"/dashboard/usage.csv":        page.SignedIn.Page("Usage", "usage", usageCSV, nil),
+		"/dashboard/try":              page.SignedIn.Page("Try it", "try", tryPage, try),
+		"/dashboard/lists":            page.SignedIn.Page("Lists", "lists", listsPage, nil),
 
-		PoliciesPath:                    page.SignedIn("Policies", "policies", policies, createPolicy),
-		PoliciesPath + "/{name}":        page.SignedIn("Policy", "policy", policyGet, changePolicy),
-		PoliciesPath + "/{name}/test":   page.SignedIn("Policy", "policy", policyGet, testPolicy),
-		PoliciesPath + "/{name}/delete": page.SignedIn("Delete a policy", "policy-delete", policyGet, deletePolicy),
+		PoliciesPath:                    page.SignedIn.Page("Policies", "policies", policies, createPolicy),
+		PoliciesPath + "/{name}":        page.SignedIn.Page("Policy", "policy", policyGet, changePolicy),
+		PoliciesPath + "/{name}/test":   page.SignedIn.Page("Policy", "policy", policyGet, testPolicy),
+		PoliciesPath + "/{name}/delete": page.SignedIn.Page("Delete a policy", "policy-delete", policyGet, deletePolicy),
 
-		"/dashboard/settings/webhook": page.SignedIn("Webhook", "webhook", webhookPage, changeWebhook),
-		"/dashboard/settings/log":     page.SignedIn("Audit log", "audit", auditPage, nil),
+		"/dashboard/settings/webhook": page.SignedIn.Page("Webhook", "webhook", webhookPage, changeWebhook),
+		"/dashboard/settings/log":     page.SignedIn.Page("Audit log", "audit", auditPage, nil),
 	}
 }
 

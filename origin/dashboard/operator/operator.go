@@ -53,11 +53,11 @@ func Routes() map[string]page.Route {
 		return plansView{plans, book.DefaultStored}, err
 	}
 	return map[string]page.Route{
-		operatorPath:             page.Operator("Operator", "operator", overview, nil),
-		accountsPath:             page.Operator("Accounts", "operator-accounts", accounts, create),
-		accountsPath + "/{id}":   page.Operator("Account", "operator-account", account, changeAccount),
-		plansPath:                page.Operator("Plans", "operator-plans", plans, putPlan),
-		operatorPath + "/health": page.Operator("Health", "operator-health", health, nil),
+		operatorPath:             page.Operator.Page("Operator", "operator", overview, nil),
+		accountsPath:             page.Operator.Page("Accounts", "operator-accounts", accounts, create),
+		accountsPath + "/{id}":   page.Operator.Page("Account", "operator-account", account, changeAccount),
+		plansPath:                page.Operator.Page("Plans", "operator-plans", plans, putPlan),
+		operatorPath + "/health": page.Operator.Page("Health", "operator-health", health, nil),
 	}
 }
 

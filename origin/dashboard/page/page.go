@@ -74,40 +74,30 @@ func (s *Server) secure() bool { return s.PublicURL.Scheme == "https" }
 func (s *Server) Link(path string) string { return s.PublicURL.JoinPath(path).String() }
 
 type (
-	access int                            // who may request a page
+	Access int                            // who may request a page
 	getter func(*Visit) (any, error)      // returns the data of a page
 	poster func(*Visit) (*Outcome, error) // does what a form asks
 )
 
 const (
-	ByAll      access = iota // and the page needs no database
-	ByPublic                 // everybody
-	bySignedIn               // a complete session
-	ByOperator               // a complete session of a user with operator rights
+	Offline  Access = iota // everybody, and the page needs no database
+	Public                 // everybody
+	SignedIn               // people with a complete session
+	Operator               // operators, with a complete session
 )
 
 // A Route is a page: its data for GET, and what a POST to the same path does.
 type Route struct {
-	Access access
+	Access Access
 	title  string
 	file   string // the template
 	get    getter
 	Post   poster
 }
 
-// Offline returns a page of ByAll, Public one of ByPublic, SignedIn one for people with a complete session, and
-// Operator one for operators.
-func Offline(title, file string, get getter, post poster) Route {
-	return Route{ByAll, title, file, get, post}
-}
-func Public(title, file string, get getter, post poster) Route {
-	return Route{ByPublic, title, file, get, post}
-}
-func SignedIn(title, file string, get getter, post poster) Route {
-	return Route{bySignedIn, title, file, get, post}
-}
-func Operator(title, file string, get getter, post poster) Route {
-	return Route{ByOperator, title, file, get, post}
+// Page returns the route of a page for those with the access.
+func (a Access) Page(title, file string, get getter, post poster) Route {
+	return Route{a, title, file, get, post}
 }
 
 func Nothing(*Visit) (any, error) { return struct{}{}, nil }

@@ -103,7 +103,7 @@ func (s *Server) Handler(route Route, form int64, serve func(*Visit) error) http
 		defer cancel()
 		defer func() { v.release() }()
 		actor := book.Owner
-		if route.Access == ByOperator {
+		if route.Access == Operator {
 			actor = book.Operator
 		}
 		v.Request = r.WithContext(book.WithActor(ctx, actor))

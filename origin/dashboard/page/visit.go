@@ -30,7 +30,7 @@ const knownTime = time.Second
 // enter takes a place and reads who makes the request. It refuses those who may not visit the route.
 func (v *Visit) enter(route Route) error {
 	network := v.CallerNetwork(v.Request)
-	if route.Access == ByAll && v.Request.Method != http.MethodPost {
+	if route.Access == Offline && v.Request.Method != http.MethodPost {
 		if err := v.Hold(v.Limits.Offline, network, 1, ErrBusyNetwork); err != nil {
 			return err
 		}
@@ -48,13 +48,13 @@ func (v *Visit) enter(route Route) error {
 		return err
 	}
 	switch {
-	case route.Access <= ByPublic:
+	case route.Access <= Public:
 		return nil
 	case v.User == nil:
 		return ErrSignIn
 	case !v.Session.Complete && route.file != "second-factor":
 		return ErrSecondFactor
-	case route.Access == ByOperator && !v.User.Operator:
+	case route.Access == Operator && !v.User.Operator:
 		return ErrNotFound
 	}
 	return nil
