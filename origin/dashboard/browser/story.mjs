@@ -19,15 +19,9 @@ export const PASSWORD = "correct horse battery";
 
 /** The faults of all pages. @type {string[]} */
 const faults = [];
-let watching = true;
 
-/** Sets whether a story fails for what its pages log. @param {boolean} on */
-export function watched(on) {
-  watching = on;
-}
-
-/** Runs a story with the browser. @param {(story: Story) => Promise<void>} story */
-export async function run(story) {
+/** Runs a story with the browser. @param {(story: Story) => Promise<void>} story @param {boolean} watching whether it fails for what its pages log */
+export async function run(story, watching = true) {
   const [endpoint = "", picture = "", ...args] = process.argv.slice(2);
   const browser = await chromium.connect(endpoint);
   /** @type {Page[]} */

@@ -39,7 +39,7 @@ func TestStories(t *testing.T) {
 	for _, story := range []struct {
 		name     string
 		operator bool
-	}{{"no-script", false}, {"keyboard", false}, {"operator", true}, {"sessions", false}, {"list", false}, {"totp", false}, {"passkey", false}} {
+	}{{"no-script", false}, {"keyboard", false}, {"operator", true}, {"list", false}, {"passkey", false}} {
 		t.Run(story.name, func(t *testing.T) {
 			script(t, "stories/"+story.name+".mjs", s.account(t, story.name+"@example.com", story.operator))
 		})

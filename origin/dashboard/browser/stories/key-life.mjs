@@ -1,8 +1,9 @@
 // The first hour of an owner: key-life.mjs ENDPOINT PICTURE LINK. Signs in by the printed link, sets
-// a password, creates a key, uses it, rotates it, uses both secrets, revokes it and is refused.
+// a password, creates a key, uses it, rotates it, uses both secrets, revokes it and is refused. Signs in with
+// a second browser, and ends the session of the first one from it.
 
 import assert from "node:assert/strict";
-import { accessible, check, PASSWORD, run, setPassword, signIn, text } from "../story.mjs";
+import { accessible, check, PASSWORD, run, setPassword, signIn, signOut, text } from "../story.mjs";
 
 await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
@@ -58,5 +59,23 @@ await run(async ({ open, args: [link = ""] }) => {
   await page.waitForURL("**/dashboard/keys?done=key-revoked");
   await accessible(page);
   assert.deepEqual([await check(origin, first), await check(origin, second)], [401, 401]);
-  await signIn(await open(), origin, "demo@localhost");
+  await endSessions(page, await open(), origin);
 });
+
+/** @param {import("playwright-core").Page} first @param {import("playwright-core").Page} other @param {string} origin */
+async function endSessions(first, other, origin) {
+  await signIn(other, origin, "demo@localhost");
+  await other.getByRole("link", { name: "Settings" }).click();
+  const rows = other.getByRole("row", { name: "Chrome" });
+  assert.equal(await rows.count(), 2);
+  await other.getByRole("button", { name: "Sign out all other browsers" }).click();
+  await other.waitForURL("**/settings?done=sessions-ended");
+  assert.equal(await rows.count(), 1);
+  await first.reload();
+  assert.match(first.url(), /\/sign-in\?to=/, "the first browser is signed out");
+  await signOut(other);
+  await accessible(other);
+  await other.goBack();
+  await other.reload();
+  assert.match(other.url(), /\/sign-in/, "nothing of the session is left");
+}

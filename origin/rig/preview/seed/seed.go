@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pquerna/otp/totp"
+
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/book"
@@ -45,6 +47,7 @@ func Fill(ctx context.Context, l *ledger.Ledger) ([]Person, error) {
 			"/dashboard/keys", "/dashboard/policies", "/dashboard/usage", "/dashboard/try", "/dashboard/settings",
 			"/dashboard/settings/password"}},
 		s.signedUp(),
+		s.careful(),
 		s.operator(),
 	}
 	return people, s.err
@@ -139,6 +142,21 @@ func (s *seeder) signedUp() Person {
 	s.check(err)
 	s.key(u.Account, 0, "made before", book.KeyTerms{})
 	return Person{"signed-up", u.Account, []string{"/dashboard/settings/proved"}}
+}
+
+// careful has an authenticator app, whose code is asked for after the link.
+func (s *seeder) careful() Person {
+	u := identity.User{Account: s.account("careful@shop.example", book.Terms{Plan: "free"}), Email: "careful@shop.example"}
+	s.check(s.users.SetPassword(s, u, "correct horse battery"))
+	secret, _, err := identity.NewTOTP(u.Email, "")
+	s.check(err)
+	now, err := s.ledger.Now(s)
+	s.check(err)
+	code, err := totp.GenerateCode(secret, now)
+	s.check(err)
+	_, err = s.users.SetTOTP(s, u, secret, code)
+	s.check(err)
+	return Person{"careful", u.Account, []string{"/sign-in/code"}}
 }
 
 // operator looks after the accounts, one of which is suspended.
