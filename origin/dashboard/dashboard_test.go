@@ -2,10 +2,12 @@ package dashboard
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,20 +22,41 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
-// A browser without a session is led to the sign-in and back; a program gets
-// the reason in JSON.
-func TestPagesNeedASession(t *testing.T) {
+// A browser without a session, or without its second factor, is led to what is missing and back, with a form too; a
+// program gets the reason in JSON. To others the pages of operators do not exist.
+func TestWhoMayVisit(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
+	s.withPassword(t)
+	owner, operator, incomplete := s.signedIn(t, s.account.ID), s.operator(t), s.browser(t)
+	owner.setUpTOTP()
+	incomplete.signIn("")
 	for path, route := range s.routes() {
-		if route.Access <= page.Public {
-			continue
-		}
 		path = strings.ReplaceAll(path, "{id}", "1")
-		got := s.browser(t).get(path)
-		require.Equal(t, http.StatusSeeOther, got.status, path)
-		require.Equal(t, "/sign-in?to="+url.QueryEscape(path), got.header.Get("Location"))
-		expect(t, http.StatusUnauthorized, s.browser(t).getJSON(path, new(any)), `"code":"SIGN_IN"`)
+		for _, c := range []struct {
+			who      *browser
+			code, to string
+		}{{s.browser(t), "SIGN_IN", "/sign-in"}, {incomplete, "SECOND_FACTOR", "/sign-in/code"}} {
+			if route.Access <= page.Public || path == c.to {
+				continue
+			}
+			got := c.who.get(path)
+			require.Equal(t, http.StatusSeeOther, got.status, path)
+			require.Equal(t, c.to+"?to="+url.QueryEscape(path), got.header.Get("Location"))
+			expect(t, http.StatusUnauthorized, c.who.getJSON(path, new(any)), `"code":"`+c.code+`"`)
+			if route.Post != nil {
+				got := c.who.forge(path, c.who.token("/docs"), url.Values{}, "", "")
+				require.True(t, strings.HasPrefix(got.header.Get("Location"), c.to+"?to="), path)
+			}
+		}
+		if route.Access == page.Operator {
+			require.Equal(t, http.StatusNotFound, owner.get(path).status, path)
+			require.Equal(t, http.StatusOK, operator.get(path).status, path)
+			got, _ := owner.post(path, `{"do": "suspend", "email": "x@example.com"}`)
+			require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, got.status, path)
+		}
 	}
+	require.NotContains(t, owner.get("/dashboard").body, "/dashboard/operator")
+	require.NotContains(t, incomplete.get("/sign-in/code").body, "/dashboard/keys", "no navigation")
 }
 
 // Every POST needs the token of a page of this session, and a browser that does
@@ -85,13 +108,22 @@ func TestSignedInAlready(t *testing.T) {
 }
 
 // Every page forbids inline scripts and follows its own rule, is light, and has at most one primary action;
-// Lists shows a step at a time. The header names who is signed in.
+// Lists shows a step at a time. The header names who is signed in. Dates have one form, and a machine can read each.
 func TestEveryPage(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{SignUp: true})
 	o := s.operator(t)
-	k := s.key(t, s.account.ID+1, "shop")
+	operator := must(s.Ledger.AccountByEmail(t.Context(), "operator@example.com"))(t)
+	_, k, err := s.Ledger.CreateKey(t.Context(), operator.ID, "shop", book.KeyTerms{Expires: time.Now().AddDate(1, 0, 0)})
+	require.NoError(t, err)
+	s.use(t, operator.ID, k.ID, s.today, 7)
+	_, _, err = s.Ledger.RotateKey(t.Context(), operator.ID, k.ID, time.Hour)
+	require.NoError(t, err)
+	marked := regexp.MustCompile(`<time datetime="20\d\d-\d\d-\d\d(?:T[\d:]+Z)?">\d+ [A-Z][a-z]{2} 20\d\d(?:, \d\d:\d\d UTC)?</time>`)
+	noElement := regexp.MustCompile(`<title>.*?</title>|aria-label="[^"]*"`) // where a date is text
+	dates := 0
 	for _, path := range append(s.publicPages(), slices.Collect(maps.Keys(s.routes()))...) {
-		path = strings.NewReplacer("{$}", "", "{id}", strconv.FormatInt(k, 10)).Replace(path)
+		path = strings.NewReplacer("{$}", "", "accounts/{id}", fmt.Sprintf("accounts/%d", operator.ID),
+			"{id}", strconv.FormatInt(k.ID, 10)).Replace(path)
 		if strings.Contains(path, "{") {
 			continue
 		}
@@ -110,8 +142,14 @@ func TestEveryPage(t *testing.T) {
 		if path != "/dashboard/lists" {
 			require.LessOrEqual(t, len(primaryActions(got.body)), 1, "%s: %q", path, primaryActions(got.body))
 		}
+		if strings.HasPrefix(path, "/docs") || path == "/dashboard/usage.csv" {
+			continue
+		}
+		dates += len(marked.FindAllString(got.body, -1))
+		require.NotRegexp(t, `\d{4}-\d\d-\d\d`, got.text(), path)
+		require.NotRegexp(t, `\d [A-Z][a-z]{2} 20\d\d`, reply{body: noElement.ReplaceAllString(marked.ReplaceAllString(got.body, ""), "")}.text(), path)
 	}
-	operator := must(s.Ledger.AccountByEmail(t.Context(), "operator@example.com"))(t)
+	require.Greater(t, dates, 20)
 	require.NoError(t, s.Identity.SetName(t.Context(), operator.ID, "<b>Ada</b>"))
 	for _, path := range []string{"/docs", "/dashboard/nothing"} {
 		require.Contains(t, o.get(path).text(), "Signed in as <b>Ada</b> ", path)

@@ -92,31 +92,6 @@ func TestTOTP(t *testing.T) {
 	})
 }
 
-// A session without its second factor opens its one page, and no other.
-func TestIncompleteSession(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	s.withPassword(t)
-	s.signedIn(t, s.account.ID).setUpTOTP()
-	b := s.browser(t)
-	b.signIn("")
-	token := b.token("/sign-in/code")
-	for path, route := range s.routes() {
-		if route.Access <= page.Public || path == "/sign-in/code" {
-			continue
-		}
-		path = strings.ReplaceAll(path, "{id}", "1")
-		got := b.get(path)
-		require.Equal(t, http.StatusSeeOther, got.status, path)
-		require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
-		expect(t, http.StatusUnauthorized, b.getJSON(path, new(any)), `"code":"SECOND_FACTOR"`)
-		if route.Post != nil {
-			got := b.forge(path, token, url.Values{}, "", "")
-			require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
-		}
-	}
-	require.NotContains(t, b.get("/sign-in/code").body, "/dashboard/keys", "no navigation")
-}
-
 // Each change of how the owner signs in needs a fresh proof.
 func TestChangesNeedAFreshProof(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {

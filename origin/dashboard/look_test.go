@@ -5,14 +5,11 @@ import (
 	"html"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
@@ -42,32 +39,6 @@ func primaryActions(page string) (list []string) {
 		}
 	}
 	return list
-}
-
-// Dates have one form on every page, and a machine can read each.
-func TestDatesHaveOneForm(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	o := s.operator(t)
-	a := must(s.Ledger.AccountByEmail(t.Context(), "operator@example.com"))(t)
-	_, k, err := s.Ledger.CreateKey(t.Context(), a.ID, "shop", book.KeyTerms{Expires: time.Now().AddDate(1, 0, 0)})
-	require.NoError(t, err)
-	s.use(t, a.ID, k.ID, s.today, 7)
-	_, _, err = s.Ledger.RotateKey(t.Context(), a.ID, k.ID, time.Hour)
-	require.NoError(t, err)
-	marked := regexp.MustCompile(`<time datetime="20\d\d-\d\d-\d\d(?:T[\d:]+Z)?">\d+ [A-Z][a-z]{2} 20\d\d(?:, \d\d:\d\d UTC)?</time>`)
-	noElement := regexp.MustCompile(`<title>.*?</title>|aria-label="[^"]*"`) // where a date is text
-	dates := 0
-	for path := range s.routes() {
-		path = strings.NewReplacer("{$}", "", "accounts/{id}", fmt.Sprintf("accounts/%d", a.ID), "{id}", strconv.FormatInt(k.ID, 10)).Replace(path)
-		if strings.Contains(path, "{") || strings.HasPrefix(path, "/docs") || path == "/dashboard/usage.csv" {
-			continue
-		}
-		page := o.get(path)
-		require.NotRegexp(t, `\d{4}-\d\d-\d\d`, page.text(), path)
-		dates += len(marked.FindAllString(page.body, -1))
-		require.NotRegexp(t, `\d [A-Z][a-z]{2} 20\d\d`, reply{body: noElement.ReplaceAllString(marked.ReplaceAllString(page.body, ""), "")}.text(), path)
-	}
-	require.Greater(t, dates, 20)
 }
 
 // A noun after 1 is in the singular, on every page of an account that has one of each.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/operator"
-	"github.com/addrspec/addrspec/origin/dashboard/page"
 	"github.com/addrspec/addrspec/origin/ledger/book"
 )
 
@@ -19,25 +18,6 @@ func (s *site) operator(t *testing.T) *browser {
 	a := s.createAccount(t, "operator@example.com")
 	require.NoError(t, s.Identity.SetOperator(t.Context(), a.ID, true))
 	return s.signedIn(t, a.ID)
-}
-
-// To others the pages of operators do not exist.
-func TestOperatorPagesNeedTheRight(t *testing.T) {
-	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
-	b, o := s.signedIn(t, s.account.ID), s.operator(t)
-	for path, route := range s.routes() {
-		if route.Access != page.Operator {
-			continue
-		}
-		path = strings.ReplaceAll(path, "{id}", "1")
-		require.Equal(t, http.StatusNotFound, b.get(path).status, path)
-		require.Equal(t, http.StatusOK, o.get(path).status, path)
-		if route.Post != nil {
-			got, _ := b.post(path, `{"do": "suspend", "email": "x@example.com"}`)
-			require.Equal(t, http.StatusNotFound, got.status, path)
-		}
-	}
-	require.NotContains(t, b.get("/dashboard").body, "/dashboard/operator")
 }
 
 // The overview sums the usage of all accounts, at most once a minute.
