@@ -129,11 +129,11 @@ const (
 func TestSecretOfTheAppIsSealed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		u, secret, recovery := f.withTOTP(t)
+		_, secret, recovery := f.withTOTP(t)
 		require.Equal(t, secret, f.stored(t, f.account))
 		for _, keys := range [][]string{{oneKey}, {otherKey, oneKey}, {otherKey}} {
 			s := f.sealedBy(t, keys...)
-			u = f.user(t)
+			u := f.user(t)
 			require.NoError(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)))
 			require.ErrorIs(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)), ErrWrongCode)
 			require.NoError(t, errOf(f.SignIn(ctx, u, "", "curl", true)), "the user has not changed")
@@ -148,7 +148,7 @@ func TestSecretOfTheAppIsSealed(t *testing.T) {
 		require.ErrorIs(t, f.CheckCode(ctx, thief, f.codeAt(t, secret, 0)), store.ErrAltered)
 
 		f.WithSealer(nil)
-		u = f.user(t)
+		u := f.user(t)
 		err := f.CheckCode(ctx, u, f.codeAt(t, secret, 0))
 		require.ErrorAs(t, err, new(*store.UnknownKeyError))
 		require.NotContains(t, err.Error(), secret)
