@@ -41,8 +41,7 @@ var (
 	particle    = regexp.MustCompile(`^van(?:het|den|der|de|t|)(.{3,})$`)
 )
 
-// read reads the files of the data directory: own.txt is written by hand, gather makes the
-// others.
+// read reads the files of the data directory.
 func read(dir string) (*lexicon, error) {
 	l := &lexicon{}
 	names, surnames, towns, words, syllables := sections{}, sections{}, sections{}, sections{}, sections{}
@@ -146,23 +145,4 @@ func (s sections) parse(text string) error {
 		}
 	}
 	return nil
-}
-
-// write writes the sections to a file that parse reads, in lines of up to 100 characters.
-func (s sections) write(path string) error {
-	var b strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(s)) {
-		fmt.Fprintf(&b, "[%s]", key)
-		column := 100
-		for _, w := range s[key] {
-			separator := " "
-			column += 1 + len(w)
-			if column > 100 {
-				separator, column = "\n", len(w)
-			}
-			b.WriteString(separator + w)
-		}
-		b.WriteString("\n")
-	}
-	return os.WriteFile(path, []byte(b.String()), 0o644)
 }

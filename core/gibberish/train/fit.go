@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"math"
-	"strings"
 
-	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
@@ -41,10 +36,19 @@ func train(g *generator, samples int) (trained []byte) {
 			f.step(readings, label, stepSize*(1-float64(n)/float64(samples)), g)
 		}
 	}
+	// Small weights become 0: they decide little, and the module is smaller without them.
 	for _, w := range f.weight {
-		trained = append(trained, byte(quantized(w)))
+		inUnits := float64(w * model.Unit)
+		if math.Abs(inUnits) < smallest {
+			inUnits = 0
+		}
+		trained = append(trained, byte(int8(max(-127, min(127, math.Round(inUnits))))))
 	}
-	return append(trained, curve(slope, offset)...)
+	for i := range steps { // the probability, in hundredths, of each sum
+		odds := float64(slope*float64(i-steps/2)) + offset
+		trained = append(trained, byte(math.Round(100*logistic(float64(flatness*odds)))))
+	}
+	return trained
 }
 
 // step moves the weights of the reading with the lower sum, which model.Name.Sum also
@@ -67,7 +71,12 @@ func (f *fit) step(readings [][]uint32, label, rate float64, g *generator) {
 		}
 		features = short
 	}
-	slope := tempered(logistic(f.sum(features)) - label)
+	// The error of a sample that the weights contradict is made smaller. Some random strings
+	// look like names and the reverse; weights that adapt to them flag more people.
+	slope := logistic(f.sum(features)) - label
+	if a := math.Abs(slope); a > outlier {
+		slope = float64(slope * float64(outlier/a*outlier/a))
+	}
 	for _, i := range features {
 		f.squares[i] += float64(slope * slope)
 		f.weight[i] -= float64(rate * slope / math.Sqrt(f.squares[i]))
@@ -80,24 +89,6 @@ func (f *fit) sum(features []uint32) float64 {
 		s += f.weight[i]
 	}
 	return s
-}
-
-// tempered shrinks the error of a sample that the weights contradict. Some random
-// strings look like names and the reverse; weights that give way to them flag more people.
-func tempered(err float64) float64 {
-	if a := math.Abs(err); a > outlier {
-		return float64(err * float64(outlier/a*outlier/a))
-	}
-	return err
-}
-
-// quantized rounds a weight to a whole number of steps that fits in a byte. Small
-// weights become 0: they decide little, and the module is smaller without them.
-func quantized(w float64) int8 {
-	if math.Abs(w*model.Unit) < smallest {
-		return 0
-	}
-	return int8(max(-127, min(127, math.Round(w*model.Unit))))
 }
 
 func logistic(x float64) float64 { return 1 / (1 + exp(-max(-40, min(x, 40)))) }
@@ -120,87 +111,18 @@ func exp(x float64) float64 {
 	return sum
 }
 
-// The curve from sums to probabilities. Generated local parts differ less from each
-// other than real ones do, so a curve that is fitted to them is too steep. slope and
-// offset are all that real addresses decide: MODEL.md says whose. prior is the share of
-// random local parts that the score assumes. flatness makes the curve flatter around one
-// half: of a steeper curve most two-digit scores are 0.00, too few to sort by.
+// The curve from sums to probabilities. Generated local parts differ less from each other than
+// real ones do, so a curve that is fitted to them is too steep. slope and offset are all that
+// real addresses decide: MODEL.md says whose. flatness makes the curve flatter around one half:
+// of a steeper curve most two-digit scores are 0.00, too few to sort by.
 const (
 	slope    = 0.1402
 	offset   = -1.562
-	prior    = 0.05
 	flatness = 0.8
 	steps    = 2 * model.Reach / model.Grain // entries in the table of probabilities
 )
 
-// curve returns the probability, in hundredths, of each sum.
-func curve(slope, offset float64) []byte {
-	table := make([]byte, steps)
-	for i := range table {
-		odds := float64(slope*float64(i-steps/2)) + offset
-		table[i] = byte(math.Round(100 * logistic(float64(flatness*odds))))
-	}
-	return table
-}
-
 // step returns the index of a sum's probability.
 func step(sum int) int {
 	return (max(-model.Reach, min(sum, model.Reach-1)) + model.Reach) / model.Grain
-}
-
-// fitToPeople prints the curve that fits people's addresses, one a line, and generated
-// random strings, half of them of the kinds that relay services draw. Addresses with a
-// role are left out.
-func fitToPeople(addresses io.Reader) error {
-	people := map[string]bool{}
-	lines := bufio.NewScanner(addresses)
-	for lines.Scan() {
-		address := strings.ToLower(lines.Text())
-		if f := core.Check(address); f.Valid && f.Role == core.NoRole {
-			people[address] = true
-		}
-	}
-	l, err := read(directory + "/data")
-	if err != nil {
-		return err
-	}
-	const drawn = 100_000
-	var real, random [steps]float64
-	count := func(at *[steps]float64, local string, weight float64) {
-		if sum, ok := new(model.Name).Sum([]byte(local)); ok {
-			at[step(sum)] += weight
-		}
-	}
-	for address := range people {
-		local, _, _ := strings.Cut(address[:strings.LastIndexByte(address, '@')], "+")
-		count(&real, local, (1-prior)/float64(len(people)))
-	}
-	g := newGenerator(4, l)
-	for range drawn {
-		count(&random, g.localPart(randomKinds, 3), prior/2/drawn)
-		count(&random, g.localPart(relayKinds, 3), prior/2/drawn)
-	}
-	slope, offset := platt(&real, &random)
-	fmt.Printf("%d people: slope %.4f, offset %.3f\n", len(people), slope, offset)
-	return lines.Err()
-}
-
-// platt fits a logistic curve to weights by step (Platt scaling), by Newton's method.
-func platt(real, random *[steps]float64) (slope, offset float64) {
-	slope = 0.1
-	for range 50 {
-		var ds, do, ss, so, oo float64 // the first and second derivatives of the loss
-		for i := range real {
-			x := float64(i - steps/2)
-			p := logistic(float64(slope*x) + offset)
-			e := float64(real[i]*p) - float64(random[i]*(1-p))
-			h := float64((real[i] + random[i]) * p * (1 - p))
-			ds, do = ds+float64(e*x), do+e
-			ss, so, oo = ss+float64(h*x*x), so+float64(h*x), oo+h
-		}
-		det := float64(ss*oo) - float64(so*so)
-		slope -= (float64(oo*ds) - float64(so*do)) / det
-		offset -= (float64(ss*do) - float64(so*ds)) / det
-	}
-	return slope, offset
 }

@@ -8,7 +8,6 @@ replace github.com/addrspec/addrspec => ../../..
 require (
 	github.com/addrspec/addrspec v0.0.0
 	github.com/stretchr/testify v1.12.1
-	golang.org/x/text v0.44.0
 )
 
 require go.yaml.in/yaml/v3 v3.0.5 // indirect

@@ -3,9 +3,6 @@
 //
 //	go -C core/gibberish/train run . model    trains, and writes the model and the filter of names
 //	go -C core/gibberish/train run . check    trains, and compares with those in use
-//	go -C core/gibberish/train run . gather   collects the names and words from public packages
-//	go -C core/gibberish/train run . fit <F   fits the curve of the model in use to the email
-//	                                          addresses in F, one a line, and prints it
 //
 // The same data give the same bytes on every host. Start reading with train in fit.go, then
 // people.go and random.go, which generate the samples.
@@ -38,13 +35,15 @@ func main() {
 	case "model":
 		err = makeModel(os.WriteFile)
 	case "check":
-		err = makeModel(sameAsInUse)
-	case "gather":
-		err = gather(filepath.Join(directory, "data"))
-	case "fit":
-		err = fitToPeople(os.Stdin)
+		err = makeModel(func(path string, content []byte, _ os.FileMode) error {
+			inUse, err := os.ReadFile(path)
+			if err == nil && !bytes.Equal(inUse, content) {
+				err = fmt.Errorf("training gives another %s than the one in use: train model replaces it", path)
+			}
+			return err
+		})
 	default:
-		log.Fatalf("%q is none of model, check, gather and fit", command)
+		log.Fatalf("%q is neither model nor check", command)
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -64,14 +63,6 @@ func makeModel(write func(path string, content []byte, mode os.FileMode) error) 
 		return err
 	}
 	return write(filepath.Join(directory, "names.bin"), []byte(filter.New(l.pronounceable)), 0o644)
-}
-
-func sameAsInUse(path string, content []byte, _ os.FileMode) error {
-	inUse, err := os.ReadFile(path)
-	if err == nil && !bytes.Equal(inUse, content) {
-		err = fmt.Errorf("training gives another %s than the one in use: train model replaces it", path)
-	}
-	return err
 }
 
 func digestOf(b []byte) string {

@@ -58,14 +58,6 @@ var randomKinds = []kind{
 	{"throwaway", 15, func(g *generator) string { return g.from(letterSet, 7, 10) + g.digits(2+g.IntN(4)) }},
 }
 
-// relayKinds are the local parts that relay services and messengers draw.
-var relayKinds = []kind{
-	{"Apple relay", 1, appleRelay},
-	{"base 36 of 8", 1, func(g *generator) string { return g.from(letterSet+digitSet, 8, 8) }},
-	{"base 36 of 9", 1, func(g *generator) string { return g.from(letterSet+digitSet, 9, 9) }},
-	{"short hex", 1, func(g *generator) string { return g.hex(8) }},
-}
-
 func appleRelay(g *generator) string { return g.from("bcdfghjkmnpqrstvwxyz2456789", 10, 10) }
 
 // uuid returns a UUID or some of its groups, but not a group of four alone.
@@ -117,8 +109,16 @@ func (g *generator) mash() string {
 		return strings.Repeat(chunk, max(2+g.IntN(4), (7-len(chunk))/len(chunk)+1))
 	case 4: // one key held down
 		return strings.Repeat(g.from(letterSet, 1, 1), 6+g.IntN(20))
-	case 5, 6, 7:
-		return g.keyWalk(6 + g.IntN(8))
+	case 5, 6, 7: // each key a neighbour of the one before, or the same
+		n := 6 + g.IntN(8)
+		y, x := g.IntN(3), g.IntN(7)
+		var b strings.Builder
+		for b.Len() < n {
+			b.WriteByte(keyRows[y][x])
+			y = max(0, min(2, y+g.IntN(3)-1))
+			x = max(0, min(len(keyRows[y])-1, x+g.IntN(3)-1))
+		}
+		return b.String()
 	case 8, 9: // one row
 		return g.from(pick(g, keyRows[:]), 6, 13)
 	}
@@ -169,16 +169,4 @@ func (g *generator) rowWalk(n int) string {
 		return backwards(row[at : at+n])
 	}
 	return row[at : at+n]
-}
-
-// keyWalk returns n keys, each a neighbour of the one before or the same.
-func (g *generator) keyWalk(n int) string {
-	y, x := g.IntN(3), g.IntN(7)
-	var b strings.Builder
-	for b.Len() < n {
-		b.WriteByte(keyRows[y][x])
-		y = max(0, min(2, y+g.IntN(3)-1))
-		x = max(0, min(len(keyRows[y])-1, x+g.IntN(3)-1))
-	}
-	return b.String()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -87,16 +86,11 @@ func TestSections(t *testing.T) {
 	s := sections{"a": {"one"}}
 	require.NoError(t, s.parse("# a comment\n[a]\ntwo three\n[b]\nfour\n"))
 	require.Equal(t, sections{"a": {"one", "two", "three"}, "b": {"four"}}, s)
-	path := filepath.Join(t.TempDir(), "words.txt")
-	require.NoError(t, s.write(path))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "[a]\none two three\n[b]\nfour\n", string(text))
 }
 
 func TestGeneratedLocalPartsAreValid(t *testing.T) {
 	g := newGenerator(7, readData(t))
-	for _, k := range slices.Concat(realKinds, randomKinds, relayKinds) {
+	for _, k := range slices.Concat(realKinds, randomKinds) {
 		for range 500 {
 			s := k.make(g)
 			require.Empty(t, strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789._-"), "%s: %s", k.name, s)
@@ -145,100 +139,14 @@ func TestExp(t *testing.T) {
 	}
 }
 
-// platt recovers a logistic curve from counts that follow it.
-func TestPlatt(t *testing.T) {
-	var real, random [steps]float64
-	for i := range real {
-		p := logistic(0.2*float64(i-steps/2) - 1)
-		real[i], random[i] = 1-p, p
-	}
-	slope, offset := platt(&real, &random)
-	require.InDelta(t, 0.2, slope, 1e-6)
-	require.InDelta(t, -1, offset, 1e-6)
-}
-
 // The curve rises, crosses one half where the fitted one does, and leaves few
 // sums without a probability.
 func TestCurve(t *testing.T) {
-	table := curve(slope, offset)
+	table := train(newGenerator(1, readData(t)), 0)[model.TableSize:]
 	require.True(t, slices.IsSorted(table))
 	crossing := -offset / slope
 	require.Less(t, table[step(int(crossing)-1)], byte(50))
 	require.GreaterOrEqual(t, table[step(int(crossing)+1)], byte(50))
 	require.Equal(t, byte(0), table[0])
 	require.Equal(t, byte(100), table[steps-1])
-}
-
-func TestQuantizedAndTempered(t *testing.T) {
-	for steps, want := range map[float64]int8{0: 0, 0.61: 0, -0.61: 0, 0.63: 1, -0.63: -1, 1.4: 1, -1.6: -2, 300: 127, -300: -127} {
-		require.Equal(t, want, quantized(steps/model.Unit), "%g", steps)
-	}
-	for err, want := range map[float64]float64{0.5: 0.5, -0.6: -0.6, 1: 0.36, -1: -0.36} {
-		require.InDelta(t, want, tempered(err), 1e-9)
-	}
-}
-
-func TestLatin(t *testing.T) {
-	for _, c := range []struct{ language, name, latin, otherwise string }{
-		{"cs", "Škvorecký", "skvorecky", "skvorecky"},
-		{"de", "Weiß", "weiss", "weiss"},
-		{"ru", "Чайковский", "chaykovskiy", "chaikovskii"},
-		{"uk", "Гайовий", "hayovyy", "haiovyi"},
-		{"bg", "Щерев", "shterev", "shterev"},
-		{"mk", "Џамбаз", "dzambaz", "dzambaz"},
-		{"el", "Παπαδόπουλος", "papadopoulos", "papadopoulos"},
-		{"hy", "Հակոբյան", "hakobyan", "hakobyan"},
-		{"ka", "გიორგაძე", "giorgadze", "giorgadze"},
-		{"ko", "김민수", "gimminsu", "gimminsu"},
-		{"ja", "ひろゆき", "hiroyuki", "hiroyuki"},
-		{"ja", "キョウコ", "kyouko", "kyouko"},
-		{"vi", "Nguyễn Thị Đào", "nguyenthidao", "nguyenthidao"},
-		{"he", "דוד", "", ""}, // written without vowels: left out
-	} {
-		s := schemesOf(c.language)
-		require.Equal(t, c.latin, s[0].latin(c.name), c.name)
-		require.Equal(t, c.otherwise, s[1].latin(c.name), c.name)
-	}
-}
-
-func TestKeys(t *testing.T) {
-	for name, keys := range map[string]string{"김민수": "rlaalstn", "값": "rkqt", "빵": "qkd", "과": "rhk"} {
-		require.Equal(t, keys, keysOf(name), name)
-	}
-	// The others have keys without a letter in Latin, or too few.
-	for word, keys := range map[string]string{"Никита": "ybrbnf", "Фёдор": "", "объект": "", "ёж": "", "play": "", "Эхо": ""} {
-		require.Equal(t, keys, russianKeys(word), word)
-	}
-	require.False(t, hangulWord.MatchString("ㅋㅋㅋ"), "letters without a syllable")
-	require.Equal(t, []string{keysOf("나"), keysOf("무"), keysOf("무")}, koreanSyllables([]string{"나무", "무", "무무", "ㅋㅋ", "abc"}))
-	require.Equal(t, []string{"shi", "shi", "yi"}, pinyinSyllables("U+4E00\tkHanyuPinlu\tyī(43)\nU+662F\tkHanyuPinlu\tshì(250) shi(43)\n"))
-}
-
-func TestJapaneseNames(t *testing.T) {
-	text := "佐藤,1,1,5000,名詞,固有名詞,人名,姓,*,*,佐藤,サトウ,サトー\n" +
-		"大島,1,1,7000,名詞,固有名詞,人名,姓,*,*,大島,オオシマ,オーシマ\n" +
-		"ブラウン,1,1,100,名詞,固有名詞,人名,姓,*,*,ブラウン,ブラウン,ブラウン\n" +
-		"健一,1,1,6000,名詞,固有名詞,人名,名,*,*,健一,ケンイチ,ケンイチ\n" +
-		"何か,1,1,6000,名詞,固有名詞,人名,一般,*,*,何か,ナニカ,ナニカ\n"
-	f := found{}
-	require.NoError(t, f.addJapanese(text))
-	require.Equal(t, found{
-		"ja last":  {"sato": true, "satoh": true, "satou": true, "ooshima": true},
-		"ja first": {"kenichi": true},
-	}, f)
-}
-
-func TestLanguage(t *testing.T) {
-	for locale, key := range map[string]string{
-		"cs_CZ": "cs", "en-US": "en", "en_GH": "gh", "tw_GH": "gh", "fa_IR": "", "ar_EG": "", "en-BORK": "", "zh_TW": "zh",
-	} {
-		require.Equal(t, key, language(locale), locale)
-	}
-}
-
-func TestThin(t *testing.T) {
-	words := strings.Fields("a b c d e f g h i j")
-	require.Equal(t, words, thin(words, 10))
-	require.Equal(t, []string{"a", "d", "g", "j"}, thin(words, 4))
-	require.Empty(t, thin(nil, 4))
 }
