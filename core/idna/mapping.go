@@ -7,7 +7,9 @@ func (c *Converter) mapLabel(label []byte) Violation {
 	c.text.reset()
 	for i := 0; i < len(label); {
 		r, size := utf8.DecodeRune(label[i:])
-		if !c.text.addMapped(r) {
+		if isOwnLower(r, label[i+size:]) {
+			c.text.add(r)
+		} else if !c.text.addMapped(r) {
 			return Violation{Rule: Character, Offset: i}
 		}
 		i += size
@@ -91,8 +93,12 @@ func (c *Converter) AppendLowerNFC(dst, s []byte) []byte {
 	c.text.reset()
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRune(s[i:])
-		c.text.addDecomposed(r, lowerCase)
 		i += size
+		if isOwnLower(r, s[i:]) {
+			c.text.add(r)
+		} else {
+			c.text.addDecomposed(r, lowerCase)
+		}
 	}
 	c.text.compose()
 	return c.text.appendTo(dst)
@@ -143,6 +149,29 @@ func (t *runes) addDecomposed(r rune, lowered bool) {
 // firstMark is the first character with a combining class, and the first that composes
 // with one before it. Most characters are before it, so they need no table.
 const firstMark = 0x300
+
+// ownLower has a bit for each letter before firstMark that is its own lower case and is mapped to
+// itself, such as é.
+var ownLower = func() (set [firstMark / 64]uint64) {
+	var t runes // one, since the packed module has the memory that is garbage now
+	for r := rune('a'); r < firstMark; r++ {
+		t.reset()
+		t.addDecomposed(r, lowerCase)
+		t.compose()
+		if propertiesOf(r).status() == pvalid && len(t.text) == 1 && t.text[0] == r {
+			set[r>>6] |= 1 << (r & 63)
+		}
+	}
+	return set
+}()
+
+// isOwnLower reports whether r, before rest, is the lower case of itself in NFC, because no mark
+// follows: then it needs no decomposition. The characters that begin with 0xC2 are left out,
+// since UTS #46 ignores one of them.
+func isOwnLower(r rune, rest []byte) bool {
+	return r < firstMark && ownLower[r>>6]>>(r&63)&1 != 0 &&
+		(len(rest) == 0 || rest[0] < utf8.RuneSelf || 0xC3 <= rest[0] && rest[0] < 0xCC)
+}
 
 // compose applies canonical composition (Unicode section 3.11).
 func (t *runes) compose() {
