@@ -79,8 +79,14 @@ func openChecker(dir string) (checker, error) {
 	if err != nil {
 		return checker{}, err
 	}
-	targets := packed.TypoTargets()
-	return checker{typo.New(targets, packed.TopLevels()), endingsOf(targets)}, nil
+	c := checker{index: typo.New(packed.TypoTargets(), packed.TopLevels())}
+	for line := range strings.Lines(string(packed.TypoTargets())) {
+		_, ending, _ := strings.Cut(strings.TrimSpace(line), ".")
+		c.endings = append(c.endings, ending)
+	}
+	slices.Sort(c.endings)
+	c.endings = slices.Compact(c.endings)
+	return c, nil
 }
 
 // slips are names in the sources that are misspellings nevertheless: dictionaries have
@@ -94,16 +100,6 @@ func (c checker) wouldCorrect(domain string) bool {
 	isSlip := slices.ContainsFunc(slips, func(slip string) bool { return strings.HasPrefix(domain, slip) })
 	suffix, _ := publicsuffix.PublicSuffix(domain)
 	return c.index.Suggest([]byte(domain)) != nil && !isSlip && suffix != domain
-}
-
-// endingsOf returns the distinct endings of the targets.
-func endingsOf(targets []byte) (endings []string) {
-	for line := range strings.Lines(string(targets)) {
-		_, ending, _ := strings.Cut(strings.TrimSpace(line), ".")
-		endings = append(endings, ending)
-	}
-	slices.Sort(endings)
-	return slices.Compact(endings)
 }
 
 const tableHeader = `# Real domains and words that the typo check would correct without this table.

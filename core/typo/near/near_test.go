@@ -39,10 +39,6 @@ func TestRegistrable(t *testing.T) {
 	require.Equal(t, []string{"co.uk"}, registrable("co.uk"))
 }
 
-func TestEndingsOf(t *testing.T) {
-	require.Equal(t, []string{"co.uk", "com"}, endingsOf([]byte("gmail.com\nyahoo.co.uk\nyahoo.com\n")))
-}
-
 // TestRegistriesSettled requires second-levels.txt to be what near writes.
 func TestRegistriesSettled(t *testing.T) {
 	c, err := openChecker(listsDir)
@@ -50,15 +46,6 @@ func TestRegistriesSettled(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, writeRegistries(dir, c.endings))
 	requireCommitted(t, dir, "second-levels.txt")
-}
-
-func TestIsRegistryEnding(t *testing.T) {
-	for _, ending := range []string{"co.jp", "ne.jp", "com.br", "net.au", "co.uk"} {
-		require.True(t, isRegistryEnding(ending), ending)
-	}
-	for _, ending := range []string{"com.uk", "xyz.jp", "uk.com"} { // unused, unused, a company's
-		require.False(t, isRegistryEnding(ending), ending)
-	}
 }
 
 // TestSettled runs near and the packer on the committed tables and requires the

