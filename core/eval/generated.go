@@ -96,15 +96,6 @@ func mash(r *rand.Rand) (name string) {
 	return name
 }
 
-// drawOther returns n local parts of each kind of otherRandom, the same each time.
-func drawOther(n int) (drawn []scored) {
-	random := rand.New(rand.NewPCG(29, 11))
-	for _, kind := range otherRandom {
-		drawn = append(drawn, drawScored(n, kind.name, func() string { return kind.draw(random) })...)
-	}
-	return drawn
-}
-
 // tempMailForms returns addresses of temp-mail.org's form, drawn by its description, and names
 // of people that fit it with a number, with their scores at a domain without a class.
 func tempMailForms(people []scored) (drawn, numbered []scored) {
@@ -114,21 +105,17 @@ func tempMailForms(people []scored) (drawn, numbered []scored) {
 		return scored{name, group, random, uint8(f.Gibberish)}
 	}
 	for range 3000 {
-		drawn = append(drawn, at(tempMailStyle(random), "temp-mail", true))
+		name := "" // five to seven letters, consonants and vowels in turn, and digits
+		for range 5 + random.IntN(3) {
+			set := []string{"bcdfghjklmnpqrstvwxyz", "aeiou"}[len(name)%2]
+			name += draw(random, set, 1)
+		}
+		drawn = append(drawn, at(name+draw(random, digits, 10-len(name)), "temp-mail", true))
 	}
 	for _, name := range pronounceable(people) {
 		numbered = append(numbered, at(name+draw(random, digits, 10-len(name)), "name, number", false))
 	}
 	return drawn, numbered
-}
-
-// tempMailStyle returns five to seven letters, consonants and vowels in turn, and digits.
-func tempMailStyle(random *rand.Rand) (name string) {
-	for range 5 + random.IntN(3) {
-		set := []string{"bcdfghjklmnpqrstvwxyz", "aeiou"}[len(name)%2]
-		name += draw(random, set, 1)
-	}
-	return name + draw(random, digits, 10-len(name))
 }
 
 // pronounceable returns the parts of people's names that are consonants and vowels in turn.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -79,7 +80,12 @@ func flagged(all []scored) (rows []judged) {
 func evalGibberish(d *data) []row {
 	people, peopleApart := part(d.people, "digits", "utf8")
 	random, hard := part(d.random, "hard_")
-	relay, others := relayStyle(2500), drawOther(500)
+	relay := relayStyle(2500)
+	var others []scored
+	drawing := rand.New(rand.NewPCG(29, 11))
+	for _, kind := range otherRandom {
+		others = append(others, drawScored(500, kind.name, func() string { return kind.draw(drawing) })...)
+	}
 	tempMail, numbered := tempMailForms(people)
 	rows := []row{
 		atLeast("gibberish: AUC", 0.998, 0.998),
