@@ -209,7 +209,7 @@ func usualDomain(out, domain []byte) bool {
 	for i, c := range domain {
 		lower := loweredLetDig[c]
 		if lower == 0 {
-			if before == '.' || c == '-' && isACEAt(out[start:i]) {
+			if before == '.' || c == '-' && i-start == 2 && out[start] == 'x' && out[start+1] == 'n' { // perhaps "xn--"
 				return false
 			}
 			if c == '.' {
@@ -227,7 +227,3 @@ func usualDomain(out, domain []byte) bool {
 	}
 	return before != '.' && before != '-' && len(domain)-start <= labelMax
 }
-
-// isACEAt reports whether a hyphen after the start of a label may be the first
-// one of the ACE prefix "xn--".
-func isACEAt(start []byte) bool { return len(start) == 2 && start[0] == 'x' && start[1] == 'n' }

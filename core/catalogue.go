@@ -30,7 +30,10 @@ func (r Refusal) AppendSentence(dst, email []byte) []byte {
 		case '~':
 			dst = appendCharacter(dst, email[min(r.Offset, len(email)):])
 		case '#':
-			dst = appendBytes(dst, r.Excess)
+			dst = append(appendDecimal(dst, r.Excess), " byte"...)
+			if r.Excess > 1 {
+				dst = append(dst, 's')
+			}
 		default:
 			dst = append(dst, sentence[i])
 		}
@@ -49,15 +52,6 @@ var verbatim = func() (lengths [len(catalogue)]uint8) {
 	}
 	return lengths
 }()
-
-// appendBytes appends "1 byte" or "n bytes" for a positive n.
-func appendBytes(dst []byte, n int) []byte {
-	dst = append(appendDecimal(dst, n), " byte"...)
-	if n > 1 {
-		dst = append(dst, 's')
-	}
-	return dst
-}
 
 func appendDecimal(dst []byte, n int) []byte {
 	if n >= 10 {

@@ -177,7 +177,7 @@ func appendCharacter(dst, s []byte) []byte {
 		return appendText(dst, "a double quote")
 	case r > ' ' && r < 0x7F:
 		return append(dst, '"', byte(r), '"')
-	case isVisible(r):
+	case hidden(r) == Accepted && !isBlank(r) && !idna.IsMark(r):
 		dst = append(append(append(dst, '"'), s[:size]...), '"', ' ', '(')
 		return append(appendCodePoint(dst, r), ')')
 	}
@@ -186,10 +186,6 @@ func appendCharacter(dst, s []byte) []byte {
 		dst = appendText(append(dst, ' '), name)
 	}
 	return dst
-}
-
-func isVisible(r rune) bool {
-	return hidden(r) == Accepted && !isBlank(r) && !idna.IsMark(r)
 }
 
 const upperHex = "0123456789ABCDEF"

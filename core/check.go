@@ -103,16 +103,14 @@ func (c *Checker) roleOf(f *Facts, local []byte) Role {
 	if !f.ASCII {
 		local = c.words.fold(local)
 	}
-	role := c.words.roleOf(c.known, local, f.isShared())
+	// Anybody can open a mailbox at the domain, or at the one that it is a misspelling of.
+	shared := f.Public || f.Relay || f.Disposable || f.Typo != nil
+	role := c.words.roleOf(c.known, local, shared)
 	if role != NoRole && c.words.isBareName() && c.formOfHost(f.Host) == 0 {
 		return NoRole
 	}
 	return role
 }
-
-// isShared reports whether anybody can open a mailbox at the domain, or at the one that
-// it is a misspelling of.
-func (f *Facts) isShared() bool { return f.Public || f.Relay || f.Disposable || f.Typo != nil }
 
 // cutTag returns the text of a local part before its plus tag, and whether it
 // has a tag. A plus sign at the start begins no tag.

@@ -183,7 +183,15 @@ func (c *Checker) roleEvidence(f *Facts) roleEvidence {
 
 func (w *words) evidence(l *wordList) roleEvidence {
 	head := &w.segments[w.head]
-	e := roleEvidence{word: w.text[head.start:head.end], match: w.matchOf(head)}
+	e := roleEvidence{word: w.text[head.start:head.end], match: wholeWord}
+	switch {
+	case w.read == 1 && (head.first > 0 || int(head.all) < w.count):
+		e.match = partWord
+	case head.start != w.start(int(head.first)) || head.end != w.ends[head.all-1]:
+		e.match = gluedWord
+	case head.all-head.first > 1:
+		e.match = separatedWord
+	}
 	for i := range w.read {
 		s := &w.segments[i]
 		if i == w.head {
@@ -194,18 +202,6 @@ func (w *words) evidence(l *wordList) roleEvidence {
 		e.qualifiers = append(e.qualifiers, w.joined(int(s.first), int(s.all)))
 	}
 	return e
-}
-
-func (w *words) matchOf(head *segment) roleMatch {
-	switch {
-	case w.read == 1 && (head.first > 0 || int(head.all) < w.count):
-		return partWord
-	case head.start != w.start(int(head.first)) || head.end != w.ends[head.all-1]:
-		return gluedWord
-	case head.all-head.first > 1:
-		return separatedWord
-	}
-	return wholeWord
 }
 
 // appendParts appends the words that are glued in text, which is empty, one

@@ -20,7 +20,7 @@ const (
 	FormUnknownTLD                       // the top-level domain is not in the root zone
 	FormSpecialUse                       // the domain is reserved, so no mail goes there from the Internet (RFC 6761)
 	FormGenerated                        // the local part has the form that a throw-away service generates
-	FormOddCharacter                     // it has a character that hardly anybody means: see hasOddCharacter
+	FormOddCharacter                     // it has a character that hardly anybody means: see Checker.Form
 	FormLooksDisposable                  // the domain has no class, but looks like those of throw-away services
 )
 
@@ -40,7 +40,13 @@ func (c *Checker) Form(f *Facts) (form Form) {
 	if !c.address.usual && c.address.remarks {
 		form |= FormComment
 	}
-	if f.LocalPart[0] == '\'' || !f.ASCII && hasOddCharacter(f) {
+	// U+FFFD replaces what a program could not decode, an apostrophe at the start is a spreadsheet's
+	// mark of a text, and full-width letters come from a keyboard in the mode for Chinese or
+	// Japanese. A domain is mapped to usual letters, a local part keeps them.
+	odd := func(r rune) bool {
+		return r == utf8.RuneError || r >= '\uFF21' && r <= '\uFF3A' || r >= '\uFF41' && r <= '\uFF5A'
+	}
+	if f.LocalPart[0] == '\'' || !f.ASCII && (bytes.HasPrefix(f.LocalPart, []byte("\u2019")) || bytes.ContainsFunc(f.LocalPart, odd)) {
 		form |= FormOddCharacter
 	}
 	if f.Generated {
@@ -53,20 +59,6 @@ func (c *Checker) Form(f *Facts) (form Form) {
 		form |= FormLooksDisposable
 	}
 	return form | c.formOfHost(f.Host)
-}
-
-// hasOddCharacter reports whether f has U+FFFD, which replaces what a program could not
-// decode, an apostrophe at its start, which is a spreadsheet's mark of a text, or a
-// full-width letter, from a keyboard that was left in the mode for Chinese or Japanese. A
-// domain is mapped to usual letters, a local part keeps them.
-func hasOddCharacter(f *Facts) bool {
-	if bytes.HasPrefix(f.LocalPart, []byte("\u2019")) {
-		return true
-	}
-	odd := func(r rune) bool {
-		return r == utf8.RuneError || r >= '\uFF21' && r <= '\uFF3A' || r >= '\uFF41' && r <= '\uFF5A'
-	}
-	return bytes.ContainsFunc(f.LocalPart, odd)
 }
 
 func (c *Checker) formOfHost(host []byte) (form Form) {
@@ -83,8 +75,17 @@ func (c *Checker) formOfHost(host []byte) (form Form) {
 		if typo.IsSpecialUse(top) {
 			form |= FormSpecialUse
 		}
-	} else if dot > 0 && isReserved(host[:dot], top) {
-		form |= FormSpecialUse
+		return form
+	}
+	switch string(top) {
+	case "com", "net", "org": // RFC 6761 section 6.5
+		if dot > 0 && isAtOrBelow(host[:dot], exampleName) {
+			form |= FormSpecialUse
+		}
+	case "arpa": // RFC 8375
+		if dot > 0 && isAtOrBelow(host[:dot], homeName) {
+			form |= FormSpecialUse
+		}
 	}
 	return form
 }
@@ -101,18 +102,6 @@ func (c *Checker) hasUsualEnding(host []byte) bool {
 		}
 	}
 	return n > 3 && host[n-3] == '.' && c.typos.IsTopLevel(host[n-2:])
-}
-
-// isReserved reports whether a name below a top-level domain of the root zone is or is
-// below one that is reserved.
-func isReserved(name, top []byte) bool {
-	switch string(top) {
-	case "com", "net", "org": // RFC 6761 section 6.5
-		return isAtOrBelow(name, exampleName)
-	case "arpa": // RFC 8375
-		return isAtOrBelow(name, homeName)
-	}
-	return false
 }
 
 var exampleName, homeName = []byte("example"), []byte("home")

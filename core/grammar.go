@@ -31,7 +31,14 @@ func (s span) of(text []byte) []byte { return text[s.start:s.end] }
 
 // addrSpec = local-part "@" domain
 func (p *parser) addrSpec() bool {
-	return p.localPart() && p.atSign() && p.domainPart() && p.end()
+	if !p.localPart() {
+		return false
+	}
+	if p.peek() != '@' {
+		return p.refuseAfterPart()
+	}
+	p.at++
+	return p.domainPart() && p.end()
 }
 
 // local-part = dot-atom / quoted-string / obs-local-part; the last is refused.
@@ -48,14 +55,6 @@ func (p *parser) localPart() bool {
 	ok := word()
 	p.local.end = p.at
 	return ok && p.cfws()
-}
-
-func (p *parser) atSign() bool {
-	if p.peek() != '@' {
-		return p.refuseAfterPart()
-	}
-	p.at++
-	return true
 }
 
 // domain = dot-atom / domain-literal / obs-domain; the last is refused.

@@ -45,18 +45,30 @@ func (c *Checker) Repair(f *Facts) []byte {
 	}
 	text, why, inDomain := f.Email, f.Refusal, false
 	for n := 0; why.Reason != Accepted; n++ {
-		var ending bool
-		text, ending = c.repairOnce(text, why)
-		if text == nil || n == maxRepairs {
+		var fixed []byte
+		for i := range repairs {
+			r := &repairs[i]
+			if fixed == nil && slices.Contains(r.reasons, why.Reason) {
+				fixed = r.fix(c, text, why.Offset)
+				inDomain = inDomain || fixed != nil && r.inDomain
+			}
+		}
+		if fixed == nil || n == maxRepairs {
 			return nil
 		}
-		inDomain = inDomain || ending
+		text = fixed
 		why = c.address.parse(text)
 	}
 	g := c.Check(text)
+	for i := range enclosures {
+		open := enclosures[i].open
+		if g.LocalPart[0] != '"' && len(g.LocalPart) >= len(open) && string(g.LocalPart[:len(open)]) == open {
+			return nil
+		}
+	}
 	form := c.Form(&g)
 	switch {
-	case form&FormOddCharacter != 0, startsWithMark(g.LocalPart):
+	case form&FormOddCharacter != 0:
 		return nil
 	case inDomain && (form&FormSingleLabel != 0 || form&(FormUnknownTLD|FormSpecialUse) == FormUnknownTLD):
 		return nil
@@ -66,30 +78,6 @@ func (c *Checker) Repair(f *Facts) []byte {
 	p := parser{text: text}
 	p.addrSpec()
 	return c.join(p.local.of(text), "@", p.domain.of(text))
-}
-
-// repairOnce returns text without the mistake that it is refused for, nil if it has no certain
-// correction, and whether the correction is in the domain or beside it.
-func (c *Checker) repairOnce(text []byte, r Refusal) (fixed []byte, inDomain bool) {
-	for i := range repairs {
-		if !slices.Contains(repairs[i].reasons, r.Reason) {
-			continue
-		}
-		fixed = repairs[i].fix(c, text, r.Offset)
-		if fixed != nil {
-			return fixed, repairs[i].inDomain
-		}
-	}
-	return nil, false
-}
-
-func startsWithMark(local []byte) bool {
-	for i := range enclosures {
-		if open := enclosures[i].open; local[0] != '"' && len(local) >= len(open) && string(local[:len(open)]) == open {
-			return true
-		}
-	}
-	return false
 }
 
 // splice returns text with s, which is no longer, in place of text[from:to]; nil if text is
@@ -244,17 +232,13 @@ func (c *Checker) withOneDot(text []byte, at int) []byte {
 			return nil
 		}
 	}
-	if c.isWhole(text[:at]) && !c.isEnding(text[:at], text[end:]) {
+	// If the text before ends as domains do, what follows may be the next sentence or address.
+	g := c.Check(withoutStops(text[:at]))
+	whole := g.Valid && c.Form(&g)&(FormSingleLabel|FormUnknownTLD) == 0
+	if whole && !c.isEnding(text[:at], text[end:]) {
 		return nil
 	}
 	return c.splice(text, at, end, dot)
-}
-
-// isWhole reports whether text is an address at a domain that ends as domains do, so that what
-// follows may be the next sentence or address.
-func (c *Checker) isWhole(text []byte) bool {
-	g := c.Check(withoutStops(text))
-	return g.Valid && c.Form(&g)&(FormSingleLabel|FormUnknownTLD) == 0
 }
 
 // isEnding reports whether the last label of before and all of rest are an ending under which

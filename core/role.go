@@ -86,7 +86,8 @@ func (w *words) readSegments(l *wordList) bool {
 	for i := 0; i < w.count; w.read++ {
 		s := &w.segments[w.read]
 		*s = segment{start: w.start(i), end: w.ends[i], first: uint8(i), all: uint8(i + 1)}
-		if !w.longestMatch(l.lists, s) && !w.isNumber(i) && !l.unglue(w.joined(i, i+1), s) {
+		isNumber := isDigit(w.text[s.start]) && isDigit(w.text[s.end-1])
+		if !w.longestMatch(l.lists, s) && !isNumber && !l.unglue(w.joined(i, i+1), s) {
 			return false
 		}
 		i = int(s.all)
@@ -99,8 +100,15 @@ func (w *words) readSegments(l *wordList) bool {
 func (w *words) longestMatch(l *lists.Lists, s *segment) bool {
 	i := int(s.first)
 	for end := w.count; end > i; end-- {
-		if end > i+1 && !w.mayJoin(l, i, end) {
-			continue
+		if end > i+1 {
+			// A single letter is an initial (h.r is a person), except the e of e-mail. Two letters after
+			// a listed word are initials or a code: dev.el is not devel.
+			if first := w.joined(i, i+1); len(first) == 1 && first[0] != 'e' {
+				continue
+			}
+			if len(w.joined(end-1, end)) <= 2 && l.Word(w.joined(i, end-1)) != 0 {
+				continue
+			}
 		}
 		if word := l.Word(w.joined(i, end)); word != 0 {
 			s.word, s.end, s.all = word, w.ends[end-1], uint8(end)
@@ -158,8 +166,9 @@ func (w *words) qualifies(i int) bool {
 	switch {
 	case isUnit(s.word):
 		return true
-	case w.areInitials(i):
-		return false
+	case w.shared && i < w.head && s.size() == 2 &&
+		(s.word.Class() == lists.Code || s.word.Class() == lists.Market || s.word.IsWeak()):
+		return false // initials, more often than a country
 	case head.word.IsWeak():
 		return s.word.Class() == lists.Noun || s.word.Role() != NoRole
 	case head.word.Has(lists.Alone):
@@ -179,15 +188,6 @@ func (w *words) qualifies(i int) bool {
 // isUnit reports whether word is a team or department, which every role word has.
 func isUnit(word lists.Word) bool {
 	return word.Class() == lists.Unit || word.Class() == lists.Team
-}
-
-// areInitials reports whether segment i is a code, or a weak word, of two letters before
-// the head at a provider where anybody can open a mailbox: these are initials more often
-// than a country.
-func (w *words) areInitials(i int) bool {
-	s := &w.segments[i]
-	class := s.word.Class()
-	return w.shared && i < w.head && s.size() == 2 && (class == lists.Code || class == lists.Market || s.word.IsWeak())
 }
 
 // numberQualifies reports whether the number at segment i may accompany the
@@ -223,8 +223,16 @@ const maxHandleDigits = 2
 // NoRole if there is no such word.
 func (w *words) roleOfPart(l *lists.Lists) Role {
 	for i := max(1, w.count-3); i < w.count; i++ {
-		if role := w.roleOfEnding(l, i); role != NoRole {
-			return role
+		// A dot joins a name more often than a project, so only noreply counts after one.
+		afterDot := w.separators[i] == '.'
+		size := int(w.ends[w.count-1] - w.start(i))
+		if w.start(i) < 3 || w.separators[i] == 0 || afterDot && size < noReplySize {
+			continue
+		}
+		word := l.Word(w.joined(i, w.count))
+		if word.Has(lists.Ending) && word.Role() != NoRole && (!afterDot || isNoReply(word)) {
+			w.setHead(word.Class(), i, w.count)
+			return word.Role()
 		}
 	}
 	for end := 1; end < min(w.count, 4); end++ {
@@ -239,21 +247,6 @@ func (w *words) roleOfPart(l *lists.Lists) Role {
 // noReplySize is the length of the shortest word that says by itself that nobody
 // reads the mail; bot is not one.
 const noReplySize = len("noreply")
-
-// roleOfEnding returns the role that the words from i on give to those before. A
-// dot joins a name more often than a project, so only noreply counts after one.
-func (w *words) roleOfEnding(l *lists.Lists, i int) Role {
-	size := int(w.ends[w.count-1] - w.start(i))
-	if w.start(i) < 3 || w.separators[i] == 0 || w.separators[i] == '.' && size < noReplySize {
-		return NoRole
-	}
-	word := l.Word(w.joined(i, w.count))
-	if !word.Has(lists.Ending) || w.separators[i] == '.' && !isNoReply(word) {
-		return NoRole
-	}
-	w.setHead(word.Class(), i, w.count)
-	return word.Role()
-}
 
 // isNoReply reports whether word may be next to any other and means that nobody
 // reads the mail.
@@ -283,17 +276,13 @@ func noReplyPart(host []byte) []byte {
 		}
 		switch string(rest[:dot]) {
 		case "noreply", "no-reply", "donotreply", "do-not-reply":
-			if !mayBeSuffix(rest[dot+1:]) {
+			// A top-level domain, or a short label below a country's such as co.uk, may be a suffix.
+			suffix := rest[dot+1:]
+			end := bytes.IndexByte(suffix, '.')
+			if end > len("com") || end >= 0 && len(suffix)-end-1 != 2 {
 				return rest
 			}
 		}
 		rest = rest[dot+1:]
 	}
-}
-
-// mayBeSuffix reports whether names may be registered directly below name: a
-// top-level domain, or a short label below a country's, such as co.uk.
-func mayBeSuffix(name []byte) bool {
-	dot := bytes.IndexByte(name, '.')
-	return dot < 0 || dot <= len("com") && len(name)-dot-1 == 2
 }

@@ -107,22 +107,6 @@ func (w *words) start(i int) uint8 {
 	return w.ends[i-1]
 }
 
-// mayJoin reports whether the words from i to end may be one word spelled with
-// separators. A single letter may not begin it, since it is an initial (h.r is a
-// person); the exception is the e of e-mail. Two letters may not end it if they
-// follow a listed word, since they are initials or a code: dev.el is not devel.
-func (w *words) mayJoin(l *lists.Lists, i, end int) bool {
-	first, last := w.joined(i, i+1), w.joined(end-1, end)
-	if len(last) <= 2 && l.Word(w.joined(i, end-1)) != 0 {
-		return false
-	}
-	return len(first) > 1 || first[0] == 'e'
-}
-
-func (w *words) isNumber(i int) bool {
-	return isDigit(w.joined(i, i+1)[0]) && isDigit(w.text[w.ends[i]-1])
-}
-
 // isSeparator reports whether b is one of "-", "." and "_", of which the first two are
 // neighbours.
 func isSeparator(b byte) bool { return b-'-' <= '.'-'-' || b == '_' }

@@ -55,7 +55,16 @@ func appendPunycode(dst []byte, label []rune) []byte {
 			case r < n:
 				delta++
 			case r == n:
-				dst = appendVariable(dst, delta, bias)
+				rest := delta // as a variable-length integer (section 3.3)
+				for k := punyBase; ; k += punyBase {
+					t := threshold(k, bias)
+					if rest < t {
+						break
+					}
+					dst = append(dst, punyDigit(t+(rest-t)%(punyBase-t)))
+					rest = (rest - t) / (punyBase - t)
+				}
+				dst = append(dst, punyDigit(rest))
 				bias = adapt(delta, done+1, done == basic)
 				delta = 0
 				done++
@@ -65,18 +74,6 @@ func appendPunycode(dst []byte, label []rune) []byte {
 		n++
 	}
 	return dst
-}
-
-// appendVariable appends delta as a variable-length integer (section 3.3).
-func appendVariable(dst []byte, delta, bias int) []byte {
-	for k := punyBase; ; k += punyBase {
-		t := threshold(k, bias)
-		if delta < t {
-			return append(dst, punyDigit(delta))
-		}
-		dst = append(dst, punyDigit(t+(delta-t)%(punyBase-t)))
-		delta = (delta - t) / (punyBase - t)
-	}
 }
 
 func threshold(k, bias int) int { return min(max(k-bias, punyTMin), punyTMax) }
@@ -141,9 +138,17 @@ func appendDecoded(dst []rune, encoded []byte) ([]rune, bool) {
 func decodeVariable(s []byte, bias int) (delta, size int) {
 	weight := 1
 	for k := punyBase; size < len(s); k += punyBase {
-		d := punyValue(s[size])
+		d := 0
+		switch c := s[size]; {
+		case 'a' <= c && c <= 'z':
+			d = int(c - 'a')
+		case '0' <= c && c <= '9':
+			d = int(c-'0') + 26
+		default:
+			return 0, 0
+		}
 		size++
-		if d < 0 || delta > 1<<30 || weight > 1<<30 {
+		if delta > 1<<30 || weight > 1<<30 {
 			return 0, 0
 		}
 		delta += d * weight
@@ -154,14 +159,4 @@ func decodeVariable(s []byte, bias int) (delta, size int) {
 		weight *= punyBase - t
 	}
 	return 0, 0
-}
-
-func punyValue(c byte) int {
-	switch {
-	case 'a' <= c && c <= 'z':
-		return int(c - 'a')
-	case '0' <= c && c <= '9':
-		return int(c-'0') + 26
-	}
-	return -1
 }

@@ -97,20 +97,16 @@ func hashOf[T string | []byte](name T) (hash uint64) {
 	hash = uint64(len(name))
 	at := 0
 	for ; at+8 <= len(name); at += 8 {
-		hash = (hash ^ wordAt(name, at)) * golden
+		s := name[at : at+8] // of which the compiler makes one load
+		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		hash = (hash ^ word) * golden
 		hash ^= hash >> 32
 	}
 	for ; at < len(name); at++ {
 		hash = hash<<8 | hash>>56 ^ uint64(name[at])
 	}
 	return hash * golden
-}
-
-// wordAt returns eight bytes of name. The compiler makes one load of it.
-func wordAt[T string | []byte](name T, at int) uint64 {
-	s := name[at : at+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // hostMax is the limit on a name with an entry (RFC 1035 section 2.3.4).

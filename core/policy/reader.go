@@ -132,7 +132,15 @@ func (r *reader) readMember(name string, start int) (err error) {
 		r.start = start
 		return r.wrong("only block and review have reasons; allow has domains alone")
 	case name == reasonsMember:
-		err = r.array("reasons", r.readReason)
+		err = r.array("reasons", func(text []byte) error {
+			reason, ok := parseReason(string(text))
+			if !ok {
+				return r.unknownReason(string(text))
+			}
+			reason.rule = r.rule()
+			r.reasons[r.section] = append(r.reasons[r.section], reason)
+			return nil
+		})
 	default:
 		r.member = ""
 		return r.unknownMember(name, start, []string{domainsMember, reasonsMember})
@@ -206,16 +214,6 @@ func misplaced(text []byte) string {
 		return `the domain starts with a dot; write "*.example.com" for a domain and what is below it`
 	}
 	return ""
-}
-
-func (r *reader) readReason(text []byte) error {
-	reason, ok := parseReason(string(text))
-	if !ok {
-		return r.unknownReason(string(text))
-	}
-	reason.rule = r.rule()
-	r.reasons[r.section] = append(r.reasons[r.section], reason)
-	return nil
 }
 
 func (r *reader) rule() rule { return rule{r.section, uint16(r.index)} }

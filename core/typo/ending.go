@@ -170,7 +170,11 @@ func (x *Index) classify(d *typedDomain) bool {
 	case d.meant != 0:
 	case !x.root.contains(d.tld):
 		tooLong := len(d.name) > 0 && len(d.tld) > longestFalseTLD
-		if tooLong || len(d.tld) == 0 || IsSpecialUse(d.tld) || isPlaceholder(d.tld) {
+		if tooLong || len(d.tld) == 0 || IsSpecialUse(d.tld) {
+			return false
+		}
+		switch string(d.tld) {
+		case "aa", "xx", "zz": // user-assigned in ISO 3166-1, so never a country
 			return false
 		}
 		d.meant = allTLDs
@@ -270,9 +274,4 @@ func IsSpecialUse(label []byte) bool {
 		return true
 	}
 	return false
-}
-
-// isPlaceholder reports whether label is user-assigned in ISO 3166-1, so never a country.
-func isPlaceholder(label []byte) bool {
-	return string(label) == "aa" || string(label) == "xx" || string(label) == "zz"
 }

@@ -117,7 +117,13 @@ func (x *Index) parse() []target {
 		number := slices.IndexFunc(x.endings, func(e ending) bool { return bytes.Equal(e.text, text) })
 		if number < 0 && len(text) > 0 && len(x.endings) < maxEndings {
 			number = len(x.endings)
-			x.addEnding(text)
+			top := lastLabel(text)
+			x.endings = append(x.endings, ending{text: text, topLevel: top, letters: symbolSet(text) &^ dotSymbol,
+				topLevelLetters: symbolSet(top), dots: bytes.Count(text, dot)})
+			packed := pack(top)
+			if i, found := x.indexTLD(packed); !found && packed != 0 && len(x.tlds) < int(otherTLD) {
+				x.tlds = slices.Insert(x.tlds, i, packed)
+			}
 		}
 		if size := len(name); number >= 0 && size > 0 && size <= maxCompared {
 			e := &x.endings[number]
@@ -133,18 +139,6 @@ func (x *Index) parse() []target {
 		all[i].tld = min(tldID(bits.TrailingZeros64(uint64(x.setOf(x.endings[all[i].ending].topLevel)))), otherTLD)
 	}
 	return all
-}
-
-func (x *Index) addEnding(text []byte) {
-	top := lastLabel(text)
-	x.endings = append(x.endings, ending{text: text, topLevel: top, letters: symbolSet(text) &^ dotSymbol,
-		topLevelLetters: symbolSet(top), dots: bytes.Count(text, dot)})
-	packed := pack(top)
-	if i, found := x.indexTLD(packed); !found && packed != 0 && len(x.tlds) < int(otherTLD) {
-		x.tlds = append(x.tlds, 0)
-		copy(x.tlds[i+1:], x.tlds[i:])
-		x.tlds[i] = packed
-	}
 }
 
 // group adds the name of targets[0], with those targets that have it.

@@ -153,8 +153,15 @@ func (x *Index) search(best *suggestion, d *typedDomain) {
 		x.byASCIILook(best, d)
 	}
 	mayMissDot := len(d.name) < 2 || !d.hasTargetTLD || bytes.HasSuffix(d.name, com) || bytes.HasSuffix(d.name, com[:2])
-	if best.cost == farApart && mayMissDot {
-		x.byLetters(best, d)
+	if best.cost != farApart || !mayMissDot {
+		return
+	}
+	// The targets that differ only by a dot left out or misplaced.
+	for at := x.slotOf(d.text); x.dotless[at] != 0; at = (at + 1) % len(x.dotless) {
+		t := &x.targets[x.dotless[at]-1]
+		if t.tld.in(d.meant) && equalButDots(d.text, x.domain(t)) {
+			best.offer(t, costMisplacedDot+int(t.rarity))
+		}
 	}
 }
 
@@ -263,16 +270,6 @@ func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget
 			}
 		case inBudget && before <= limit:
 			best.offer(t, before+x.endingCost(d, t, cost == 0, limit-before))
-		}
-	}
-}
-
-// byLetters offers the targets that differ from d only by a dot left out or misplaced.
-func (x *Index) byLetters(best *suggestion, d *typedDomain) {
-	for at := x.slotOf(d.text); x.dotless[at] != 0; at = (at + 1) % len(x.dotless) {
-		t := &x.targets[x.dotless[at]-1]
-		if t.tld.in(d.meant) && equalButDots(d.text, x.domain(t)) {
-			best.offer(t, costMisplacedDot+int(t.rarity))
 		}
 	}
 }

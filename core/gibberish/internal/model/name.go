@@ -60,7 +60,12 @@ func (n *Name) read(name []byte) {
 		if s == nonASCII {
 			r, size := utf8.DecodeRune(name[i:])
 			i += size - 1
-			s = symbolOfRune(r)
+			s = edge
+			if b := latin.Base(r); b != ' ' { // a Latin letter, without its mark
+				s = symbolOf[b]
+			} else if latin.IsMark(r) {
+				s = dropped
+			}
 		}
 		switch {
 		case s-1 < digit-1:
@@ -79,18 +84,6 @@ func (n *Name) read(name []byte) {
 		length++
 	}
 	n.length, n.letters, n.digits = length, letters, digits
-}
-
-// symbolOfRune returns the symbol of a character beyond ASCII: that of a Latin letter
-// without its mark. A combining mark is dropped; any other character ends the run.
-func symbolOfRune(r rune) uint8 {
-	switch b := latin.Base(r); {
-	case b != ' ':
-		return symbolOf[b]
-	case latin.IsMark(r):
-		return dropped
-	}
-	return edge
 }
 
 // leetLetters are the letters that the digits 0 to 9 replace inside a word; a

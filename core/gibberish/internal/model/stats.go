@@ -231,12 +231,17 @@ func (n *Name) numberKind(i, end int) int {
 			down++
 		}
 	}
+	if len(v) == 6 || len(v) == 8 { // a year of two or four digits, month and day, or the reverse
+		century := len(v) - 6 // digits before the last two of the year
+		first, last := century == 0 || n.isYear(i), century == 0 || n.isYear(end-4)
+		if first && n.isDayMonth(i+2+century, i+4+century) || last && (n.isDayMonth(i, i+2) || n.isDayMonth(i+2, i)) {
+			return date
+		}
+	}
 	steps := len(v) - 1
 	switch {
 	case len(v) == 4 && n.isYear(i):
 		return year
-	case (len(v) == 6 || len(v) == 8) && n.isDate(i, end):
-		return date
 	case steps > 0 && same == steps:
 		return repeated
 	case steps > 1 && (up == steps || down == steps):
@@ -247,15 +252,6 @@ func (n *Name) numberKind(i, end int) int {
 		return zerosLast
 	}
 	return anyNumber
-}
-
-// isDate reports whether six or eight digits are a date: year, month and day or
-// the reverse, the year of two or four digits.
-func (n *Name) isDate(i, end int) bool {
-	century := end - i - 6 // digits before the last two of the year
-	first := century == 0 || n.isYear(i)
-	last := century == 0 || n.isYear(end-4)
-	return first && n.isDayMonth(i+2+century, i+4+century) || last && (n.isDayMonth(i, i+2) || n.isDayMonth(i+2, i))
 }
 
 // isDayMonth reports whether the two digits at month are one of twelve and those
