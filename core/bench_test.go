@@ -1,7 +1,6 @@
 package core
 
 import (
-	"net/mail"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,58 +19,16 @@ var typical = []struct{ name, email string }{
 	{"refused", "jane doe@example.com"},
 }
 
-func BenchmarkParse(b *testing.B) {
-	for _, c := range typical {
-		email := []byte(c.email)
-		b.Run(c.name, func(b *testing.B) {
-			a := new(address)
-			b.ReportAllocs()
-			for b.Loop() {
-				a.parse(email)
-			}
-		})
-	}
-}
-
-// BenchmarkCheck determines all facts; BenchmarkParseAddress only parses, with
-// net/mail.
+// BenchmarkCheck determines all facts.
 func BenchmarkCheck(b *testing.B) {
 	for _, c := range typical {
-		b.Run(c.name, func(b *testing.B) { check(b, c.email) })
-	}
-}
-
-func BenchmarkParseAddress(b *testing.B) {
-	for _, c := range typical {
-		b.Run(c.name, func(b *testing.B) { parseAddress(b, c.email) })
-	}
-}
-
-// BenchmarkLimit compares the time to determine all facts about usual addresses
-// with its limit: the time that net/mail takes only to parse them, in the same
-// run.
-func BenchmarkLimit(b *testing.B) {
-	for _, email := range []string{
-		"jane.doe@example.org", "j.smith@gmail.com", "hans.mueller@stadtwerke-muenchen.de",
-		"info@mycompany.de", "user1234@yahoo.co.uk",
-	} {
-		b.Run(email+"/facts", func(b *testing.B) { check(b, email) })
-		b.Run(email+"/limit", func(b *testing.B) { parseAddress(b, email) })
-	}
-}
-
-func check(b *testing.B, email string) {
-	checker, input := New(lists.Default()), []byte(email)
-	b.ReportAllocs()
-	for b.Loop() {
-		checker.Check(input)
-	}
-}
-
-func parseAddress(b *testing.B, email string) {
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = mail.ParseAddress(email)
+		b.Run(c.name, func(b *testing.B) {
+			checker, input := New(lists.Default()), []byte(c.email)
+			b.ReportAllocs()
+			for b.Loop() {
+				checker.Check(input)
+			}
+		})
 	}
 }
 
@@ -110,20 +67,5 @@ func BenchmarkHostile(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// slowest are addresses that a search by time found, before and after the search was
-// bounded. TestWorstSearch of package typo bounds the work for them.
-var slowest = []string{
-	"jane.doe@hotmail.con", "jane.doe@yahoo.0mmccomceo", "jane.doe@yahoo.com.ko", "jane.doe@yahoo0.coop.gj", "jane.doe@live.com.mmp",
-	"jane.doe@maiil.coml2eu", "jane.doe@ma1ibok.ltntiu", "jane.doe@hotmail.le", "jane.doe@taeono.khi", "jane.doe@aolungw",
-}
-
-// BenchmarkWorst has the slowest addresses beside a usual one, which takes a third of
-// the time. yahoo.0mmccomceo took fifty times as long before the search was bounded.
-func BenchmarkWorst(b *testing.B) {
-	for _, email := range append([]string{"jane.doe@example.org"}, slowest...) {
-		b.Run(email, func(b *testing.B) { check(b, email) })
 	}
 }

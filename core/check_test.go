@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"slices"
@@ -186,27 +185,4 @@ func TestListedDomains(t *testing.T) {
 		}
 	}
 	require.Greater(t, n, 4000)
-}
-
-// TestTypoProviders: a misspelling is no provider of any class, and its
-// suggestion is a public provider.
-func TestTypoProviders(t *testing.T) {
-	c := New(lists.Default())
-	for _, domain := range []string{"gmial.com", "hotmail.con", "yaho.com.mx", "GMIAL.COM", "outlok.com"} {
-		f := c.Check([]byte("someone@" + domain))
-		require.NotEmpty(t, f.Typo, domain)
-		require.False(t, f.Disposable || f.Public || f.Relay, domain)
-		meant := bytes.Clone(f.Typo)
-		f = c.Check(append([]byte("someone@"), meant...))
-		require.True(t, f.Public, "%s", meant)
-		require.Nil(t, f.Typo)
-	}
-}
-
-// TestTypoWithoutDomain: address literals and refused addresses have no typo.
-func TestTypoWithoutDomain(t *testing.T) {
-	c := New(lists.Default())
-	for _, email := range []string{"someone@[192.0.2.1]", "someone@gmial..com", "gmial.com", "a..b@gmial.com"} {
-		require.Nil(t, c.Check([]byte(email)).Typo, email)
-	}
 }

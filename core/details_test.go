@@ -70,19 +70,6 @@ func requireMembers(t testing.TB, object json.RawMessage) {
 	require.Equal(t, want[:len(want)-1]+"}", string(object))
 }
 
-func TestDetailsOfRefusal(t *testing.T) {
-	c := New(lists.Default())
-	d := detailsOf(t, c, "a\"b@example.org")
-	require.Equal(t, "quote_inside", d.Refusal.Code)
-	require.Equal(t, 1, d.Refusal.Offset)
-	require.Equal(t, "RFC 5322 section 3.2.3", d.Refusal.Section)
-	require.NotEmpty(t, d.Refusal.Sentence)
-	require.Nil(t, d.Canonical)
-	require.Nil(t, d.ProviderEvidence)
-	require.Contains(t, detailsOf(t, c, `a@b\c`).Refusal.Sentence, `\`)
-	require.Nil(t, detailsOf(t, c, "jane@example.org").Refusal)
-}
-
 // TestSentencesFit checks that maxSentence is enough for every reason with the
 // longest character and number, so that details allocate nothing.
 func TestSentencesFit(t *testing.T) {
@@ -92,49 +79,6 @@ func TestSentencesFit(t *testing.T) {
 			require.Less(t, len(sentence), maxSentence)
 		}
 	}
-}
-
-func TestDetailsOfProvider(t *testing.T) {
-	c := New(lists.Default())
-	d := detailsOf(t, c, "x@a.mailinator.com")
-	require.Equal(t, "mailinator.com", d.ProviderEvidence.Entry)
-	require.Equal(t, "disposable", d.ProviderEvidence.Class)
-	require.True(t, d.ProviderEvidence.Subdomains)
-	require.Contains(t, d.ProviderEvidence.Sources, "pypi:disposable-email-domains")
-	require.Equal(t, []string{"addrspec/relay.txt"}, detailsOf(t, c, "x@privaterelay.appleid.com").ProviderEvidence.Sources[:1])
-	require.Equal(t, "public", detailsOf(t, c, "x@gmail.com").ProviderEvidence.Class)
-	require.Equal(t, "known", detailsOf(t, c, "x@ibm.com").ProviderEvidence.Class)
-	d = detailsOf(t, c, "x@a.tempmail-of-jane.com")
-	require.Equal(t, "tempmail-of-jane.com", d.ProviderEvidence.Entry)
-	require.Equal(t, "disposable", d.ProviderEvidence.Class)
-	require.True(t, d.ProviderEvidence.Subdomains)
-	require.Equal(t, []string{"addrspec/self-named"}, d.ProviderEvidence.Sources)
-	d = detailsOf(t, c, "x@mail.a-name.hair")
-	require.Equal(t, "hair", d.ProviderEvidence.Entry)
-	require.Equal(t, "unproven", d.ProviderEvidence.Class)
-	require.Equal(t, []string{"addrspec/endings.txt"}, d.ProviderEvidence.Sources)
-	require.Equal(t, map[string]any{"word": "noreply.a-name.hair", "match": "host", "qualifiers": []any{}},
-		detailsOf(t, c, "x@noreply.a-name.hair").RoleEvidence)
-	require.Nil(t, detailsOf(t, c, "x@example.org").ProviderEvidence)
-	require.Nil(t, detailsOf(t, c, "x@[192.0.2.1]").ProviderEvidence)
-}
-
-func TestDetailsOfTypo(t *testing.T) {
-	c := New(lists.Default())
-	for email, want := range map[string][]edit{
-		"jane@gmial.con":      {{"transposition", 2, "ia", "ai"}, {"ending", 6, "con", "com"}},
-		"jane@gmal.com":       {{"deletion", 3, "", "i"}},
-		"jane@gmai\u0142.com": {{"lookalike", 4, "\u0142", "l"}},
-		"jane@gmailcom":       {{"missing_dot", 5, "", "."}},
-		"jane@gmsil.com":      {{"substitution", 2, "s", "a"}},
-		"jane@gmaail.com":     {{"insertion", 3, "a", ""}},
-		"jane@gmai.lcom":      {{"misplaced_dot", 4, ".", ""}, {"missing_dot", 6, "", "."}},
-	} {
-		d := detailsOf(t, c, email)
-		require.Equal(t, "gmail.com", d.TypoEvidence.Target, email)
-		require.Equal(t, want, d.TypoEvidence.Edits, email)
-	}
-	require.Nil(t, detailsOf(t, c, "jane@gmail.com").TypoEvidence)
 }
 
 func TestDetailsOfVersions(t *testing.T) {
@@ -184,24 +128,6 @@ func TestCanonical(t *testing.T) {
 		rows++
 	}
 	require.Greater(t, rows, 40)
-}
-
-// TestCanonicalPeers checks our column of the comparison with other libraries, and
-// that every difference has a reason.
-func TestCanonicalPeers(t *testing.T) {
-	table, err := os.ReadFile("testdata/canonical_peers.tsv")
-	require.NoError(t, err)
-	c := New(lists.Default())
-	for line := range strings.Lines(string(table)) {
-		if line[0] == '#' {
-			continue
-		}
-		row := append(strings.Split(strings.TrimSpace(line), "\t"), "")
-		require.GreaterOrEqual(t, len(row), 5, line)
-		require.Equal(t, row[1], *detailsOf(t, c, row[0]).Canonical, row[0])
-		differs := row[1] != row[2] || row[1] != row[3]
-		require.Equal(t, differs, row[4] != "", "%s: want a reason for a difference, and only for one", row[0])
-	}
 }
 
 // requireMailbox requires the canonical form of email to be valid, and its own

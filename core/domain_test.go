@@ -5,16 +5,9 @@ import (
 	"testing"
 
 	label "github.com/addrspec/addrspec/core/idna"
-	"github.com/addrspec/addrspec/core/internal/ascii"
 	"github.com/addrspec/addrspec/core/internal/idnatest"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/idna"
 )
-
-func TestEveryCharacterAsLabel(t *testing.T) {
-	a := new(address)
-	idnatest.Scalars(func(r rune) { agree(t, a, string(r)+".example") })
-}
 
 // FuzzDomain compares the verdict and the A-labels with the oracle.
 func FuzzDomain(f *testing.F) {
@@ -64,66 +57,6 @@ func TestEveryRuleHasAReason(t *testing.T) {
 	for rule, reason := range labelReasons {
 		require.Equal(t, label.Rule(rule) == label.None, reason == Accepted, "rule %d", rule)
 	}
-}
-
-// FuzzLabelForms checks that U-labels and A-labels have the same verdict and host
-// name.
-func FuzzLabelForms(f *testing.F) {
-	for _, domain := range []string{"b\u00FCcher.example", "xn--mgba3gch31f060k.com", "\u0646\u0627\u0645\u0647\u200C\u0627\u06CC.com",
-		"\u0915\u094D\u200D\u0937", "\u0628\u200Ca", "xn--a-0mc790o", "xn--1ug.xn--0ug", "\u0DC1\u0DCA\u200D\u0DBB\u0DD3.lk",
-		"\u0628\u200C\u064E\u0628.x", "STRA\u1E9EE\u3002\uFF45x", "xn--l-0ea.xn--ll-0ea"} {
-		f.Add(domain)
-	}
-	f.Fuzz(func(t *testing.T, domain string) { requireOneVerdict(t, domain) })
-}
-
-// requireOneVerdict fails if one form of domain is valid and the other is not.
-func requireOneVerdict(t *testing.T, domain string) {
-	if strings.ContainsAny(domain, "[( \t\r\n@") {
-		return // not a plain name
-	}
-	host, ok := hostOf(domain)
-	if ok {
-		again, ok := hostOf(host)
-		require.True(t, ok, "%+q is valid, %s is not", domain, host)
-		require.Equal(t, host, again)
-	}
-	unicode, err := idna.Punycode.ToUnicode(strings.ToLower(domain)) // decodes without checks
-	if err != nil || unicode == domain {
-		return
-	}
-	if other, valid := hostOf(unicode); valid && ascii.Is([]byte(domain)) {
-		require.Equal(t, other == strings.ToLower(domain), ok, "%s is valid: %t; %+q is %s", domain, ok, unicode, other)
-	} else if ok {
-		require.True(t, valid || len(unicode) > domainMax, "%+q is valid, %+q is not", domain, unicode)
-	}
-}
-
-// hostOf returns the A-label form of domain and whether domain is valid.
-func hostOf(domain string) (string, bool) {
-	a := new(address)
-	if len(domain) > domainMax {
-		return "", false
-	}
-	refusal := a.parse([]byte("x@" + domain))
-	return string(a.host), refusal.Reason == Accepted || refusal.Reason == addressTooLong && len(a.host) > 0
-}
-
-// TestJoinersAreKept: every form of an address keeps the joiners, its normalized
-// form is stable, and its host is that of the A-label form.
-func TestJoinersAreKept(t *testing.T) {
-	const name = "\u0DC1\u0DCA\u200D\u0DBB\u0DD3"
-	var a, b address
-	require.Equal(t, Refusal{}, a.parse([]byte("Jane+News@"+name+".LK")))
-	require.Equal(t, name+".lk", string(a.domain))
-	require.Equal(t, "jane+news@"+name+".lk", string(a.normalized))
-	require.Equal(t, Refusal{}, b.parse([]byte("jane@xn--10cl1a0b660p.lk")))
-	require.Equal(t, string(b.host), string(a.host))
-	require.Equal(t, Refusal{}, b.parse(a.normalized))
-	require.Equal(t, string(a.normalized), string(b.normalized))
-	without := strings.ReplaceAll(name, "\u200D", "")
-	require.Equal(t, Refusal{}, b.parse([]byte("jane@"+without+".lk")))
-	require.NotEqual(t, string(b.host), string(a.host), "another name")
 }
 
 // A name that is read alone is that of an address at it.

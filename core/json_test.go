@@ -116,15 +116,6 @@ func TestEscapesAreShort(t *testing.T) {
 	require.Equal(t, `"\b\t\n\f\r\"\\/`+"\x7f"+`\u0000\u001f"`, string(appendQuoted(nil, []byte("\b\t\n\f\r\"\\/\x7f\x00\x1f"))))
 }
 
-// TestFieldOrder checks the whole object, of a refused address.
-func TestFieldOrder(t *testing.T) {
-	facts := New(lists.Default()).Check([]byte("jane doe"))
-	out, _ := AppendJSON(nil, &facts, false)
-	require.Equal(t, `{"email":"jane doe","valid":false,"normalized":null,"local_part":null,"alias":false,"ascii":true,`+
-		`"role":null,"gibberish":false,"gibberish_score":0,"domain":null,"mx":false,"disposable":false,"public":false,`+
-		`"relay":false,"typo":false,"typo_suggestion":null}`, string(out))
-}
-
 func TestFullSuggestion(t *testing.T) {
 	facts := Facts{LocalPart: []byte(`"a\"b"`), Typo: []byte("example.com")}
 	out, _ := AppendJSON(nil, &facts, true)

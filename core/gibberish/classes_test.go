@@ -173,16 +173,6 @@ func TestPeopleAreNotFlagged(t *testing.T) {
 	}
 }
 
-// One letter before a number is treated alike, whichever it is.
-func TestHexLettersAreLikeOthers(t *testing.T) {
-	for _, letter := range strings.Split(letters, "") {
-		for n := 7; n <= 8; n++ {
-			percent, last := percentFlagged(class{letter, 0, func(d drawer) string { return letter + d.of(digits, n) }})
-			require.Zero(t, percent, last)
-		}
-	}
-}
-
 // The first thing that people type into a form, on four layouts.
 func TestKeyboardRows(t *testing.T) {
 	for name := range strings.FieldsSeq(`asdf sdf dfgh hjkl zxcv qwe qwer qwert qwerty uiop sdfg fghj ghjk cvbn vbnm
@@ -197,21 +187,4 @@ func TestNamesOnARow(t *testing.T) {
 	for name := range strings.FieldsSeq("were pop poi weer drew asad dasa sadaf fred wes reed tyree kjell uli iulia opio rewa sasa jk jkm asg") {
 		require.Less(t, Score([]byte(name)), uint8(50), name)
 	}
-}
-
-// Strings that relay services draw.
-func TestRelayStyleIsCaught(t *testing.T) {
-	caught := 0.0
-	styles := []class{
-		{"Apple, 10", 96, func(d drawer) string { return d.of("bcdfghjkmnpqrstvwxyz2456789", 10) }},
-		{"base 36, 8", 82, func(d drawer) string { return d.of(letters+digits, 8) }},
-		{"base 36, 9", 87, func(d drawer) string { return d.of(letters+digits, 9) }},
-		{"hex, 8", 83, func(d drawer) string { return d.of("0123456789abcdef", 8) }},
-	}
-	for _, s := range styles {
-		percent, _ := percentFlagged(s)
-		require.GreaterOrEqual(t, percent, s.flagged, s.name)
-		caught += percent / float64(len(styles))
-	}
-	require.GreaterOrEqual(t, caught, 90.0)
 }

@@ -88,15 +88,3 @@ func FuzzScore(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkScore(b *testing.B) {
-	for _, name := range []string{"jane.smith", "k3j9x2q8z7", "h4ck3rm4n77", "иван.петров", "maximilian.featherstonehaugh1984"} {
-		b.Run(name, func(b *testing.B) {
-			in := []byte(name)
-			b.ReportAllocs()
-			for b.Loop() {
-				Score(in)
-			}
-		})
-	}
-}

@@ -105,32 +105,6 @@ func TestSuggestAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A target with a letter skipped or doubled gets itself suggested, or nothing;
-// for a hundred right suggestions there is less than one wrong one.
-func TestSuggestAfterOneSlip(t *testing.T) {
-	x := newIndex()
-	right, wrong, none := 0, 0, 0
-	for _, target := range bytes.Fields(x.lines) {
-		for i := range target {
-			for _, typed := range [][]byte{
-				append(append([]byte{}, target[:i]...), target[i+1:]...),
-				append(append(append([]byte{}, target[:i+1]...), target[i]), target[i+1:]...),
-			} {
-				switch got := x.Suggest(typed); {
-				case bytes.Equal(got, target):
-					right++
-				case got == nil:
-					none++
-				default:
-					wrong++
-				}
-			}
-		}
-	}
-	t.Logf("right %d, none %d, wrong %d", right, none, wrong)
-	require.Less(t, wrong*100, right)
-}
-
 func FuzzSuggest(f *testing.F) {
 	f.Add([]byte("gmial.com"))                // two letters swapped
 	f.Add([]byte("yahoo.co.i"))               // a short ending, two labels
@@ -177,30 +151,6 @@ func FuzzNew(f *testing.F) {
 	f.Add([]byte("\n\n.\n.com\ncom\na."), []byte("\n"), []byte("a.b"))
 	f.Add([]byte(strings.Repeat("long", 70)+".com\n"), []byte(""), []byte("a"))
 	f.Fuzz(func(t *testing.T, targets, tops, domain []byte) { New(targets, tops).Suggest(domain) })
-}
-
-// BenchmarkSuggest compares Suggest with one pass of plain comparisons over the
-// targets, which is the least that a search without an index needs.
-func BenchmarkSuggest(b *testing.B) {
-	x := newIndex()
-	for _, domain := range []string{"smithplumbing.co.uk", "example-company.com", "acme.com", "contoso.org", "gmial.com", "hotmail.con"} {
-		b.Run(domain, func(b *testing.B) {
-			domain := []byte(domain)
-			for b.Loop() {
-				x.Suggest(domain)
-			}
-		})
-	}
-	b.Run("plain pass over the targets", func(b *testing.B) {
-		domain := []byte("acme.com")
-		for b.Loop() {
-			for i := range x.targets {
-				if bytes.Equal(x.domain(&x.targets[i]), domain) {
-					return
-				}
-			}
-		}
-	})
 }
 
 // TestWorstSearch bounds the number of names compared letter by letter for the
