@@ -102,8 +102,6 @@ func (a *address) setLocalPart(p *parser) Refusal {
 	return Refusal{}
 }
 
-// finish sets the normalized forms and applies the limits on the whole address,
-// as written and as normalized.
 func (a *address) finish(p *parser) Refusal {
 	written := p.domain.end - p.domain.start
 	if len(a.host) == 0 { // an address literal; its white space does not count

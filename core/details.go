@@ -255,8 +255,6 @@ func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
 	return append(dst, ']', '}')
 }
 
-// appendTypoEvidence appends the provider that the domain of f misspells and the edits that
-// lead there, or null. At counts characters of the domain with U-labels.
 func (c *Checker) appendTypoEvidence(dst []byte, f *Facts) []byte {
 	if f.Typo == nil {
 		return appendNull(dst)

@@ -178,7 +178,6 @@ func (l *Lists) findParent(parent []byte) int {
 
 func (l *Lists) class(number int) Class { return Class(l.kind(number)[0] &^ format.Subdomains) }
 
-// kind returns a kind by its number, from 1.
 func (l *Lists) kind(number int) []byte { return l.kinds[format.KindBytes*(number-1):] }
 
 // parentOf returns domain without its first label, or nil if that leaves a

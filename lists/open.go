@@ -143,7 +143,6 @@ func (l *Lists) verify() error {
 	return nil
 }
 
-// index derives the indexes that make lookups faster from the verified tables.
 func (l *Lists) index() {
 	l.domains.index()
 	l.roles.index()
@@ -165,7 +164,6 @@ type cursor struct {
 	short bool // a part would extend beyond the end
 }
 
-// take returns the next n bytes, or nil if there are fewer.
 func (c *cursor) take(n int) []byte {
 	if c.short || n < 0 || n > len(c.rest) {
 		c.short = true
@@ -176,7 +174,6 @@ func (c *cursor) take(n int) []byte {
 	return part
 }
 
-// part returns the next part, which its size precedes.
 func (c *cursor) part() []byte {
 	size := c.take(4)
 	if c.short {

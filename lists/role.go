@@ -89,7 +89,6 @@ func (f *wordFilter) add(word []byte) {
 	f[i>>3] |= 1 << (i & 7)
 }
 
-// mayHave returns false if word is not in the set.
 func (f *wordFilter) mayHave(word []byte) bool {
 	if len(word) < 2 {
 		return false
@@ -98,7 +97,6 @@ func (f *wordFilter) mayHave(word []byte) bool {
 	return f[i>>3]>>(i&7)&1 != 0
 }
 
-// hash hashes the length and four bytes of word.
 func hash(word []byte) uint32 {
 	n := len(word)
 	h := uint32(n) << 20

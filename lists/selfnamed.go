@@ -98,7 +98,6 @@ func (l *Lists) registered(domain []byte) (name []byte) {
 	return name
 }
 
-// isEnding reports whether TopLevels has the line.
 func (l *Lists) isEnding(line []byte) bool {
 	for part := l.topLevels; ; {
 		at := bytes.Index(part, line)

@@ -71,7 +71,6 @@ func (t *table) text(e, at int) (start, size int) {
 	return at, size
 }
 
-// prefix returns how many bytes entry e shares with the previous one.
 func (t *table) prefix(e int) int { return int(t.lengths[e] >> 4) }
 
 func (t *table) value(e int) int {
@@ -125,7 +124,6 @@ func (t *table) block(rest []byte, first, end int) int {
 	return int(low)
 }
 
-// byteAt returns byte i of s, or 0 after its end.
 func byteAt(s []byte, i int) byte {
 	if i < len(s) {
 		return s[i]

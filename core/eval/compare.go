@@ -35,7 +35,6 @@ type result struct {
 // writes one a line.
 type tool struct {
 	Tool, Version, Question string
-	LeftOut                 string // why there are no results
 	Results                 []result
 }
 
@@ -101,7 +100,6 @@ func suggests(x example, r result) bool { return r.Text != "" && r.Text != x.val
 
 func wrongText(x example, r result) bool { return suggests(x, r) && r.Text != x.text }
 
-// add adds values as examples of a group.
 func (c *comparison) add(group string, values ...string) {
 	for _, value := range values {
 		c.examples = append(c.examples, example{value: value, group: group})
@@ -126,7 +124,6 @@ func (c *comparison) number(title, group string, h hit) {
 	}})
 }
 
-// count returns the rows of a group, and how many of them hit.
 func (c *comparison) count(results []result, group string, h hit) (hits, rows int) {
 	for i, x := range c.examples {
 		if x.group != group {
@@ -159,10 +156,9 @@ func share(s float64) string {
 type outcome struct {
 	*comparison
 	lines   []string
-	remarks []string // why rows have no result, and which tools were left out
+	remarks []string // why rows have no result, and which tool is absent
 }
 
-// compareAll has all tools asked about the rows of every comparison.
 func compareAll(d *data, ask func([]query) ([]tool, error)) (outcomes []outcome, err error) {
 	if d.broken() {
 		return nil, errors.Join(d.errs...)
@@ -186,22 +182,18 @@ func compareAll(d *data, ask func([]query) ([]tool, error)) (outcomes []outcome,
 			ours.Results = append(ours.Results, c.own(x.value))
 		}
 		o.add(ours, ours.Results)
-		var leftOut []string
-		if c.absent != "" {
-			leftOut = append(leftOut, "left out: "+c.absent)
-		}
 		for _, t := range tools {
 			switch {
 			case t.Question != c.question:
-			case t.LeftOut != "":
-				leftOut = append(leftOut, "left out: "+t.Tool+": "+t.LeftOut)
 			case len(t.Results) != len(c.examples):
 				return nil, fmt.Errorf("%s: %d results for %d rows", t.Tool, len(t.Results), len(c.examples))
 			default:
 				o.add(t, ours.Results)
 			}
 		}
-		o.remarks = append(o.remarks, leftOut...)
+		if c.absent != "" {
+			o.remarks = append(o.remarks, "left out: "+c.absent)
+		}
 		outcomes = append(outcomes, o)
 	}
 	return outcomes, nil
@@ -239,7 +231,6 @@ const (
 	tablesEnd   = "<!-- The end of what is written by it -->\n"
 )
 
-// updateReadme replaces the tables in the README.
 func updateReadme(outcomes []outcome) error {
 	text, err := os.ReadFile(readme)
 	if err != nil {

@@ -81,7 +81,6 @@ func evalReal(d *data) []row {
 	}
 }
 
-// evalTypo measures the suggestions for misspelled providers and for real domains.
 func evalTypo(d *data) []row {
 	right, notWrong := suggested(d.misspelled)
 	return []row{
@@ -105,7 +104,6 @@ func suggested(rows [][]string) (right, notWrong []judged) {
 	return right, notWrong
 }
 
-// notSuggested judges whether domains have no suggestion.
 func notSuggested(rows [][]string) (none []judged) {
 	c := core.New(lists.Default())
 	for _, domain := range first(rows) {

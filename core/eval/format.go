@@ -22,7 +22,6 @@ var (
 	canonicalTable string
 )
 
-// classRows returns the rows of formatClasses.
 func classRows() []formatRow {
 	rows, err := parseFormat("format_classes.jsonl", formatClasses)
 	if err != nil {
@@ -31,7 +30,6 @@ func classRows() []formatRow {
 	return rows
 }
 
-// evalFormat measures the agreement on validity and on the three forms of valid addresses.
 func evalFormat(d *data) []row {
 	c := core.New(lists.Default())
 	verdict := func(addresses []formatRow) (verdicts []judged) {

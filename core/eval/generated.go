@@ -30,7 +30,6 @@ func draw(random *rand.Rand, alphabet string, length int) string {
 	return string(name)
 }
 
-// drawScored draws n local parts of a group.
 func drawScored(n int, group string, draw func() string) (drawn []scored) {
 	for len(drawn) < n {
 		if name := draw(); strings.Trim(name, digits) != "" {
@@ -118,7 +117,6 @@ func tempMailForms(people []scored) (drawn, numbered []scored) {
 	return drawn, numbered
 }
 
-// pronounceable returns the parts of people's names that are consonants and vowels in turn.
 func pronounceable(people []scored) (names []string) {
 	form := regexp.MustCompile(`^([b-df-hj-np-tv-z][aeiou])+[b-df-hj-np-tv-z]?$`)
 	for _, s := range people {

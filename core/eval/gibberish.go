@@ -31,7 +31,6 @@ func score(name, group string, random bool) scored {
 	return scored{name, group, random, gibberish.Score([]byte(plain))}
 }
 
-// scoreAll scores rows of a local part and its group.
 func scoreAll(random bool, rows [][]string) (all []scored) {
 	for _, fields := range rows {
 		all = append(all, score(fields[0], fields[1], random))
@@ -66,7 +65,6 @@ func groups(all []scored) (groups [][]scored) {
 	return groups
 }
 
-// flagged judges whether the local parts count as gibberish as their label says.
 func flagged(all []scored) (rows []judged) {
 	for _, s := range all {
 		got, right := fmt.Sprint(s.score), s.score >= 50 == s.random
@@ -122,7 +120,6 @@ func evalGibberish(d *data) []row {
 		atLeast("gibberish: names with a number in this form not flagged, %", 82, 0).of("names", flagged(numbered)))
 }
 
-// scores returns the scores from 0 to 1.
 func scores(all []scored) (scores []float64) {
 	for _, s := range all {
 		scores = append(scores, float64(s.score)/100)

@@ -73,7 +73,6 @@ func main() {
 	}
 }
 
-// report runs every suite, prints the table and returns the exit code.
 func report(w io.Writer, dir string, verbose bool) (code int) {
 	d := load(dir)
 	if len(d.errs) > 0 {
@@ -133,7 +132,6 @@ type judged struct {
 	right            bool
 }
 
-// equal judges a check whose result is a text.
 func equal(given, want, got string) judged { return judged{given, want, got, want == got} }
 
 // of measures r on rows of data: it counts those that are right or, if lower is better, those
@@ -164,7 +162,6 @@ func where(rows [][]string, labels ...string) (found [][]string) {
 	return found
 }
 
-// first returns the first column.
 func first(rows [][]string) (values []string) {
 	for _, row := range rows {
 		values = append(values, row[0])

@@ -105,7 +105,6 @@ func (c *Converter) appendLDH(label []byte) Violation {
 	return Violation{}
 }
 
-// isACE reports whether label, in lower case, has the prefix of A-labels.
 func isACE(label []byte) bool {
 	return len(label) >= len(acePrefix) && string(label[:len(acePrefix)]) == acePrefix
 }
@@ -252,7 +251,6 @@ func (c *Converter) MisplacedJoiner() int {
 	return -1
 }
 
-// runeAt returns the character at index i, 0 if i is out of range.
 func runeAt(label []rune, i int) rune {
 	if i < 0 || i >= len(label) {
 		return 0

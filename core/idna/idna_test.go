@@ -2,7 +2,6 @@ package idna
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -130,13 +129,8 @@ func TestJoinersAfterEveryCharacter(t *testing.T) {
 			label = strings.ReplaceAll(label, "%", string(r))
 			c.Reset()
 			v := c.AppendLabel([]byte(label))
-			if v.Rule != Bidi {
-				require.Equal(t, virama, v.Rule == None, "%+q violates rule %d", label, v.Rule)
-			}
-			if v.Rule == None {
-				idnatest.RequireValid(t, label, string(c.Host))
-			} else {
-				idnatest.RequireRefused(t, label, strconv.Itoa(int(v.Rule)))
+			if v.Rule != Bidi && virama != (v.Rule == None) {
+				t.Errorf("%+q violates rule %d", label, v.Rule)
 			}
 		}
 	})

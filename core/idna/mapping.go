@@ -2,7 +2,6 @@ package idna
 
 import "unicode/utf8"
 
-// mapLabel sets c.text to label, mapped by UTS #46 and in NFC.
 func (c *Converter) mapLabel(label []byte) Violation {
 	c.text.reset()
 	for i := 0; i < len(label); {
@@ -21,7 +20,6 @@ func (c *Converter) mapLabel(label []byte) Violation {
 	return Violation{}
 }
 
-// addMapped adds the mapping of r by UTS #46 and reports whether r is allowed.
 func (t *runes) addMapped(r rune) bool {
 	if r < utf8.RuneSelf {
 		t.add(lowerRune(r))
@@ -68,7 +66,6 @@ func (t *runes) reset() { t.text = t.array[:0] }
 
 func (t *runes) add(r rune) { t.text = append(t.text, r) }
 
-// isASCII reports whether every character is ASCII.
 func (t *runes) isASCII() bool {
 	for _, r := range t.text {
 		if r >= utf8.RuneSelf {
@@ -78,7 +75,6 @@ func (t *runes) isASCII() bool {
 	return true
 }
 
-// appendTo appends the characters to dst in UTF-8.
 func (t *runes) appendTo(dst []byte) []byte {
 	for _, r := range t.text {
 		dst = utf8.AppendRune(dst, r)

@@ -54,7 +54,6 @@ type table struct {
 	blocks string // a bitmap of 32 characters, and the number of the first of them in two bytes
 }
 
-// find returns the number of r, -1 if r is not in the set.
 func (t *table) find(r rune) int {
 	page := int(r >> 5)
 	if page >= len(t.pages) || t.pages[page] == 0 {
@@ -151,7 +150,6 @@ func IsMark(r rune) bool { return propertiesOf(r).isMark() }
 // IsDot reports whether UTS #46 maps r, a character beyond ASCII, to a full stop.
 func IsDot(r rune) bool { return r == 0x3002 || r == 0xFF0E || r == 0xFF61 }
 
-// lowerRune returns the simple lower-case mapping of r.
 func lowerRune(r rune) rune {
 	if r < 0x80 {
 		return rune(ascii.Lower(byte(r)))

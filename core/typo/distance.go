@@ -70,7 +70,6 @@ func (a *alignment) cost(i, j, budget int) int {
 	return best
 }
 
-// after returns the cost of a slip and of what follows it.
 func (a *alignment) after(i, j, slip, budget int) int {
 	if slip > budget {
 		return farApart

@@ -116,7 +116,6 @@ const allTLDs = ^tldSet(0)
 
 func (id tldID) in(set tldSet) bool { return set>>(id&63)&1 != 0 }
 
-// pack returns label as one word, or 0 if it has more than 8 bytes.
 func pack(label []byte) (packed uint64) {
 	if len(label) > 8 {
 		return 0
@@ -139,7 +138,6 @@ func (x *Index) indexTLD(packed uint64) (i int, found bool) {
 	return i, i < len(x.tlds) && x.tlds[i] == packed
 }
 
-// setOf returns the set of the ID of label, empty if x.tlds lacks it.
 func (x *Index) setOf(label []byte) tldSet {
 	if i, found := x.indexTLD(pack(label)); found {
 		return 1 << (i & 63)

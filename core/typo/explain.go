@@ -88,7 +88,6 @@ func (e *explanation) add(kind Kind, at int, from, to string) {
 	*e = append(*e, Edit{kind, at, from, to})
 }
 
-// dots explains typed by its dots alone, as equalButDots compares them.
 func (e *explanation) dots(typed []rune, target []byte, at int) {
 	for i, j := 0, 0; i < len(typed) || j < len(target); {
 		switch {
@@ -181,7 +180,6 @@ func lastCost(typed []rune, meant []byte, s step) int {
 	return exchangeCost(text[len(text)-1], to[0])
 }
 
-// looksLike reports whether r is another character that looks like b.
 func looksLike(r rune, b byte) bool {
 	if r < 0x80 {
 		return r == '0' && b == 'o' || r == '1' && b == 'l'

@@ -108,7 +108,6 @@ func New(targets, tlds []byte) *Index {
 	return x
 }
 
-// parse returns the targets in lines, in that order, and fills endings and tlds.
 func (x *Index) parse() []target {
 	all := make([]target, 0, 1+bytes.Count(x.lines, newline))
 	for at := 0; at < len(x.lines); {
@@ -141,7 +140,6 @@ func (x *Index) parse() []target {
 	return all
 }
 
-// group adds the name of targets[0], with those targets that have it.
 func (x *Index) group(targets []target) {
 	t := &targets[0]
 	text := x.nameOf(t)
@@ -221,7 +219,6 @@ func (x *Index) fillCandidates() {
 	}
 }
 
-// candidates returns the names of that length that d may be meant for by its TLD.
 func (x *Index) candidates(d *typedDomain, shortest, longest int) []candidate {
 	if shortest > maxCompared {
 		return nil

@@ -46,7 +46,6 @@ type suggestion struct {
 	cost, next int
 }
 
-// limit returns the highest cost that still matters.
 func (s *suggestion) limit() int { return s.cost + clearance - 1 }
 
 func (s *suggestion) offer(target *target, cost int) {
@@ -221,7 +220,6 @@ func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
 	}
 }
 
-// byExactName offers the targets called name, for a slip with that cost undone.
 func (x *Index) byExactName(best *suggestion, d *typedDomain, name []byte, cost int) {
 	if n := x.called(name); n != nil {
 		x.byEnding(best, d, n, cost, undoneBudget)

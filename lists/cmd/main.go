@@ -54,7 +54,6 @@ func (p packer) Run() error {
 	return os.WriteFile(path, packed, 0o644)
 }
 
-// pack returns the blob of the tables.
 func (p packer) pack() ([]byte, error) {
 	var failed error
 	domains := read(&failed, p.Dir, tables.Merge)

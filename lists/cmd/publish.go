@@ -37,7 +37,6 @@ func (p publisher) Run() error {
 	return nil
 }
 
-// publish signs the blob and writes the feed.
 func (p publisher) publish() (*feed.Release, error) {
 	secret, err := p.secretKey()
 	if err != nil {

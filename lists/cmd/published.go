@@ -77,7 +77,6 @@ func (s source) fetch(pinned tables.Source, latest bool, votes map[string]tables
 	return row, err
 }
 
-// names returns the domains in a fetched package, as they are written there.
 func (s source) names(p *registry.Package) ([]string, error) {
 	file, found := p.Files[s.file]
 	if !found {
@@ -103,16 +102,13 @@ func (s source) vote(votes map[string]tables.Votes, names []string) {
 	}
 }
 
-// readArray reads a JSON array of names.
 func readArray(file []byte) (names []string, err error) {
 	err = json.Unmarshal(file, &names)
 	return names, err
 }
 
-// readLines reads one name per line.
 func readLines(file []byte) ([]string, error) { return strings.Fields(string(file)), nil }
 
-// readFakefilter reads the keys of the object "domains".
 func readFakefilter(file []byte) ([]string, error) {
 	var data struct{ Domains map[string]struct{} }
 	err := json.Unmarshal(file, &data)
@@ -183,7 +179,6 @@ func readSnapshot(from string, before int) (s *snapshot, err error) {
 	return s, nil
 }
 
-// readObserved reads a file or a URL, within bounds.
 func readObserved(from string) ([]byte, error) {
 	var in io.ReadCloser
 	if strings.Contains(from, "://") {

@@ -64,7 +64,6 @@ type fetched struct {
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// gather fetches every source and reads the list of observed domains.
 func (r refresher) gather(sources []source) (f fetched, err error) {
 	f = fetched{votes: map[string]tables.Votes{}, checked: today()}
 	if !r.Latest {
@@ -194,7 +193,6 @@ func report(w io.Writer, before, after tables.Map, votes map[string]tables.Votes
 	fmt.Fprintf(w, "%d entries before, %d after\n", len(before), len(after))
 }
 
-// printNames prints a group of names: its title, their number, and the first 20 of them or all.
 func printNames(w io.Writer, title string, names []string, all bool) {
 	const shown = 20
 	if len(names) == 0 {

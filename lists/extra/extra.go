@@ -115,7 +115,6 @@ func parse(path, text string) (*Rows, error) {
 	return rows, nil
 }
 
-// add adds a row for a domain.
 func (r *Rows) add(domain string, added row) error {
 	name, err := tables.Canonical(domain)
 	switch before, twice := r.entries[name]; {

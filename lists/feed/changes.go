@@ -86,7 +86,6 @@ func Compare(before, after *lists.Lists) *Changes {
 	return c
 }
 
-// missing returns the entries of a that b has not.
 func missing(a, b blob.Content, kind ChangeKind) (rows []Change) {
 	for domain, k := range a.Domains {
 		other := b.Domains[domain]

@@ -107,7 +107,6 @@ type Source struct {
 var CountNames = []string{"disposable", "public", "relay", "known", "unproven",
 	"role_words", "typo_targets", "top_levels"}
 
-// describe summarizes lists of size bytes.
 func describe(l *lists.Lists, size int) Summary {
 	s := Summary{Version: l.Version(), Size: size, Counts: map[string]int{"role_words": l.RoleWords(),
 		"typo_targets": lists.Lines(l.TypoTargets()), "top_levels": lists.Lines(l.TopLevels())}}

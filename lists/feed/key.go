@@ -48,13 +48,11 @@ func IsKey(text string) bool {
 	return n == publicKeySize || n == secretKeySize
 }
 
-// lastLine returns the last line that is not empty.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// decoded returns the bytes of base64 text, or nil.
 func decoded(text string) []byte {
 	b, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil {
@@ -158,7 +156,6 @@ func (k SecretKey) SignFile(content []byte, comment string) ([]byte, error) {
 	return k.sign(content, comment, "signature of an addrspec release")
 }
 
-// sign returns the text of a .minisig file.
 func (k SecretKey) sign(content []byte, trusted, untrusted string) ([]byte, error) {
 	r := minisign.NewReader(bytes.NewReader(content))
 	if _, err := io.Copy(io.Discard, r); err != nil {

@@ -127,7 +127,6 @@ func (s Statement) String() string {
 	return fmt.Sprintf("addrspec lists version:%s signed:%d expires:%d", s.Version, s.Signed.Unix(), s.Expires.Unix())
 }
 
-// parseStatement parses a trusted comment.
 func parseStatement(comment string) (Statement, error) {
 	m := statementForm.FindStringSubmatch(comment)
 	if m == nil {
@@ -183,7 +182,6 @@ func (s Statement) Supersedes(used InUse) (bool, error) {
 	return s.Signed.After(used.Signed), nil
 }
 
-// day returns the day of a version such as 2026.11.22-1a2b3c4d.
 func day(version string) string {
 	d, _, _ := strings.Cut(version, "-")
 	return d

@@ -147,7 +147,6 @@ func (k *Keeper) startFile(ctx context.Context) error {
 	return nil
 }
 
-// readFile reads the file, and verifies it if there is a key.
 func (k *Keeper) readFile() ([]byte, State, error) {
 	if !k.File.Key.IsZero() {
 		release, err := k.File.Read()
@@ -222,7 +221,6 @@ func (k *Keeper) takeOver(ctx context.Context, blob []byte, s State) (changed bo
 	return err == nil, err
 }
 
-// install makes lists, with the rows of Extra, those in use.
 func (k *Keeper) install(ctx context.Context, blob []byte, s State) error {
 	merged, err := k.rows.AddTo(blob)
 	if err == nil {
@@ -422,7 +420,6 @@ type stamp struct {
 	mode     fs.FileMode
 }
 
-// stampsOf returns the stamps of the blob and of its signature.
 func stampsOf(path string) [2]stamp { return [2]stamp{stampOf(path), stampOf(path + feed.Suffix)} }
 
 func stampOf(path string) stamp {

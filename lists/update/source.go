@@ -68,7 +68,6 @@ func (s *Source) String() string {
 	return public(s.blob)
 }
 
-// public returns a URL without its query.
 func public(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
@@ -128,7 +127,6 @@ func (s *Source) newerURL(ctx context.Context, key feed.PublicKey, used feed.InU
 	return signature.Open(blob)
 }
 
-// check reports whether lists may replace those in use, and are newer.
 func check(s feed.Statement, used feed.InUse, now time.Time) (newer bool, err error) {
 	if err := s.Fresh(now); err != nil {
 		return false, err

@@ -39,22 +39,6 @@ func TestLockFilesHaveAnIntegrityForEveryPackage(t *testing.T) {
 	}
 }
 
-// Without a program, the tools of its registry are left out, and the reason says which
-// program. So is the message of a registry that is out of reach.
-func TestWhyAToolIsLeftOut(t *testing.T) {
-	bin := t.TempDir()
-	t.Setenv("PATH", bin)
-	require.EqualError(t, run("npm", "ci"), "npm is not installed")
-	require.EqualError(t, run("python3"), "python3 is not installed")
-	script := "#!/bin/sh\necho 'npm error code ENOTFOUND' >&2\necho 'npm error A complete log is elsewhere' >&2\nexit 1\n"
-	for name, why := range map[string]string{
-		"npm": "npm: exit status 1: npm error code ENOTFOUND", "pip": "pip: exit status 1: npm error A complete log is elsewhere",
-	} {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755))
-		require.EqualError(t, run(name), why)
-	}
-}
-
 // A row without a result does not move the results of others, and after the adapter's end
 // there are none.
 func TestAdapterResults(t *testing.T) {
@@ -76,7 +60,7 @@ done`
 	results := askAdapter(rows, "sh", "-c", adapter)
 	require.Len(t, results, len(rows))
 	for i, why := range []string{"", "the adapter's line is not a result", "the adapter's line is not a result", "too short", "",
-		"the adapter ended: out of memory", "the adapter ended: out of memory"} {
+		"the adapter ended: exit status 3", "the adapter ended: exit status 3"} {
 		if why == "" {
 			require.Equal(t, accepted, results[i])
 		} else {
@@ -106,7 +90,7 @@ func TestNetMailTakesNoDisplayName(t *testing.T) {
 }
 
 // With ADDRSPEC_ALL the tools are installed from their registries, and asked rows for which
-// every tool has the same result. One that cannot be installed is skipped by name.
+// every tool has the same result.
 func TestTools(t *testing.T) {
 	if os.Getenv("ADDRSPEC_ALL") == "" {
 		t.Skip("left to ./build.sh test all: installs packages of others")
@@ -120,12 +104,9 @@ func TestTools(t *testing.T) {
 		"role":       {"info", "jane"},
 		"canonical":  {"janedoe@gmail.com", "jane.doe+x@gmail.com"},
 	}
-	leftOut := installAll()
+	require.NoError(t, install())
 	for _, tool := range tools {
 		t.Run(tool.registry+" "+tool.name, func(t *testing.T) {
-			if err := leftOut[tool]; err != nil {
-				t.Skip(err)
-			}
 			for question := range strings.FieldsSeq(tool.questions) {
 				results := tool.ask([]row{{question, known[question][0]}, {question, known[question][1]}})
 				yes, no := results[0], results[1]

@@ -41,7 +41,6 @@ var (
 	particle    = regexp.MustCompile(`^van(?:het|den|der|de|t|)(.{3,})$`)
 )
 
-// read reads the files of the data directory.
 func read(dir string) (*lexicon, error) {
 	l := &lexicon{}
 	names, surnames, towns, words, syllables := sections{}, sections{}, sections{}, sections{}, sections{}
@@ -122,7 +121,6 @@ func withoutParticle(names []string) (bare []string) {
 // sections are lists of words by key: "cs first", "CZ", "cs".
 type sections map[string][]string
 
-// lists returns the sections, sorted by key.
 func (s sections) lists() (all [][]string) {
 	for _, key := range slices.Sorted(maps.Keys(s)) {
 		all = append(all, s[key])

@@ -53,8 +53,6 @@ func train(g *generator, samples int) (trained []byte) {
 
 // step moves the weights of the reading with the lower sum, which model.Name.Sum also
 // uses, against its error. One time in three it leaves out the 4-grams and 5-grams, so
-// that the trigrams get useful weights of their own: an unknown name shares more trigrams
-// with known names than longer sequences.
 func (f *fit) step(readings [][]uint32, label, rate float64, g *generator) {
 	features := readings[0]
 	for _, other := range readings[1:] {

@@ -162,7 +162,6 @@ func (d *draft) write(f form) string {
 	return b.String()
 }
 
-// patterns returns a function that generates local parts by forms of names and words.
 func patterns(text string) func(*generator) string {
 	var all []form
 	for text := range strings.FieldsSeq(text) {

@@ -58,7 +58,6 @@ func pick[T any](g *generator, from []T) (one T) {
 	return one
 }
 
-// oneIn returns true with probability 1/n.
 func (g *generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
 // between returns least to most, without drawing if they are the same.
@@ -122,7 +121,6 @@ func (g *generator) word() string {
 
 func (g *generator) town() string { return pick(g, pick(g, g.towns)) }
 
-// anyWord returns a name, a word or a town.
 func (g *generator) anyWord() string {
 	switch g.IntN(6) {
 	case 0, 1, 2:
@@ -215,7 +213,6 @@ func twoDigits(s string) string { return strings.Repeat("0", max(0, 2-len(s))) +
 
 func (g *generator) digits(n int) string { return g.from(digitSet, n, n) }
 
-// from returns least to most characters of set.
 func (g *generator) from(set string, least, most int) string {
 	var b strings.Builder
 	for range least + g.IntN(most-least+1) {

@@ -50,7 +50,6 @@ func main() {
 	}
 }
 
-// makeModel trains, and passes on what the model's files should contain.
 func makeModel(write func(path string, content []byte, mode os.FileMode) error) error {
 	l, err := read(filepath.Join(directory, "data"))
 	if err != nil {

@@ -167,7 +167,6 @@ func (g *generator) stuttered() string {
 	return w + g.maybeHandleNumber(3)
 }
 
-// drawnOut repeats one letter in n of s.
 func (g *generator) drawnOut(s string, n int) string {
 	times := 2 + g.IntN(2)
 	var b strings.Builder
@@ -235,7 +234,6 @@ func (g *generator) coined() string {
 	return w + g.maybeHandleNumber(2)
 }
 
-// key returns one of the syllables of a section, in the letters of its keys.
 func (g *generator) key(section string) string { return pick(g, g.syllables[section]) }
 
 // korean returns a Korean name, or words, typed without switching the keyboard

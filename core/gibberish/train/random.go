@@ -73,7 +73,6 @@ func (g *generator) uuid() string {
 
 func (g *generator) hex(n int) string { return g.from("0123456789abcdef", n, n) }
 
-// sounds returns letters of which the given percentage are vowels.
 func (g *generator) sounds(vowels int) string {
 	var b strings.Builder
 	for range 7 + g.IntN(8) {

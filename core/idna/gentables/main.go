@@ -34,7 +34,6 @@ type runs[T any] []struct {
 	Value       T
 }
 
-// at returns the value of r, the zero one if it has none.
 func (all runs[T]) at(r rune) (value T) {
 	i := sort.Search(len(all), func(i int) bool { return all[i].Last >= r })
 	if i < len(all) && all[i].First <= r {

@@ -127,7 +127,6 @@ func (d *data) record(r rune) uint32 {
 	return record
 }
 
-// status returns the status of r in a domain label.
 func (d *data) status(r rune) uint32 {
 	if r < utf8.RuneSelf {
 		if isLDH(r) {

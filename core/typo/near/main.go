@@ -37,7 +37,6 @@ func main() {
 	}
 }
 
-// run rewrites second-levels.txt and near.txt in dir and prints the changes.
 func run(dir string) error {
 	c, err := openChecker(dir)
 	if err != nil {
@@ -106,7 +105,6 @@ const tableHeader = `# Real domains and words that the typo check would correct 
 # Written by "./build.sh lists"; not edited by hand. From npm, fetched 2026-11-20:
 `
 
-// rewrite writes near.txt and prints the changes.
 func rewrite(path, header string, found map[string]bool) error {
 	before, err := readNames(path)
 	if err != nil {
@@ -142,7 +140,6 @@ func readNames(path string) (map[string]bool, error) {
 	return names, nil
 }
 
-// missing returns the names in all that are not in some, sorted.
 func missing(all, some map[string]bool) (names []string) {
 	for name := range all {
 		if !some[name] {

@@ -137,7 +137,6 @@ const registriesHeader = `# The endings of two labels under which registries tak
 // registryLabelMax bounds the first label of an ending: a longer one is no misspelling.
 const registryLabelMax = 3
 
-// writeRegistries writes second-levels.txt for the endings of the targets.
 func writeRegistries(dir string, endings []string) error {
 	tops := map[string]bool{} // of those endings that have two labels
 	for _, ending := range endings {

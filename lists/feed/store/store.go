@@ -63,7 +63,6 @@ func (f File) Read() (*feed.Release, error) {
 	}
 }
 
-// open verifies the blob with the signature that has this suffix.
 func (f File) open(blob []byte, suffix string) (*feed.Release, error) {
 	text, err := ReadSignature(f.Path, suffix)
 	if err != nil {
@@ -104,7 +103,6 @@ func ReadChanges(path string, key feed.PublicKey) (*feed.Changes, error) {
 	return key.OpenChanges(text, signature)
 }
 
-// read reads a file of at most limit bytes.
 func read(path string, limit int64, what string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -144,7 +144,6 @@ func numberKinds(domains map[string]Kind) (packed []byte, numbers map[string]int
 	return packed, numbers
 }
 
-// packLines encodes lines of fields, of which the first is a name.
 func packLines(what string, most int, lines [][]string) (packed []byte, err error) {
 	if len(lines) > most {
 		return nil, fmt.Errorf("%d %s do not fit: at most %d do", len(lines), what, most)
@@ -160,7 +159,6 @@ func packLines(what string, most int, lines [][]string) (packed []byte, err erro
 	return packed, nil
 }
 
-// packTable encodes a table that maps names to values.
 func packTable[V ~uint8 | ~int](names map[string]V) ([]byte, error) {
 	var sorted [format.Buckets][]string
 	for name, value := range names {

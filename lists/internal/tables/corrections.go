@@ -46,7 +46,6 @@ func readCorrections(dir string) (c corrections, err error) {
 	return c, errors.Join(errs[:]...)
 }
 
-// readNames reads the names of a table of domains as a set.
 func readNames(dir, file string) (map[string]bool, error) {
 	rows, err := readTable(dir, file)
 	names := make(map[string]bool, len(rows))

@@ -153,7 +153,6 @@ func (m Map) Lookup(domain string) (class lists.Class) {
 	return class
 }
 
-// covering returns the entry of the nearest parent of domain that covers it.
 func (m Map) covering(domain string) (Entry, bool) {
 	for parent := Parent(domain); parent != ""; parent = Parent(parent) {
 		if e, ok := m[parent]; ok && e.Subdomains {
@@ -187,7 +186,6 @@ var reserved = map[string]bool{
 // Votes are the letters of the published lists that contain a domain.
 type Votes string
 
-// readVotes reads sources/domains.txt and observed.txt.
 func readVotes(dir string) (map[string]Votes, error) {
 	votes := map[string]Votes{}
 	err := eachLine(filepath.Join(dir, "sources", "domains.txt"), func(line string) error {
@@ -213,7 +211,6 @@ func readVotes(dir string) (map[string]Votes, error) {
 	return votes, err
 }
 
-// without returns the votes of other lists than those of letters.
 func (v Votes) without(letters Votes) Votes {
 	for _, letter := range letters {
 		v = Votes(strings.ReplaceAll(string(v), string(letter), ""))

@@ -30,7 +30,6 @@ func IsTyped(name []byte) bool {
 	return syllables > 1
 }
 
-// countSyllables returns how many syllables letters are, and whether the last is complete.
 func countSyllables(letters []byte) (count int, complete bool) {
 	for len(letters) > 0 {
 		if !isConsonant(letters[0]) || len(letters) < 2 || isConsonant(letters[1]) {
@@ -65,7 +64,6 @@ func finals(letters []byte) int {
 
 func isConsonant(b byte) bool { return koreanConsonants>>(b-'a')&1 != 0 }
 
-// isPair reports whether the first two of letters are one of the pairs in list.
 func isPair(list string, letters []byte) bool {
 	for i := 0; i < len(list); i += 2 {
 		if string(letters[:2]) == list[i:i+2] {

@@ -44,7 +44,6 @@ type collector struct {
 	list *[]uint32
 }
 
-// weight returns the trained weight with index i.
 func (c collector) weight(i int) int {
 	if c.list != nil {
 		*c.list = append(*c.list, uint32(i))
@@ -134,7 +133,6 @@ func (c collector) stats(n *Name, leet int) (sum int) {
 	return sum
 }
 
-// numbers sums one feature for each segment of digits.
 func (c collector) numbers(n *Name) (sum int) {
 	for rest := n.digits; rest != 0; {
 		i := bits.TrailingZeros64(rest)
@@ -152,7 +150,6 @@ func (c collector) numbers(n *Name) (sum int) {
 	return sum
 }
 
-// lengthClass maps a length to 0 to 7.
 func lengthClass(n int) int {
 	switch {
 	case n <= 4:

@@ -76,10 +76,8 @@ func (st *stats) scanPairs(n *Name) (vowels uint64) {
 	return vowels >> (64 - len(symbols))
 }
 
-// count returns the number of positions in set.
 func count(set uint64) uint8 { return uint8(bits.OnesCount64(set)) }
 
-// scanSegments determines shape and longestWord.
 func (st *stats) scanSegments(n *Name) {
 	shape := uint32(0)
 	for i := 0; i < n.length-1; {
@@ -217,7 +215,6 @@ const (
 	zerosLast // 100, 2000
 )
 
-// numberKind returns the kind of the number in symbols i to end-1.
 func (n *Name) numberKind(i, end int) int {
 	v := n.value[i:end]
 	up, down, same := 0, 0, 0
@@ -254,8 +251,6 @@ func (n *Name) numberKind(i, end int) int {
 	return anyNumber
 }
 
-// isDayMonth reports whether the two digits at month are one of twelve and those
-// at day one of 31.
 func (n *Name) isDayMonth(month, day int) bool {
 	m, d := n.value[month]*10+n.value[month+1], n.value[day]*10+n.value[day+1]
 	return m >= 1 && m <= 12 && d >= 1 && d <= 31
