@@ -31,6 +31,12 @@ var fuzzSeeds = []struct{ email, why string }{
 	{"a\u200B@x\xFF", "hidden characters and malformed UTF-8"},
 	{"a@b.xn--a", "an A-label after a usual one"},
 	{"Name <a@b.c>, d@e", "a mailbox list"},
+	{"a@xn--mgba3gch31f060k.com", "an A-label with a joiner in its context"},
+	{"a@\u05D0\u05D1.1\u0661\u06F1", "right to left, digits of several kinds"},
+	{"a@fa\u00DF.\u03C3\u03C2.l\u00B7l", "deviations, context"},
+	{"a@\u30FB\u30AB.\u05F3\u05D0.\u0375\u03B1", "context rules kept and broken"},
+	{"a@xn--a.xn---.xn--0.xn--99999999", "broken A-labels"},
+	{"a@a\u0301.\u0301a.-\u00E9.ab--\u00E9", "marks and hyphens"},
 }
 
 func addSeeds(f *testing.F) {

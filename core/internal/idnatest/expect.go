@@ -1,3 +1,5 @@
+// Package idnatest has what the tests of core and core/idna compare with: the expectation of every
+// character in core/idna's version of Unicode.
 package idnatest
 
 import (
@@ -7,6 +9,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 //go:embed expect.json.gz
@@ -73,4 +77,13 @@ func (e *Expected) Mapping(r rune) Mapping {
 		i--
 	}
 	return e.Mappings[i]
+}
+
+// Scalars calls f with every Unicode scalar value.
+func Scalars(f func(r rune)) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if utf8.ValidRune(r) {
+			f(r)
+		}
+	}
 }
