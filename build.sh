@@ -238,7 +238,7 @@ lists() {
 }
 
 # near.txt is computed from the blob that it is packed into, so pack, near and
-# pack repeat until a round changes nothing. The programs print what changed.
+# pack repeat until a round changes nothing. git diff shows what changed.
 settle() {
 	for tool in go npm; do
 		command -v $tool >/dev/null || {

@@ -3,7 +3,6 @@ package lists
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -66,19 +65,6 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	l := Default()
 	domain, word := []byte("mail.example-company.co.uk"), []byte("support")
 	require.Zero(t, testing.AllocsPerRun(100, func() { l.Provider(domain); l.Word(word); l.TypoTargets() }))
-}
-
-// TestImports checks that lists imports nothing of the project but the layout
-// of the blob.
-func TestImports(t *testing.T) {
-	const project = "github.com/addrspec/addrspec/"
-	out, err := exec.Command("go", "list", "-deps", project+"lists").Output()
-	require.NoError(t, err)
-	for _, dep := range strings.Fields(string(out)) {
-		if strings.HasPrefix(dep, project) {
-			require.Contains(t, []string{project + "lists", project + "lists/internal/format"}, dep)
-		}
-	}
 }
 
 // Every entry of the blob has one of the classes, so the counts add up.

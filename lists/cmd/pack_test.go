@@ -105,22 +105,3 @@ func FuzzProviderEqualsMap(f *testing.F) {
 		requireClass(t, merged, l, string(domain))
 	})
 }
-
-func BenchmarkProvider(b *testing.B) {
-	merged, err := tables.Merge("..")
-	require.NoError(b, err)
-	l := lists.Default()
-	for _, domain := range []string{"gmail.com", "mailinator.com", "example-company.com", "mail.example-company.co.uk"} {
-		b.Run("blob/"+domain, func(b *testing.B) {
-			name := []byte(domain)
-			for b.Loop() {
-				l.Provider(name)
-			}
-		})
-		b.Run("map/"+domain, func(b *testing.B) {
-			for b.Loop() {
-				merged.Lookup(domain)
-			}
-		})
-	}
-}

@@ -38,13 +38,27 @@ type source struct {
 var published = []source{
 	{'D', registry.PyPI, "disposable-email-domains", "MIT", "disposable_email_domains/__init__.py", readPython,
 		"disposable; mirrors the list of that name on GitHub, which requires proof of each entry"},
-	{'K', registry.NPM, "fakefilter", "BSD-3-Clause", "package/json/data.json", readFakefilter,
+	{'K', registry.NPM, "fakefilter", "BSD-3-Clause", "package/json/data.json",
+		func(file []byte) ([]string, error) {
+			var data struct{ Domains map[string]struct{} }
+			err := json.Unmarshal(file, &data)
+			return slices.Collect(maps.Keys(data.Domains)), err
+		},
 		"disposable; crawls the providers themselves, drops what it has not seen for a year"},
-	{'M', registry.NPM, "mailchecker", "MIT", "package/platform/node/index.js", readMailchecker,
+	{'M', registry.NPM, "mailchecker", "MIT", "package/platform/node/index.js",
+		func(file []byte) ([]string, error) { // the only array literal of its JavaScript
+			_, rest, found := bytes.Cut(file, []byte("new Set("))
+			array, _, closed := bytes.Cut(rest, []byte(")"))
+			if !found || !closed {
+				return nil, errors.New("no `new Set(...)` in it: has the package changed?")
+			}
+			return readArray(array)
+		},
 		"disposable, with relays among them; counts only together with I or B and without E, F"},
 	{'I', registry.NPM, "disposable-email-domains", "MIT", "package/index.json", readArray,
 		"disposable, stale; counts only together with M and without E, F"},
-	{'B', registry.NPM, "burner-email-providers", "MIT", "package/emails.txt", readLines,
+	{'B', registry.NPM, "burner-email-providers", "MIT", "package/emails.txt",
+		func(file []byte) ([]string, error) { return strings.Fields(string(file)), nil },
 		"disposable, largely a copy of I; counts only together with M and without E, F"},
 	{'F', registry.NPM, "free-email-domains", "MIT", "package/domains.json", readArray,
 		"public, with disposables among them; counts only together with E and without D, K, M"},
@@ -105,24 +119,6 @@ func (s source) vote(votes map[string]tables.Votes, names []string) {
 func readArray(file []byte) (names []string, err error) {
 	err = json.Unmarshal(file, &names)
 	return names, err
-}
-
-func readLines(file []byte) ([]string, error) { return strings.Fields(string(file)), nil }
-
-func readFakefilter(file []byte) ([]string, error) {
-	var data struct{ Domains map[string]struct{} }
-	err := json.Unmarshal(file, &data)
-	return slices.Collect(maps.Keys(data.Domains)), err
-}
-
-// readMailchecker reads the only array literal of the package's JavaScript.
-func readMailchecker(file []byte) ([]string, error) {
-	_, rest, found := bytes.Cut(file, []byte("new Set("))
-	array, _, closed := bytes.Cut(rest, []byte(")"))
-	if !found || !closed {
-		return nil, errors.New("no `new Set(...)` in it: has the package changed?")
-	}
-	return readArray(array)
 }
 
 // readPython reads the set `blocklist` of the package's Python, one quoted name

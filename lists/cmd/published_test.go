@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,11 @@ import (
 
 const python = "allowlist = {\n    'real.example',\n}\n\nblocklist = {\n    'a.example',\n    \"b.example\",\n}\n# end\n"
 
+// readerOf returns the reader of the source with a letter.
+func readerOf(letter byte) func([]byte) ([]string, error) {
+	return published[slices.IndexFunc(published, func(s source) bool { return s.letter == letter })].read
+}
+
 func TestReaders(t *testing.T) {
 	for name, c := range map[string]struct {
 		read func([]byte) ([]string, error)
@@ -24,16 +30,16 @@ func TestReaders(t *testing.T) {
 		want []string
 	}{
 		"array":       {readArray, `["a.example", "b.example"]`, []string{"a.example", "b.example"}},
-		"lines":       {readLines, "a.example\r\nb.example\n", []string{"a.example", "b.example"}},
-		"fakefilter":  {readFakefilter, `{"t":1,"domains":{"a.example":{"provider":"p"}}}`, []string{"a.example"}},
-		"mailchecker": {readMailchecker, `var blacklist = new Set(["a.example","b.example"]);`, []string{"a.example", "b.example"}},
+		"lines":       {readerOf('B'), "a.example\r\nb.example\n", []string{"a.example", "b.example"}},
+		"fakefilter":  {readerOf('K'), `{"t":1,"domains":{"a.example":{"provider":"p"}}}`, []string{"a.example"}},
+		"mailchecker": {readerOf('M'), `var blacklist = new Set(["a.example","b.example"]);`, []string{"a.example", "b.example"}},
 		"python":      {readPython, python, []string{"a.example", "b.example"}},
 	} {
 		got, err := c.read([]byte(c.file))
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got, name)
 	}
-	for _, read := range []func([]byte) ([]string, error){readMailchecker, readPython} {
+	for _, read := range []func([]byte) ([]string, error){readerOf('M'), readPython} {
 		_, err := read([]byte(`module.exports = {}`))
 		require.ErrorContains(t, err, "has the package changed?")
 	}
@@ -42,7 +48,7 @@ func TestReaders(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	s := source{letter: 'X', file: "list", read: readLines}
+	s := source{letter: 'X', file: "list", read: readerOf('B')}
 	for content, want := range map[string]string{"a.example": "", "": "no domains in it"} {
 		_, err := s.names(&registry.Package{Name: "p", Version: "1", Files: map[string][]byte{"list": []byte(content)}})
 		if want == "" {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -357,17 +356,6 @@ func TestSummary(t *testing.T) {
 	require.NotEmpty(t, published.Version)
 	require.NotEmpty(t, published.Licence)
 	require.Positive(t, published.Domains)
-}
-
-// The package imports nothing of the project but lists, and what it needs from
-// elsewhere is one library.
-func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
-	require.NoError(t, err)
-	for _, dep := range strings.Fields(string(out)) {
-		ours, _ := strings.CutPrefix(dep, "github.com/addrspec/addrspec/")
-		require.True(t, strings.HasPrefix(ours, "lists") || dep == "aead.dev/minisign" || strings.HasPrefix(dep, "golang.org/x/"), dep)
-	}
 }
 
 // Nothing that is parsed panics, and what is accepted has one spelling.

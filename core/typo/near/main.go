@@ -106,46 +106,10 @@ const tableHeader = `# Real domains and words that the typo check would correct 
 `
 
 func rewrite(path, header string, found map[string]bool) error {
-	before, err := readNames(path)
-	if err != nil {
-		return err
-	}
-	added, removed := missing(found, before), missing(before, found)
-	fmt.Printf("%s: %d names, %d added, %d removed\n", path, len(found), len(added), len(removed))
-	for _, name := range added {
-		fmt.Printf("\tadded %s\n", name)
-	}
-	for _, name := range removed {
-		fmt.Printf("\tremoved %s\n", name)
-	}
+	fmt.Printf("%s: %d names\n", path, len(found))
 	text := header
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		text += name + "\n"
 	}
 	return os.WriteFile(path, []byte(text), 0o644)
-}
-
-// readNames returns the names in near.txt, none if there is no such file.
-func readNames(path string) (map[string]bool, error) {
-	table, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return nil, err
-	}
-	names := map[string]bool{}
-	for line := range strings.Lines(string(table)) {
-		if !strings.HasPrefix(line, "#") {
-			names[strings.TrimSpace(line)] = true
-		}
-	}
-	return names, nil
-}
-
-func missing(all, some map[string]bool) (names []string) {
-	for name := range all {
-		if !some[name] {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }

@@ -164,9 +164,6 @@ func writeRegistries(dir string, endings []string) error {
 	}
 	slices.Sort(rows)
 	path := filepath.Join(dir, "second-levels.txt")
-	text := []byte(registriesHeader + strings.Join(rows, "\n") + "\n")
-	if before, err := os.ReadFile(path); err != nil || !bytes.Equal(before, text) {
-		fmt.Printf("%s: %d endings\n", path, len(rows))
-	}
-	return os.WriteFile(path, text, 0o644)
+	fmt.Printf("%s: %d endings\n", path, len(rows))
+	return os.WriteFile(path, []byte(registriesHeader+strings.Join(rows, "\n")+"\n"), 0o644)
 }

@@ -76,19 +76,6 @@ func (c corrections) misspelled(name string) bool {
 	return slices.ContainsFunc(c.targets[name[len(label):]], func(target string) bool { return oneEdit(label, target) })
 }
 
-// borrowed reports whether name is a provider's name under another ending
-// (gmail.net), or has one more ending (gmail.com.co). Such names are misspelled,
-// or belong to somebody else; a throw-away provider gains nothing by one.
-func (c corrections) borrowed(name string) bool {
-	label := firstLabel(name)
-	if c.labels[label] && isPublicSuffix(name[len(label)+1:]) {
-		return true
-	}
-	shorter := name[:strings.LastIndexByte(name, '.')]
-	label = firstLabel(shorter)
-	return slices.Contains(c.targets[shorter[len(label):]], label)
-}
-
 // oneEdit reports whether a and b differ by one insertion, deletion,
 // substitution or transposition of adjacent letters.
 func oneEdit(a, b string) bool {

@@ -113,14 +113,26 @@ func (m Map) addPublished(dir string, votes map[string]Votes) error {
 			continue
 		}
 		v = v.without(c.withdrawn[name])
-		agreed := v.agreed(name) && !c.misspelled(name) && !c.borrowed(name)
+		// A provider's name under another ending (gmail.net), or with one more (gmail.com.co), is
+		// misspelled, or somebody else's: a throw-away provider gains nothing by one.
+		label := firstLabel(name)
+		shorter := name[:strings.LastIndexByte(name, '.')]
+		shortLabel := firstLabel(shorter)
+		borrowed := c.labels[label] && isPublicSuffix(name[len(label)+1:]) ||
+			slices.Contains(c.targets[shorter[len(shortLabel):]], shortLabel)
+		agreed := v.agreed(name) && !c.misspelled(name) && !borrowed
 		switch {
 		case v.proven(), v.observed() && !c.misspelled(name), agreed && namesItself(name):
 			m[name] = Entry{lists.Disposable, true}
 		case agreed:
 			m[name] = Entry{lists.Unproven, true}
-		case v.public() && !isInstitution(name):
-			m[name] = Entry{lists.Public, false}
+		case v.public():
+			// Lists of public providers have names of institutions, where not everybody can open a mailbox.
+			labels := strings.Split(name, ".")
+			last := labels[len(labels)-1]
+			if !reserved[last] && !(len(last) == 2 && len(labels) > 2 && reserved[labels[len(labels)-2]]) {
+				m[name] = Entry{lists.Public, false}
+			}
 		}
 	}
 	return nil
@@ -166,14 +178,6 @@ func (m Map) covering(domain string) (Entry, bool) {
 func Parent(domain string) string {
 	_, parent, _ := strings.Cut(domain, ".")
 	return parent
-}
-
-// isInstitution reports whether name is below a suffix reserved for institutions. Lists of
-// public providers contain some such names, but not everybody can open a mailbox there.
-func isInstitution(name string) bool {
-	labels := strings.Split(name, ".")
-	last := labels[len(labels)-1]
-	return reserved[last] || len(last) == 2 && len(labels) > 2 && reserved[labels[len(labels)-2]]
 }
 
 // reserved are top-level domains, and labels below a country's (ac.uk), for institutions.
