@@ -14,7 +14,7 @@ import (
 // TestCorrectedDomains: no domain that a correction names is disposable or looks so, but
 // the lent names, whatever the published lists have today.
 func TestCorrectedDomains(t *testing.T) {
-	m, err := Merge("../..")
+	m, err := project()
 	require.NoError(t, err)
 	lenders, lent, err := readLent("../..")
 	require.NoError(t, err)

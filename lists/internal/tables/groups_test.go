@@ -151,7 +151,7 @@ func FuzzReadIdentities(f *testing.F) {
 func TestIdentitiesOfPublicProviders(t *testing.T) {
 	i, err := ReadIdentities("../..")
 	require.NoError(t, err)
-	m, err := Merge("../..")
+	m, err := project()
 	require.NoError(t, err)
 	for domain := range i.Providers {
 		require.Contains(t, []lists.Class{0, lists.Public}, m.Lookup(domain), domain)

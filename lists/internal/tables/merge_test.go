@@ -3,6 +3,7 @@ package tables
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,6 +160,9 @@ var mergeWant = map[string]lists.Class{
 	"co.uk":                      0,
 	"x.co.uk":                    0,
 }
+
+// project has the merged tables of the project.
+var project = sync.OnceValues(func() (Map, error) { return Merge("../..") })
 
 func TestMergePrecedence(t *testing.T) {
 	m, err := Merge(writeTables(t, mergeInput))

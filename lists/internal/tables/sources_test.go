@@ -49,12 +49,14 @@ func TestReadCarriers(t *testing.T) {
 // TestEveryEntryHasACarrier checks the tables of the project: each entry comes from
 // some source.
 func TestEveryEntryHasACarrier(t *testing.T) {
-	m, err := Merge("../..")
+	m, err := project()
 	require.NoError(t, err)
 	c, err := ReadCarriers("../..")
 	require.NoError(t, err)
 	for name := range m {
-		require.NotZero(t, c.Of(name), name)
+		if c.Of(name) == 0 { // require.NotZero would take most of the time
+			t.Error(name)
+		}
 	}
 }
 
