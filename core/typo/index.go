@@ -121,7 +121,9 @@ func (x *Index) parse() []target {
 				topLevelLetters: symbolSet(top), dots: bytes.Count(text, dot)})
 			packed := pack(top)
 			if i, found := x.indexTLD(packed); !found && packed != 0 && len(x.tlds) < int(otherTLD) {
-				x.tlds = slices.Insert(x.tlds, i, packed)
+				x.tlds = append(x.tlds, 0)
+				copy(x.tlds[i+1:], x.tlds[i:])
+				x.tlds[i] = packed
 			}
 		}
 		if size := len(name); number >= 0 && size > 0 && size <= maxCompared {
