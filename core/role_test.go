@@ -2,6 +2,7 @@ package core
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -182,6 +183,34 @@ func TestMarks(t *testing.T) {
 		}
 	})
 	require.Greater(t, n, 2000)
+}
+
+// TestPersonalShapes: initials, numbers and names beside words that people use in
+// handles make no role.
+func TestPersonalShapes(t *testing.T) {
+	beside := []string{"%.dev", "%_dev", "%-dev", "dev.%", "%.developer", "%.devops", "%.email", "email.%", "mail.%", "%.mail", "mailbox.%",
+		"%.root", "%.owner", "%.server", "%.web", "web.%", "biuro.%", "atencion.%", "%.subscription", "seo-%", "hi.%", "%_hi", "%.general"}
+	for a := 'a'; a <= 'z'; a++ {
+		for b := 'a'; b <= 'z'; b++ {
+			initials := string([]rune{a, b})
+			for _, shape := range beside {
+				requireNoRole(t, strings.ReplaceAll(shape, "%", initials))
+				requireNoRole(t, strings.ReplaceAll(shape, "%", initials+"18"))
+			}
+			requireNoRole(t, "it."+initials+"4")
+		}
+	}
+	for n := range 10_000 {
+		for _, word := range []string{"dev", "developer", "sac", "csm", "www", "ap", "root-", "email", "it", "ftp", "xy.dev", "mc.server", "www2"} {
+			requireNoRole(t, word+strconv.Itoa(n))
+		}
+	}
+}
+
+func requireNoRole(t *testing.T, local string) {
+	if role := roleOf(local); role != NoRole {
+		require.Fail(t, "a personal shape has a role", "%s: %s", local, role)
+	}
 }
 
 // TestNamesAreNoRoles: of the names in the training data of the gibberish model,

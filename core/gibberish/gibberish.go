@@ -8,8 +8,8 @@
 // score. The weights come from logistic regression on names and words of many
 // languages against many kinds of random strings.
 //
-// The model is in internal/model, its training and the collection of the training data in
-// train, a module of its own. MODEL.md describes the data, the measured errors and the limits.
+// The model is in internal/model, its training in train, a module of its own. MODEL.md describes
+// the data, the measured errors and the limits.
 package gibberish
 
 import (

@@ -60,6 +60,7 @@ func TestSuggest(t *testing.T) {
 		{"letters that look like another", "gmail.com", "grnail.com"},
 		{"digits in front", "hotmail.com", "1980hotmail.com 77hotmail.com"},
 		{"written twice", "gmail.com", "gmailgmail.com"},
+		{"an ending of two labels", "worldnet.att.net", "worldnet.att.ner worldnet.att.met"},
 		{"a rarer provider", "seznam.cz", "sezman.cz seznm.cz seznam.czz"},
 		{"a rarer provider", "bigpond.com", "bigpnd.com bigopnd.com"},
 	} {
