@@ -110,10 +110,13 @@ func TestUnicodeVersion(t *testing.T) {
 	require.Equal(t, idnatest.Expect().Version, UnicodeVersion, "run go run -C core/idna ./gentables gather")
 }
 
+// converter is one for all texts, since it is large.
+var converter Converter
+
 // composedOf returns the NFC of s according to this package.
 func composedOf(s string, lowered bool) string {
 	if lowered && utf8.ValidString(s) {
-		return string(new(Converter).AppendLowerNFC(nil, []byte(s)))
+		return string(converter.AppendLowerNFC(nil, []byte(s)))
 	}
 	var t runes
 	for _, r := range s {
