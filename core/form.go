@@ -46,7 +46,8 @@ func (c *Checker) Form(f *Facts) (form Form) {
 	odd := func(r rune) bool {
 		return r == utf8.RuneError || r >= '\uFF21' && r <= '\uFF3A' || r >= '\uFF41' && r <= '\uFF5A'
 	}
-	if f.LocalPart[0] == '\'' || !f.ASCII && (bytes.HasPrefix(f.LocalPart, []byte("\u2019")) || bytes.ContainsFunc(f.LocalPart, odd)) {
+	if f.LocalPart[0] == '\'' ||
+		!f.ASCII && (bytes.HasPrefix(f.LocalPart, []byte("\u2019")) || bytes.ContainsFunc(f.LocalPart, odd)) {
 		form |= FormOddCharacter
 	}
 	if f.Generated {

@@ -100,7 +100,8 @@ func main() {
 		for question := range strings.FieldsSeq(t.questions) {
 			asked := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Question != question })
 			log.Printf("%s: ask %s (%s) %d rows", question, t.name, t.registry, len(asked))
-			if err := out.Encode(outcome{t.name + " (" + t.registry + ")", version, question, t.ask(asked)}); err != nil {
+			o := outcome{t.name + " (" + t.registry + ")", version, question, t.ask(asked)}
+			if err := out.Encode(o); err != nil {
 				log.Fatal(err)
 			}
 		}
@@ -119,8 +120,8 @@ func install() error {
 		run("python3", "-m", "venv", python))
 	for _, t := range tools {
 		if t.registry == "PyPI" {
-			err = errors.Join(err, run(python+"/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-				"--no-deps", "--require-hashes", "--only-binary=:all:", "-r", "python/requirements/"+t.name+".txt"))
+			err = errors.Join(err, run(python+"/bin/python", "-m", "pip", "install", "--quiet",
+				"--disable-pip-version-check", "--no-deps", "--require-hashes", "--only-binary=:all:", "-r", "python/requirements/"+t.name+".txt"))
 		}
 	}
 	return err
