@@ -21,7 +21,7 @@ func TestResumable(t *testing.T) {
 	const whole = head + "Ann,a@mail.example,x,true\nBob,b@mail.example,\"one\r\ntwo\",true\n"
 	rows := &pipeline.Record{Email: "b@mail.example", Cells: []string{"Bob", "b@mail.example", "one\r\ntwo"}}
 	line := &pipeline.Record{Email: "b@mail.example"}
-	formula := &pipeline.Record{Email: "b@mail.example", Cells: []string{"=1+1", "b@mail.example", "x"}}
+	formula, other := &pipeline.Record{Email: "=b@mail.example"}, &pipeline.Record{Email: "x@mail.example"}
 	lines := "{\"email\":\"a@mail.example\",\"valid\":true}\n{\"email\":\"b@mail.example\",\"valid\":true}\n"
 	bad := &pipeline.Record{Err: pipeline.ErrNoAddress}
 	for name, c := range map[string]struct {
@@ -34,19 +34,19 @@ func TestResumable(t *testing.T) {
 		"its own":                  {file: whole, format: "csv", head: head, resume: 2, last: rows},
 		"a finished one":           {file: whole, format: "csv", head: head, resume: 1, last: rows, says: "has 2 records, so go on with --resume 2, or remove it"},
 		"a shorter one":            {file: whole, format: "csv", head: head, resume: 7, last: rows, says: "has 2 records"},
-		"of another list":          {file: whole, format: "csv", head: head, resume: 2, last: formula, says: "does not end with record 2 of this input"},
+		"of another list":          {file: whole, format: "csv", head: head, resume: 2, last: other, says: "does not end with record 2 of this input"},
 		"of another layout":        {file: whole, format: "csv", head: "email,valid\n", resume: 2, last: rows, says: "does not begin as a run with this input"},
 		"without a mark":           {file: whole, format: "csv", head: head[3:], resume: 2, last: rows, says: "does not begin"},
 		"shorter than a head":      {file: "name", format: "csv", head: head, resume: 2, last: rows, says: "does not begin"},
 		"cut within a row":         {file: whole + "Cyd,c@mail", format: "csv", head: head, resume: 2, last: rows, says: "ends within a record: remove what follows its last whole record"},
 		"cut within quotes":        {file: whole + "Cyd,c@mail.example,\"on\n", format: "csv", head: head, resume: 2, last: rows, says: "cannot be read: "},
 		"cut at the end of a cell": {file: whole + "Cyd,c@mail.example,x,true", format: "csv", head: head, resume: 3, last: rows, says: "ends within a record"},
-		"escaped":                  {file: "n,e,o,v\n'=1+1,b@mail.example,x,true\n", format: "csv", head: "n,e,o,v\n", resume: 1, last: formula, safe: true},
-		"not escaped":              {file: "n,e,o,v\n=1+1,b@mail.example,x,true\n", format: "csv", head: "n,e,o,v\n", resume: 1, last: formula, safe: true, says: "does not end with"},
+		"escaped":                  {file: "n,e,o,v\nB,'=b@mail.example,x,true\n", format: "csv", head: "n,e,o,v\n", resume: 1, last: formula, safe: true},
+		"not escaped":              {file: "n,e,o,v\nB,=b@mail.example,x,true\n", format: "csv", head: "n,e,o,v\n", resume: 1, last: formula, safe: true, says: "does not end with"},
 		"objects":                  {file: lines, format: "ndjson", resume: 2, last: line},
 		"fewer objects":            {file: lines, format: "ndjson", resume: 3, last: line, says: "go on with --resume 2"},
 		"other objects":            {file: lines, format: "ndjson", resume: 2, last: rows},
-		"objects of another list":  {file: lines, format: "ndjson", resume: 2, last: &pipeline.Record{Email: "x@mail.example"}, says: "does not end with"},
+		"objects of another list":  {file: lines, format: "ndjson", resume: 2, last: other, says: "does not end with"},
 		"an object without result": {file: "{\"error\":{\"code\":\"NO_ADDRESS\"},\"line\":1}\n", format: "ndjson", resume: 1, last: bad},
 		"half an object":           {file: lines + "{\"email", format: "ndjson", resume: 2, last: line, says: "ends within a record"},
 		"no objects":               {file: "<html>\n", format: "ndjson", resume: 1, last: line, says: "does not end with"},

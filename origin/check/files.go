@@ -18,7 +18,7 @@ import (
 
 type inputFlags struct {
 	From     string `group:"Input:" enum:"auto,text,csv,tsv,ndjson" default:"auto" help:"Input format: text (an address a line), csv, tsv, ndjson (an object a line) or auto, which looks at the content. gzip is read in each."`
-	Encoding string `group:"Input:" placeholder:"LABEL" default:"auto" help:"Encoding of the input: a label of the WHATWG Encoding Standard such as windows-1250, iso-8859-2, koi8-r, macintosh or shift_jis, or auto: that of a byte order mark, else UTF-8, UTF-16, Windows-1251, Windows-1252, Shift_JIS, GB18030, Big5 or EUC-KR if all words fit it alone. The summary has which was read and why."`
+	Encoding string `group:"Input:" placeholder:"LABEL" default:"auto" help:"Encoding of the input: a label of the WHATWG Encoding Standard such as windows-1250, iso-8859-2, koi8-r, macintosh or shift_jis, or auto: that of a byte order mark, else UTF-8, UTF-16, Windows-1252 or Windows-1251 if all words fit it alone. The summary has which was read and why."`
 	Sheet    string `group:"Input:" placeholder:"NAME|N" help:"The sheet of an Excel workbook (.xlsx), by name or number from 1 (default: the first that has something)."`
 	Column   string `group:"Input:" placeholder:"NAME|N" help:"The column of CSV that has the addresses, by name or number from 1, or the key of NDJSON's objects (default: a column of that kind of name or content; email)."`
 	Header   string `group:"Input:" enum:"auto,yes,no" default:"auto" help:"Whether the first row of CSV has the names of the columns: auto, yes or no."`

@@ -5,15 +5,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -181,7 +181,7 @@ func (s *skipping) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 }
 
 // resumable returns an error if the file is not what a run wrote that did what this one does: the same head, as
-// many records as --resume leaves out, and the last of these at its end. Else records would be in it twice, or
+// many records as --resume leaves out, and at its end the address of the last of these. Else records would be in it twice, or
 // under a foreign header.
 func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 	fail := func(format string, args ...any) error {
@@ -197,20 +197,31 @@ func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 		return fail("does not begin as a run with this input and these flags does, so --resume cannot add to it; " +
 			"give the flags of the first run, or another file")
 	}
-	read := func() ([]string, error) {
-		line, err := in.ReadString('\n')
-		return []string{line}, err
-	}
+	last, records := "", int64(-1)
+	read := func() (string, error) { return in.ReadString('\n') }
 	if format == "csv" {
 		rows := csv.NewReader(in)
 		rows.Comma, rows.FieldsPerRecord = comma, -1
-		read = rows.Read
+		read = func() (string, error) {
+			cells, err := rows.Read()
+			return "\n" + strings.Join(cells, "\n") + "\n", err
+		}
 	}
-	var last []string
-	records := int64(-1)
 	for next := last; err == nil; records++ {
 		last = next
 		next, err = read()
+	}
+	// A record that cannot be read has no address that could be compared.
+	expected, email := "", o.skipped.last.Email
+	switch {
+	case o.skipped.last.Err != nil:
+	case format != "csv":
+		quoted, _ := jsontext.AppendQuote([]byte(`{"email":`), email) // its error is of what becomes U+FFFD
+		expected = string(quoted)
+	case o.flags.CSVSafe:
+		expected = "\n" + output.Formula(email) + "\n"
+	default:
+		expected = "\n" + email + "\n"
 	}
 	end := make([]byte, 1)
 	_, _ = o.file.ReadAt(end, o.size-1) // no byte of an empty file
@@ -221,31 +232,9 @@ func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 		return fail("ends within a record: remove what follows its last whole record, and run again")
 	case records != o.skipped.count:
 		return fail("has %s, so go on with --resume %d, or remove it", words.Count(records, "record"), records)
-	case !isRecord(last, format, &o.skipped.last, o.flags.CSVSafe):
+	case !strings.Contains(last, expected):
 		return fail("does not end with record %d of this input, so --resume cannot add to it; "+
 			"is it the input of the first run?", records)
 	}
 	return nil
-}
-
-func isRecord(found []string, format string, r *pipeline.Record, safe bool) bool {
-	if format == "csv" {
-		cells := slices.Clone(r.Cells)
-		if r.Cells == nil {
-			cells = []string{r.Email}
-		}
-		for n, cell := range cells {
-			if safe {
-				cell = output.Formula(cell)
-			}
-			cells[n] = strings.ReplaceAll(cell, "\r\n", "\n") // as encoding/csv reads them
-		}
-		return len(found) >= len(cells) && (r.Err != nil || slices.Equal(found[:len(cells)], cells))
-	}
-	var object struct{ Email *string }
-	err := json.Unmarshal([]byte(found[0]), &object)
-	if r.Err != nil {
-		return err == nil && object.Email == nil
-	}
-	return err == nil && object.Email != nil && *object.Email == strings.ToValidUTF8(r.Email, "\uFFFD")
 }

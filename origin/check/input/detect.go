@@ -68,10 +68,7 @@ func (r *Reader) begin() error {
 	}
 	switch r.layout.format {
 	case NDJSON:
-		// A line is a value, unless an array begins, or an object that goes on in the next line.
-		first, _, _ := bytes.Cut(bytes.TrimLeft(w.rest(), " \t\r\n"), []byte("\n"))
-		first = bytes.TrimSpace(first)
-		values := objects{key: r.layout.key, spans: bytes.HasPrefix(first, []byte("[")) || string(first) == "{"}
+		values := objects{key: r.layout.key}
 		r.next = func() (pipeline.Record, error) { return values.next(w) }
 	case Text:
 		r.next = r.nextLine
@@ -117,8 +114,8 @@ func (o *Options) recognise(beginning []byte, possible string, ended bool) (l la
 	return layout{format: Text}, !open, err
 }
 
-// beginsJSON matches an object, or an array of objects or strings. A bracket alone may begin an address.
-var beginsJSON = regexp.MustCompile(`^\s*(\{\s*(["}]|$)|\[\s*([{"\]]|$))`)
+// beginsJSON matches an object.
+var beginsJSON = regexp.MustCompile(`^\s*\{\s*(["}]|$)`)
 
 // isJSON reports whether an input that begins so is read as JSON. A file's name may say it of strings, one a line.
 func (o *Options) isJSON(beginning []byte) bool {
@@ -254,14 +251,12 @@ var signatures = []signature{
 	{magic: markUTF8, encoding: charset.UTF8},
 	{magic: "\xff\xfe", encoding: charset.UTF16LE},
 	{magic: "\xfe\xff", encoding: charset.UTF16BE},
-	{magic: "\x28\xb5\x2f\xfd", err: compressed("Zstandard", "zstd -dc")},
-	{magic: "\xfd7zXZ\x00", err: compressed("xz", "xz -dc")},
-	{magic: "\x04\x22\x4d\x18", err: compressed("LZ4", "lz4 -dc")},
-	{magic: "7z\xbc\xaf\x27\x1c", err: compressed("7-Zip", "7z x -so")},
-	{magic: "BZh91AY&SY", err: compressed("bzip2", "bzip2 -dc")}, // 9 is the level that all tools write
+	{magic: "\x28\xb5\x2f\xfd", err: errCompressed},   // Zstandard
+	{magic: "\xfd7zXZ\x00", err: errCompressed},       // xz
+	{magic: "7z\xbc\xaf\x27\x1c", err: errCompressed}, // 7-Zip
+	{magic: "BZh91AY&SY", err: errCompressed},         // bzip2 at level 9, which all tools write
 	{magic: zipMagic, err: errors.New("this is a ZIP archive or a spreadsheet: unpack an archive; give a workbook " +
 		"(.xlsx) by its name and not in a pipe or gzip; of another spreadsheet (.ods), " + saveSheet)},
-	{magic: "PK\x05\x06", err: errors.New("this is an empty ZIP archive")},
 	{magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", err: errors.New("this is an Excel workbook of the old format " +
 		"(.xls) or with a password, or another old Office document, and not text: " + saveSheet)},
 	{magic: "%PDF-", err: errors.New("this is a PDF document: take the list from where it was made, as CSV or text")},
@@ -269,10 +264,8 @@ var signatures = []signature{
 
 var errUTF32 = errors.New("this is UTF-32: convert it, as with iconv -f UTF-32 -t UTF-8")
 
-func compressed(name, command string) error {
-	return errors.New("this is compressed with " + name + ", and only gzip is read: decompress it, " +
-		"as with " + command + " FILE | addrspec check -")
-}
+var errCompressed = errors.New("this is compressed, and only gzip is read: decompress it, " +
+	"as with zstd -dc FILE | addrspec check -")
 
 // documents are texts that are no lists, by how they begin: every line would be an address that is not valid.
 var documents = []struct {
@@ -280,17 +273,15 @@ var documents = []struct {
 	name, advice string
 }{
 	{regexp.MustCompile(`(?i)^BEGIN:V(CARD|CALENDAR)`), "a file of contacts (vCard)", exportContacts},
-	{regexp.MustCompile(`(?i)^(#.*\s+)*(version: ?\d+\s+)?(#.*\s+)*dn::? ?\S+=`), "a directory's export (LDIF)",
-		"export the attribute mail as text, as with ldapsearch -LLL mail | sed -n 's/^mail: //p'"},
 	{regexp.MustCompile(`(?i)^(<!--[\s\S]*?-->\s*)?<(!doctype\s+html|html|head|body|table)\b`), "a web page (HTML)",
 		"export the list as CSV, or copy the table into a spreadsheet and save that as CSV UTF-8"},
 	{regexp.MustCompile(`^<\?xml\b`), "XML", "export the list as CSV or JSON"},
 	{regexp.MustCompile(`^From \S.*\d{4}\r?\n[A-Za-z-]+: |^(?i:Return-Path|Received|Delivered-To|X-Gmail-Labels|` +
 		`Message-ID|MIME-Version|X-GM-THRID|DKIM-Signature): `), "a message or a mailbox (mbox)", exportContacts},
-	{regexp.MustCompile(`(?i)^(--[^\n]*\s+|/\*[\s\S]*?\*/;?\s*|(SET|USE|PRAGMA|BEGIN|LOCK|START)\b[^;\n]*;\s*)*` +
-		`(CREATE\s+(TABLE|DATABASE|SCHEMA)|INSERT\s+INTO|DROP\s+TABLE|COPY\s+\S+\s*\(.*FROM\s+stdin)\b`),
-		"a dump of a database (SQL)", "export the table as CSV, as with COPY … TO … WITH CSV HEADER"},
-	{regexp.MustCompile(`^\{\\rtf`), "a text document (RTF)", "save the list as plain text or as CSV UTF-8"},
+	{regexp.MustCompile(`(?i)^(--[^\n]*\s+)*(CREATE\s+TABLE|INSERT\s+INTO|DROP\s+TABLE)\b`), "a dump of a database (SQL)",
+		"export the table as CSV"},
+	{regexp.MustCompile(`^(\[\s*([{"\]]|$)|\{\s*([\r\n]|$))`), "JSON whose values span lines",
+		"write one value a line, as with jq -c '.[]' FILE for an array"},
 }
 
 const exportContacts = "export the contacts as CSV"

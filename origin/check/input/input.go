@@ -14,8 +14,7 @@
 //   - Rows are as wide as the header, or as the widest row that was looked at. A row with more is bad: a separator
 //     in one of its cells may have moved the address.
 //   - A bad line, row or value is a record with an error, and reading goes on in the next line. A damaged
-//     compression, an array that is not JSON and an error of the input itself end the reading, after all records
-//     before.
+//     compression and an error of the input itself end the reading, after all records before.
 package input
 
 import (
@@ -224,20 +223,6 @@ func (w *window) line() ([]byte, error) {
 		return nil, errLong
 	}
 	return rest[:end], nil
-}
-
-// Read gives a decoder what has arrived, and returns errMore where it would wait.
-func (w *window) Read(p []byte) (int, error) {
-	rest := w.rest()
-	switch {
-	case len(rest) == 0 && w.ended():
-		return 0, io.EOF
-	case len(rest) == 0:
-		return 0, errMore
-	}
-	n := copy(p, rest)
-	w.use(n)
-	return n, nil
 }
 
 type arguments []string

@@ -6,7 +6,6 @@ import (
 	jsonv1 "encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -85,19 +84,11 @@ var several = func() *regexp.Regexp {
 
 // objects has one address a JSON value: a string, or a string in an object. Its parser refuses what encoding/json
 // replaces silently: bytes that are not UTF-8 and lone surrogates.
-type objects struct {
-	key    string            // of the addresses in an object
-	spans  bool              // values may span lines
-	stream *jsontext.Decoder // of values that may span lines, nil before the first
-	closed bool              // the array in it was read
-}
+type objects struct{ key string } // of the addresses in an object
 
 func (o *objects) next(w *window) (r pipeline.Record, err error) {
 	var value []byte
-	if o.spans {
-		value, r.Line, err = o.element(w)
-	}
-	for !o.spans && err == nil && len(value) == 0 { // a blank line is white space between values
+	for err == nil && len(value) == 0 { // a blank line is white space between values
 		r.Line = w.lines + 1
 		value, err = w.line()
 		value = bytes.TrimSpace(bytes.TrimPrefix(value, []byte(markUTF8)))
@@ -114,38 +105,6 @@ func (o *objects) next(w *window) (r pipeline.Record, err error) {
 		r.Object = bytes.Clone(value)
 	}
 	return r, nil
-}
-
-// element returns the next value of an array, or of objects after each other, and the line in which it begins.
-func (o *objects) element(w *window) (value []byte, line int64, err error) {
-	if o.stream == nil { // email refuses what is not UTF-8, value by value
-		o.stream = jsontext.NewDecoder(w, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	}
-	kind := o.stream.PeekKind()
-	for err == nil && !o.closed && (kind == ']' || kind == '[' && o.stream.StackDepth() == 0) {
-		_, err = o.stream.ReadToken()
-		o.closed = kind == ']' && err == nil
-		kind = o.stream.PeekKind()
-	}
-	if o.closed && kind != jsontext.KindInvalid {
-		return nil, 0, errors.New("text follows the JSON array; give one object a line, as with jq -c '.[]' FILE")
-	}
-	if err == nil {
-		value, err = o.stream.ReadValue()
-	}
-	unread := o.stream.UnreadBuffer()
-	switch {
-	case len(value) > maxLine || errors.Is(err, errMore) && len(unread) > maxLine:
-		return nil, 0, fmt.Errorf("a JSON value is longer than %d MiB; give one object a line, "+
-			"as with jq -c '.[]' FILE", maxLine>>20)
-	case errors.Is(err, errMore):
-		return nil, 0, errMore
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, 0, errors.New("the JSON array or object is not closed: the input may have been cut off")
-	case err != nil:
-		return nil, 0, explain(nil, err)
-	}
-	return value, w.lines - lineEnds(unread) - lineEnds(value) + 1, nil
 }
 
 func (o *objects) email(value []byte) (string, error) {
@@ -179,38 +138,29 @@ func (o *objects) member(members map[string]any) (found any, err error) {
 	if is {
 		return found, nil
 	}
-	var similar, others []string
+	var others []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if strings.EqualFold(name, o.key) {
-			similar = append(similar, name)
-		} else if len(name) <= longest && !isAddress(name) && len(others) < most {
+			return members[name], nil
+		}
+		if len(name) <= longest && !isAddress(name) && len(others) < most {
 			others = append(others, fmt.Sprintf("%q", name))
 		}
 	}
-	switch len(similar) {
-	case 0:
-		return nil, fmt.Errorf("the object has no key %q; name one of its own with --column: %s",
-			o.key, strings.Join(others, ", "))
-	case 1:
-		return members[similar[0]], nil
-	}
-	return nil, fmt.Errorf("the object has the key %q several times, in different cases", o.key)
+	return nil, fmt.Errorf("the object has no key %q; name one of its own with --column: %s",
+		o.key, strings.Join(others, ", "))
 }
 
 // explain says why a value cannot be read, without repeating any of it.
 func explain(value []byte, err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
-	case err == io.EOF:
-		return err
 	case !utf8.Valid(value):
 		return errors.New("not JSON: it is not UTF-8 (RFC 8259 section 8.1)")
 	case !errors.As(err, &syntax):
 		return errors.New("a number in it is too large")
 	case jsonv1.Valid(value):
 		return errors.New(`an escape from \ud800 to \udfff without the other half of its pair, which is no character`)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("not JSON: it ends too early")
 	}
 	return fmt.Errorf("not JSON, or more than one value: byte %d is unexpected", syntax.ByteOffset+1)
 }

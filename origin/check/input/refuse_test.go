@@ -18,12 +18,10 @@ var refused = map[string]struct {
 	err     string
 }{
 	"zstd":         {in: "\x28\xb5\x2f\xfd\x04\x00", err: "zstd -dc"},
-	"xz":           {in: "\xfd7zXZ\x00\x00\x04", err: "xz -dc"},
-	"bzip2":        {in: "BZh91AY&SY\x00", err: "bzip2 -dc"},
-	"lz4":          {in: "\x04\x22\x4d\x18\x64", err: "lz4 -dc"},
-	"7-Zip":        {in: "7z\xbc\xaf\x27\x1c\x00\x04", err: "7z x"},
+	"xz":           {in: "\xfd7zXZ\x00\x00\x04", err: "only gzip is read"},
+	"bzip2":        {in: "BZh91AY&SY\x00", err: "only gzip is read"},
+	"7-Zip":        {in: "7z\xbc\xaf\x27\x1c\x00\x04", err: "only gzip is read"},
 	"ZIP":          {in: "PK\x03\x04\x14\x00\x06\x00", err: "save the sheet as CSV UTF-8"},
-	"empty ZIP":    {in: "PK\x05\x06\x00\x00", err: "empty ZIP"},
 	"xls":          {in: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", err: ".xls"},
 	"PDF":          {in: "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", err: "PDF"},
 	"UTF-32 LE":    {in: "\xff\xfe\x00\x00a\x00\x00\x00", err: "iconv -f UTF-32"},
@@ -33,17 +31,12 @@ var refused = map[string]struct {
 	"xlsx in gzip": {in: gzipped("PK\x03\x04\x14\x00"), err: "spreadsheet"},
 
 	"vCard":                           {in: "BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL:a@mail.example\r\n", err: "a file of contacts (vCard) and not a list: export the contacts as CSV"},
-	"LDIF":                            {in: "version: 1\n\ndn: cn=a,dc=mail,dc=example\nmail: a@mail.example\n", err: "(LDIF)"},
-	"LDIF of a search":                {in: "# extended LDIF\n#\n# LDAPv3\n\n# a\ndn:: Y249w6Q=\n", err: "(LDIF)"},
 	"HTML":                            {in: "<!DOCTYPE html>\n<html><body>a@mail.example", err: "(HTML)"},
 	"a table of HTML":                 {in: "\n<table border=1><tr><td>a@mail.example", err: "(HTML)"},
 	"XML":                             {in: "\xef\xbb\xbf<?xml version=\"1.0\"?>\n<contacts>", err: "XML and not a list"},
 	"mbox":                            {in: "From a@mail.example Thu Jan  1 00:00:00 2026\nReturn-Path: <a@mail.example>\n", err: "(mbox)"},
 	"a message":                       {in: "Delivered-To: a@mail.example\nReceived: by x\n", err: "(mbox)"},
-	"SQL":                             {in: "-- MySQL dump 10.13\n--\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `users`;\n", err: "(SQL)"},
-	"SQL of PostgreSQL":               {in: "--\n-- PostgreSQL database dump\n--\n\nSET statement_timeout = 0;\nCOPY public.users (id, email) FROM stdin;\n", err: "(SQL)"},
-	"SQL of SQLite":                   {in: "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE t(email);\n", err: "(SQL)"},
-	"RTF":                             {in: "{\\rtf1\\ansi a@mail.example}", err: "(RTF)"},
+	"SQL":                             {in: "-- MySQL dump 10.13\n--\n\nDROP TABLE IF EXISTS `users`;\n", err: "(SQL)"},
 	"a sheet of text":                 {in: "a@mail.example\n", options: Options{Sheet: "2"}, err: "--sheet is for Excel workbooks"},
 	"Polish in Windows-1250":          {emails: []string{"a@mail.example"}, in: "name;email\nKowalska;a@mail.example\n\xa3uczak;b@mail.example\nWi\x9cniewska;c@mail.example\n", err: "\n  --encoding windows-1250  Łuczak, Wiśniewska"},
 	"a long pipe in another encoding": {in: "Jos\xe9\n" + strings.Repeat("a@mail.example\n", maxAhead/15), err: "line 1 is not UTF-8, and a pipe of more than 16 MiB"},
@@ -54,8 +47,8 @@ var refused = map[string]struct {
 	"gzip with a wrong checksum":    {in: flip(gzipped("a@mail.example\n"), 8), emails: []string{"a@mail.example"}, err: "after record 1, in line 1: the gzip data cannot be read"},
 	"text after gzip":               {in: gzipped("a@mail.example\n") + "b@mail.example\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 1: bytes that are not gzip follow"},
 
-	"an array that is not closed": {in: "[\"a@mail.example\",\n\"b@mail.example\"\n", emails: []string{"a@mail.example", "b@mail.example"}, err: "after record 2, in line 2: the JSON array or object is not closed"},
-	"text after an array":         {in: "[\"a@mail.example\"]\n[\"b@mail.example\"]\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 1: text follows the JSON array"},
+	"an array":           {in: "[\"a@mail.example\",\n\"b@mail.example\"]\n", err: "as with jq -c '.[]' FILE for an array"},
+	"objects over lines": {in: "{\n  \"email\": \"a@mail.example\"\n}\n", err: "JSON whose values span lines"},
 
 	"CSV without addresses":       {in: "x,y\n1,2\n", options: Options{Format: CSV}, err: `no column has addresses; name one by its number or name (--column), or give --from text if each line is an address; the columns are 1 "x", 2 "y"`},
 	"columns without addresses":   {in: "hello, world\nfoo, bar\n", err: `no column has addresses; name one by its number or name (--column), or give --from text if each line is an address; the columns are 1 "hello", 2 " world"`},
@@ -113,7 +106,7 @@ func TestErrorsHaveNoAddresses(t *testing.T) {
 
 func TestErrorOfTheInput(t *testing.T) {
 	broken := errors.New("disk on fire")
-	for _, start := range []string{"", "a", "\x1f", "\xff\xfea", "a@mail.example\nb@mail.exa", "email,x\n\"a", "[\"a\""} {
+	for _, start := range []string{"", "a", "\x1f", "\xff\xfea", "a@mail.example\nb@mail.exa", "email,x\n\"a"} {
 		_, err := readAll(New(io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), Options{}))
 		require.ErrorIs(t, err, broken, "%q", start)
 	}

@@ -276,42 +276,6 @@ func requireLines(t *testing.T, in []byte, records []pipeline.Record) {
 	}
 }
 
-// FuzzValues: the elements of an array are those that encoding/json finds.
-func FuzzValues(f *testing.F) {
-	f.Add([]byte("[1,\"a,]\\\"\", {\"x\":[{}]} ,\nnull]"))
-	f.Add([]byte("[[],[[]],{}]"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		var want []json.RawMessage
-		if json.Unmarshal(in, &want) != nil || len(bytes.TrimSpace(in)) == 0 || bytes.TrimSpace(in)[0] != '[' {
-			_, _ = takeValues(in) // it must not panic
-			return
-		}
-		got, err := takeValues(in)
-		require.Equal(t, io.EOF, err)
-		require.Len(t, got, len(want))
-		for n := range want {
-			require.Equal(t, string(bytes.TrimSpace(want[n])), got[n])
-		}
-	})
-}
-
-func takeValues(in []byte) (got []string, err error) {
-	o, w := objects{spans: true}, &window{in: iotest.HalfReader(bytes.NewReader(in))}
-	for {
-		value, _, err := o.element(w)
-		switch {
-		case err == nil:
-			got = append(got, string(value))
-		case err != errMore:
-			return got, err
-		case w.err != nil:
-			return got, w.err
-		default:
-			w.more()
-		}
-	}
-}
-
 // FuzzObject: an address that is found is the one that encoding/json finds.
 func FuzzObject(f *testing.F) {
 	for _, file := range files {

@@ -130,20 +130,10 @@ func opinionOf(r *pipeline.Record, o *pipeline.Outcome, details bool) (
 	return tone, verdict, reasons, nil
 }
 
-// maxShown is how many bytes of an address a table shows on each side of its fault: a valid one has at
-// most 254 (RFC 5321 section 4.5.3.1.3).
-const maxShown = 256
-
 // addressLines breaks an address into lines. Below that with the byte that a refusal names is one with a caret.
 func addressLines(email string, why *result.Refusal, width int) (lines []string) {
 	at := min(max(why.Offset, 0), len(email))
 	before, after := Printable(email[:at]), Printable(email[at:])
-	if len(before) > maxShown {
-		before = "…" + strings.ToValidUTF8(before[len(before)-maxShown:], "")
-	}
-	if len(after) > maxShown {
-		after = strings.ToValidUTF8(after[:maxShown], "") + "…"
-	}
 	rest, at := before+after, len(before) // from the line's begin
 	for rest != "" {
 		var line string

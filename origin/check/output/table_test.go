@@ -165,18 +165,3 @@ func TestColored(t *testing.T) {
 	require.False(t, Colored("auto", new(strings.Builder)))
 	require.False(t, Colored("never", nil))
 }
-
-// A table shows of a very long address what is beside its fault.
-func TestTableOfAVeryLongAddress(t *testing.T) {
-	long := strings.Repeat("é", 500_000)
-	o := pipeline.Outcome{JSON: []byte(`{"valid":false}`), Refusal: result.Refusal{Code: "X", Offset: len(long)}}
-	table := Table{Width: 80}
-	_, err := table.Head(nil)
-	require.NoError(t, err)
-	got, err := table.Append(nil, &pipeline.Record{Email: long + " x" + long}, &o)
-	require.NoError(t, err)
-	require.Less(t, len(got), 2000)
-	require.True(t, strings.HasPrefix(string(got), "…éé"))
-	require.Contains(t, string(got), "^")
-	require.Contains(t, string(got), "é…")
-}

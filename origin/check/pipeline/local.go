@@ -74,31 +74,31 @@ func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outc
 				"the longest valid one has 254 bytes."
 		}
 	}
-	var refused []string
-	var at []int
 	err := l.View.CheckMany(ctx, emails, l.Flags, func(n int, f host.Facts) {
 		o := &outcomes[n]
 		if records[n].Err == nil && o.Code == "" {
 			f = f.Keep(nil)
 			facts[n], o.JSON, o.Flags = f, f.JSON, result.FlagsOf(&f)
-			if !f.Valid {
-				refused, at = append(refused, emails[n]), append(at, n)
-			}
 		}
 	})
-	if err != nil || refused == nil {
-		return facts, err
+	if err != nil {
+		return nil, err
 	}
-	// Only details have the suggestion.
-	var wrong error
-	err = l.View.CheckMany(ctx, refused, host.Details, func(n int, f host.Facts) {
-		parsed, err := result.Parse(f.JSON)
-		if err == nil {
-			outcomes[at[n]].Refusal = *parsed.Details.Refusal
+	for n := range facts {
+		if facts[n].JSON == nil || facts[n].Valid {
+			continue
 		}
-		wrong = cmp.Or(wrong, err)
-	})
-	return facts, cmp.Or(err, wrong)
+		refused, err := l.View.Check(ctx, nil, emails[n], host.Details) // only details have the suggestion
+		if err != nil {
+			return nil, err
+		}
+		parsed, err := result.Parse(refused.JSON)
+		if err != nil {
+			return nil, err
+		}
+		outcomes[n].Refusal = *parsed.Details.Refusal
+	}
+	return facts, nil
 }
 
 // Decide adds the verdicts of the policy to the outcomes of a service. The module is asked for the domains in A-label

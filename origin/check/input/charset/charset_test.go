@@ -77,13 +77,17 @@ func TestNoWrongLetter(t *testing.T) {
 	})
 	require.Greater(t, len(all), 50)
 	for _, usual := range []string{"de windows-1252", "es windows-1252", "sv windows-1252", "da windows-1252", "no windows-1252",
-		"fi windows-1252", "ru windows-1251", "uk windows-1251", "bg windows-1251", "ja shift_jis"} {
+		"fi windows-1252", "ru windows-1251", "uk windows-1251", "bg windows-1251"} {
 		require.Greater(t, found[usual]*100, 90*all[usual], "%s: %d of %d", usual, found[usual], all[usual])
 	}
-	for _, long := range []string{"zh-CN gb18030", "zh-TW big5", "ko euc-kr", "fr windows-1252", "pt windows-1252", "nl windows-1252"} {
+	for _, long := range []string{"fr windows-1252", "pt windows-1252", "nl windows-1252"} {
 		require.NotZero(t, found[long], long)
 	}
-	require.Zero(t, found["pl windows-1250"]+found["tr windows-1254"]+found["ru koi8-r"]+found["el windows-1253"])
+	for _, other := range []string{"pl windows-1250", "tr windows-1254", "ru koi8-r", "el windows-1253", "ja shift_jis",
+		"zh-CN gb18030", "zh-TW big5", "ko euc-kr"} {
+		require.Positive(t, all[other])
+		require.Zero(t, found[other], other)
+	}
 }
 
 // TestUndecided: the error has the right encoding, with a sample, among the few that fit.
@@ -102,7 +106,7 @@ func TestUndecided(t *testing.T) {
 		}
 	})
 	for _, usual := range []string{"windows-1250", "windows-1252", "windows-1253", "windows-1254", "windows-1255", "windows-1256",
-		"windows-1257", "windows-874", "koi8-r", "macintosh", "euc-jp", "gb18030", "big5", "euc-kr"} {
+		"windows-1257", "windows-874", "koi8-r", "macintosh", "shift_jis", "euc-jp", "gb18030", "big5", "euc-kr"} {
 		require.Greater(t, shown[usual]*100, 90*all[usual], "%s: %d of %d", usual, shown[usual], all[usual])
 	}
 	require.Greater(t, len(slices.Collect(maps.Keys(all))), 20)
@@ -121,8 +125,6 @@ func TestDetect(t *testing.T) {
 		"a far line":            {strings.Repeat("a@mail.example\n", 10_000) + "M\xfcller", "windows-1252", "line 10001 is not UTF-8, and all words fit"},
 		"an apostrophe of Word": {"O\x92Neill\nM\xfcller\n", "windows-1252", "line 1 is not UTF-8, and all words fit"},
 		"a no-break space":      {"Mr\xa0M\xfcller\n", "windows-1252", "line 1 is not UTF-8, and all words fit"},
-		"Shift_JIS's full-width space": {"\x8e\x52\x93\x63\x81\x40\x91\xbe\x98\x59,a@mail.example\n", "shift_jis",
-			"line 1 is not UTF-8, and all words fit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, why, err := Detect(iotest.HalfReader(strings.NewReader(c.in)), 1)

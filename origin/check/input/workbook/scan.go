@@ -7,21 +7,16 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/xuri/excelize/v2"
 )
 
-// The bounds. Excel keeps to them, but for columns.
+// The bounds of a scan. Excel keeps to them.
 const (
 	maxUnpacked = 1 << 30   // bytes of all parts that are read
 	maxSmall    = 16 << 20  // bytes of a part that is held in memory
 	maxStrings  = 4 << 20   // shared strings: each takes 50 bytes of memory
 	maxPiece    = 256 << 10 // bytes of a cell, a shared string or another piece of XML
 	maxDepth    = 64        // of XML elements
-	maxColumns  = 1_000     // with values; excelize makes a cell of each
 )
 
 // The parts that are read: large ones go to temporary files, small ones into memory.
@@ -31,7 +26,8 @@ var (
 		`xl/_rels/workbook.*\.rels|xl/(workbook.*|styles|\w+sheets/.*)\.xml)$`)
 )
 
-// scan copies the parts that are read, and nothing that excelize would read as less or as something else.
+// scan copies the parts that are read. Each must be within the bounds and undamaged, because excelize takes damage as
+// the end of a sheet.
 func scan(file *os.File, to io.Writer) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -41,9 +37,6 @@ func scan(file *os.File, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(in.File, func(a, b *zip.File) int { // shared strings before worksheets
-		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
-	})
 	out, s, unpacked := zip.NewWriter(to), scanner{}, uint64(0)
 	for _, part := range in.File {
 		part.Name = strings.ReplaceAll(part.Name, `\`, "/")
@@ -69,10 +62,7 @@ func scan(file *os.File, to io.Writer) error {
 	return out.Close()
 }
 
-type scanner struct {
-	strings     int // that are shared
-	row, column int // of the last cell
-}
+type scanner struct{ strings int } // that are shared
 
 // part requires that a part is well-formed, as far as excelize reads it, and has its checksum.
 func (s *scanner) part(part *zip.File) error {
@@ -83,7 +73,7 @@ func (s *scanner) part(part *zip.File) error {
 	defer unpacked.Close()
 	in := &io.LimitedReader{R: unpacked}
 	decoder, depth := xml.NewDecoder(in), 0
-	for s.row = 0; ; {
+	for {
 		in.N = maxPiece
 		token, err := decoder.Token()
 		if err == io.EOF && decoder.InputOffset() > 0 {
@@ -115,57 +105,14 @@ func (s *scanner) part(part *zip.File) error {
 
 func (s *scanner) element(decoder *xml.Decoder, element xml.StartElement) error {
 	switch element.Name.Local {
+	case "c":
+		return decoder.Skip()
 	case "si":
 		s.strings++
 		if s.strings > maxStrings {
 			return fmt.Errorf("more than %d shared strings", maxStrings)
 		}
 		return decoder.Skip()
-	case "row":
-		number, err := s.row+1, error(nil)
-		for _, a := range element.Attr {
-			if a.Name.Local == "r" {
-				number, err = strconv.Atoi(a.Value)
-			}
-		}
-		if err != nil || number <= s.row {
-			return fmt.Errorf("the row after row %d has no higher number", s.row)
-		}
-		s.row, s.column = number, 0
-	case "c":
-		return s.cell(decoder, element)
-	}
-	return nil
-}
-
-func (s *scanner) cell(decoder *xml.Decoder, start xml.StartElement) error {
-	var cell struct {
-		Name  string    `xml:"r,attr"`
-		Style uint32    `xml:"s,attr"`
-		Kind  string    `xml:"t,attr"`
-		Value string    `xml:"v"`
-		Other *struct{} `xml:",any"` // a formula or an inline text
-	}
-	err := decoder.DecodeElement(&cell, &start)
-	if err != nil {
-		return err
-	}
-	column, row := s.column+1, s.row
-	if cell.Name != "" {
-		column, row, err = excelize.CellNameToCoordinates(cell.Name)
-	}
-	if err != nil || row != s.row || column <= s.column {
-		return fmt.Errorf("the cell after row %d, column %d is not to the right of it", s.row, s.column)
-	}
-	s.column = column
-	if column > maxColumns && (cell.Value != "" || cell.Other != nil) {
-		return fmt.Errorf("row %d, column %d: more than %d columns have values", row, column, maxColumns)
-	}
-	if cell.Kind == "s" && cell.Value != "" {
-		index, err := strconv.ParseUint(strings.TrimSpace(cell.Value), 10, 31)
-		if err != nil || int(index) >= s.strings {
-			return fmt.Errorf("row %d, column %d: there is no such shared string", row, column)
-		}
 	}
 	return nil
 }

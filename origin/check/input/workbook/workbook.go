@@ -4,8 +4,8 @@
 // A cell has the text that Excel shows: a formula its last result, a number what its format says. A date whose format
 // depends on the computer is written as 2006-01-31. A row without values is an empty line, but for those at the end.
 //
-// github.com/xuri/excelize reads the cells. It takes what it cannot read as the end of a sheet. So all sheets are
-// scanned before, and a damaged one is an error. It gets a copy of the parts that were scanned, in a temporary
+// github.com/xuri/excelize reads the cells. It takes damage as the end of a sheet, so all sheets are scanned before, and
+// a damaged one is an error. A cell that XML allows and no spreadsheet program writes is read as excelize reads it. It gets a copy of the parts that were scanned, in a temporary
 // directory. Macros, links, pictures and all other parts are never looked at.
 package workbook
 
@@ -22,6 +22,9 @@ import (
 
 	"github.com/xuri/excelize/v2"
 )
+
+// maxColumns bounds the cells of a row. Excel has more, but a list has not.
+const maxColumns = 1_000
 
 // A Sheet is the text of a sheet as CSV: UTF-8, with commas and line feeds.
 type Sheet struct {
@@ -129,6 +132,9 @@ func (s *Sheet) write(book *excelize.File, names []string, n int) (rows int, err
 			out.Write(nil) // an error comes again
 		}
 		rows++
+		if len(cells) > maxColumns {
+			return rows, fmt.Errorf("sheet %q: more than %d columns have values in a row", s.Name, maxColumns)
+		}
 		err = out.Write(cells)
 		if err != nil {
 			return rows, err
