@@ -138,8 +138,11 @@ func (c *Config) check() error {
 		checkTimeIn("--lists-interval", c.ListsInterval, update.ShortestInterval, update.LongestInterval),
 		c.EdgeSecret.Check(),
 		c.SecretKeyFlags.Check(),
-		c.checkListeners(),
+		checkAddress("--listen", c.Listen),
 		c.checkOpenID(),
+	}
+	if c.OperatorListen != "" {
+		errs = append(errs, checkAddress("--operator-listen", c.OperatorListen))
 	}
 	if c.BodyMemory < api.MinMemory {
 		errs = append(errs, fmt.Errorf("--body-memory %s: must be at least %s, so that the longest body fits into an account's quarter",
@@ -159,31 +162,16 @@ func (c *Config) check() error {
 	return nil
 }
 
-func (c *Config) checkListeners() error {
-	parse := func(flag, text string) (host, port string, err error) {
-		host, port, err = net.SplitHostPort(text)
-		if err == nil {
-			_, err = net.LookupPort("tcp", port)
-		}
-		if err != nil || port == "" {
-			err = fmt.Errorf("%s %s: must be HOST:PORT, such as 127.0.0.1:8080", flag, text)
-		}
-		if ip, _ := netip.ParseAddr(host); ip.IsUnspecified() {
-			host = ""
-		}
-		return host, port, err
+// checkAddress refuses what cannot be listened at.
+func checkAddress(flag, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
 	}
-	host, port, err := parse("--listen", c.Listen)
-	if err != nil || c.OperatorListen == "" {
-		return err
+	if err != nil || port == "" {
+		return fmt.Errorf("%s %s: must be HOST:PORT, such as 127.0.0.1:8080", flag, address)
 	}
-	ownHost, ownPort, err := parse("--operator-listen", c.OperatorListen)
-	// Port 0 is any free port, and no host means all interfaces.
-	if err == nil && port == ownPort && port != "0" && (host == ownHost || host == "" || ownHost == "") {
-		return fmt.Errorf("--operator-listen %s conflicts with --listen %s: choose another port, "+
-			"or omit it to serve /metrics and /readyz at --listen", c.OperatorListen, c.Listen)
-	}
-	return err
+	return nil
 }
 
 // checkOpenID refuses flags of which one is missing, and a URL that cannot be an issuer

@@ -1,9 +1,9 @@
 // Package logging writes the service's log without delaying requests.
 //
 // The log may be a pipe whose reader stalls or exits. Lines are therefore stored
-// in a bounded buffer, which one goroutine writes out; lines that do not fit are
-// dropped and counted. During an outage each refused request would log the same
-// error, so each warning or error is logged at most once a second.
+// in a bounded buffer, which one goroutine writes out. During an outage each refused
+// request would log the same error, so warnings and errors have a rate. Lines that do
+// not fit, or are too many, are dropped and counted.
 //
 // Why not zerolog's diode or zap's BufferedWriteSyncer: the diode limits lines
 // and not bytes, the syncer blocks while its reader stalls, and closing either
@@ -17,6 +17,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // A Form is the format of log lines: JSON or text.
@@ -38,18 +40,14 @@ func (f Form) handler(out io.Writer) slog.Handler {
 // A Log is a slog.Logger that writes in the background.
 type Log struct {
 	*slog.Logger
-	writer     *writer
-	suppressor *suppressor
+	writer *writer
 }
 
 // Open returns a Log that writes to out. Without Close its last lines may be
 // lost.
 func Open(out io.Writer, form Form) *Log {
-	l := &Log{
-		writer:     &writer{wake: make(chan struct{}, 1), done: make(chan struct{})},
-		suppressor: &suppressor{recent: map[string]*recentMessage{}},
-	}
-	l.Logger = slog.New(&handler{form.handler(l.writer), l.suppressor})
+	l := &Log{writer: &writer{wake: make(chan struct{}, 1), done: make(chan struct{})}}
+	l.Logger = slog.New(&handler{form.handler(l.writer), l.writer, rate.NewLimiter(maxRate, maxBurst)})
 	go l.writer.run(out, form)
 	return l
 }
@@ -64,7 +62,6 @@ func (l *Log) Dropped() int64 {
 // Close writes the buffered lines, for at most a second. Later lines are
 // dropped.
 func (l *Log) Close() {
-	l.suppressor.logSuppressed(true)
 	l.writer.mu.Lock()
 	if !l.writer.closed {
 		l.writer.closed = true
@@ -78,102 +75,36 @@ func (l *Log) Close() {
 }
 
 const (
-	suppressFor = time.Second
-	maxMessages = 64 // different ones within suppressFor; all further ones count as one
+	maxRate  = 10  // warnings and errors a second
+	maxBurst = 100 // of them at a time
 )
 
-// A handler passes on at most one warning or error a second for each message.
-// The next record with that message has the number of those left out. Records of
-// a lower level all pass.
+// A handler passes on records, warnings and errors at their rate.
 type handler struct {
 	slog.Handler
-	suppressor *suppressor
+	writer  *writer
+	limiter *rate.Limiter
 }
 
 // WithAttrs implements slog.Handler.
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &handler{h.Handler.WithAttrs(attrs), h.suppressor}
+	return &handler{h.Handler.WithAttrs(attrs), h.writer, h.limiter}
 }
 
 // WithGroup implements slog.Handler.
 func (h *handler) WithGroup(name string) slog.Handler {
-	return &handler{h.Handler.WithGroup(name), h.suppressor}
+	return &handler{h.Handler.WithGroup(name), h.writer, h.limiter}
 }
 
 // Handle implements slog.Handler.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelWarn && h.suppressor.suppress(h.Handler, r) {
-		return nil
+	if r.Level < slog.LevelWarn || h.limiter.Allow() {
+		return h.Handler.Handle(ctx, r)
 	}
-	return h.Handler.Handle(ctx, r)
-}
-
-// A suppressor has the messages that were logged within the last second.
-type suppressor struct {
-	mu     sync.Mutex
-	recent map[string]*recentMessage
-	timer  *time.Timer // calls logSuppressed
-}
-
-type recentMessage struct {
-	logged     time.Time
-	suppressed int // since then
-	handler    slog.Handler
-	record     slog.Record // the first one suppressed
-}
-
-// suppress reports whether the message of r was logged less than a second ago.
-// Then logSuppressed logs or counts r later.
-func (s *suppressor) suppress(next slog.Handler, r slog.Record) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	message := r.Message
-	if s.recent[message] == nil && len(s.recent) >= maxMessages {
-		message = ""
-	}
-	m := s.recent[message]
-	if m == nil {
-		s.recent[message] = &recentMessage{logged: time.Now()}
-		if len(s.recent) == 1 {
-			s.timer = time.AfterFunc(suppressFor, func() { s.logSuppressed(false) })
-		}
-		return false
-	}
-	if m.suppressed == 0 {
-		m.handler, m.record = next, r.Clone()
-	}
-	m.suppressed++
-	return true
-}
-
-// logSuppressed logs the first suppressed record of each message that was last logged a
-// second ago, or at any time if all are to be logged, with the number of the others.
-// It forgets messages without any.
-func (s *suppressor) logSuppressed(all bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now, next := time.Now(), suppressFor
-	for message, m := range s.recent {
-		if left := suppressFor - now.Sub(m.logged); left > 0 && !all {
-			next = min(next, left)
-			continue
-		}
-		if m.suppressed == 0 || all {
-			delete(s.recent, message)
-		}
-		if m.suppressed > 0 {
-			if m.suppressed > 1 {
-				m.record.AddAttrs(slog.Int("left_out", m.suppressed-1))
-			}
-			_ = m.handler.Handle(context.Background(), m.record)
-			*m = recentMessage{logged: now}
-		}
-	}
-	if len(s.recent) > 0 {
-		s.timer.Reset(next)
-	} else if s.timer != nil {
-		s.timer.Stop()
-	}
+	h.writer.mu.Lock()
+	h.writer.dropped++
+	h.writer.mu.Unlock()
+	return nil
 }
 
 const (
@@ -234,7 +165,7 @@ func (w *writer) run(out io.Writer, form Form) {
 		}
 		if dropped > reported {
 			notice.Reset()
-			notices.Warn("log lines were dropped: the log's reader was too slow or absent", "lines", dropped-reported)
+			notices.Warn("log lines were dropped: too many warnings and errors, or the log's reader was too slow or absent", "lines", dropped-reported)
 			text = append(text, notice.Bytes()...)
 		}
 		if inLine {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -168,34 +167,5 @@ func TestForms(t *testing.T) {
 		log.Info("hello", "n", 1)
 		log.Close()
 		require.Contains(t, out.text.String(), want)
-	}
-}
-
-// BenchmarkLine logs one line as the service does for a request, to a pipe whose
-// reader keeps up: at once, as a plain slog handler does, and through this
-// package. Lines come in bursts that fit the buffer, so none is dropped. The
-// result is the CPU time.
-func BenchmarkLine(b *testing.B) {
-	for _, way := range []string{"at once", "in the background"} {
-		b.Run(way, func(b *testing.B) {
-			out := pipe(b)
-			log := &Log{Logger: slog.New(JSON.handler(out)), writer: new(writer)}
-			if way != "at once" {
-				log = Open(out, JSON)
-				defer log.Close()
-			}
-			b.ReportAllocs()
-			before := processorTime(b)
-			b.ResetTimer()
-			for n := range b.N {
-				log.LogAttrs(b.Context(), slog.LevelInfo, "request", slog.String("route", "single"),
-					slog.Int("status", 200), slog.Float64("took_ms", 1.234), slog.String("request_id", "ZJ3BXO4G7QXKQ2W5IYQ2ZCBOGM"))
-				if n%1000 == 999 {
-					time.Sleep(2 * gatherTime)
-				}
-			}
-			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
-			b.ReportMetric(float64(log.Dropped()), "dropped")
-		})
 	}
 }
