@@ -10,34 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Every reason says what is wrong, at which server if one caused it, and what to do.
 func TestErrorText(t *testing.T) {
-	for reason, want := range map[Reason]string{
-		NoReply:      "mx: resolver 192.0.2.53:53 did not reply in time; try again; ",
-		NoSlot:       "mx: no lookup slot became free in time; try again; ",
-		Rcode:        "mx: resolver 192.0.2.53:53 replied SERVFAIL; try again later; ",
-		Malformed:    "mx: resolver 192.0.2.53:53 sent a malformed reply; check what listens at that port, ",
-		Lame:         "mx: resolver 192.0.2.53:53 replied with a referral: it does not recurse; set a recursive",
-		Loop:         "mx: resolver 192.0.2.53:53 replied with a CNAME chain that loops or is too long; the owner ",
-		Unreachable:  "mx: resolver 192.0.2.53:53 is unreachable; check that a resolver listens there, ",
-		AccountLimit: "mx: the account has too many lookups waiting; wait for some of them to end",
-		GlobalLimit:  "mx: too many lookups wait; try again in a few seconds",
-		NotALabel:    "mx: the domain is not in A-label form; convert it first (IDNA2008)",
-		Closed:       "mx: the resolver was closed; the process is stopping; ",
-		Lying: "mx: resolver 192.0.2.53:53 denies the MX records of every domain of --dns-with-mx; " +
-			"it makes mx false where it is true: set a resolver that ",
-		Unproven: "mx: resolver 192.0.2.53:53 has not been asked yet for MX records that exist, " +
-			"so its denials prove nothing; try again",
-	} {
-		e := &Error{Reason: reason}
-		if reason != NoSlot && (reason < AccountLimit || reason > Closed) {
-			e.Server = "192.0.2.53:53"
-		}
-		if reason == Rcode {
-			e.Rcode = dns.RcodeServerFailure
-		}
-		require.Contains(t, e.Error(), want)
+	for reason := NoReply; reason <= Unproven; reason++ {
+		require.NotEmpty(t, reasons[reason].what, reason)
+		require.NotEmpty(t, reasons[reason].next, reason)
 	}
 	require.Len(t, reasons, int(Unproven)+1)
+	for want, e := range map[string]*Error{
+		"mx: resolver 192.0.2.53:53 did not reply in time; try again; ":         {Reason: NoReply, Server: "192.0.2.53:53"},
+		"mx: resolver 192.0.2.53:53 replied SERVFAIL; try again later; ":        {Reason: Rcode, Server: "192.0.2.53:53", Rcode: 2},
+		"mx: no lookup slot became free in time; try again; ":                   {Reason: NoSlot},
+		"mx: too many lookups wait; try again in a few seconds":                 {Reason: GlobalLimit},
+		"mx: resolver 192.0.2.53:53 denies the MX records of every domain of -": {Reason: Lying, Server: "192.0.2.53:53"},
+	} {
+		require.Contains(t, e.Error(), want)
+	}
 }
 
 func TestErrorCause(t *testing.T) {

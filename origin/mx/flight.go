@@ -188,51 +188,25 @@ func (r *Resolver) wait(f *flight, account int64, at *seat) {
 	}
 }
 
-// begin runs a flight that has a slot of the account: on a goroutine that has run another one
-// and waits, because its stack has grown by then, or on a new one. There are hardly more of them
-// than slots. The caller must hold mu.
+// begin runs a flight that has a slot of the account. The caller must hold mu.
 func (r *Resolver) begin(f *flight, account int64) {
 	for _, at := range f.seats {
 		at.cancel()
 	}
 	f.seats = nil
 	f.ctx, f.cancel = context.WithCancel(r.ctx)
-	next := run{f, account}
-	select {
-	case r.runners <- next:
-	default:
-		r.goroutines.Go(func() {
-			for {
-				r.run(next)
-				next = run{} // keeps no domain in memory
-				select {
-				case next = <-r.runners:
-				case <-r.ctx.Done():
-					return
-				}
-			}
-		})
-	}
-}
-
-// run is a flight that has a slot of the account.
-type run struct {
-	*flight
-	account int64
-}
-
-// run looks the flight's records up, and ends it.
-func (r *Resolver) run(f run) {
-	defer r.slots.Free(f.account, 1)
-	r.reload(false)
-	began := time.Now()
-	a, err := r.resolve(f.ctx, inquiry{servers: r.servers.current(), end: began.Add(r.config.Timeout)}, f.subject)
-	outcome := r.record(f.flight, a, err, time.Since(began))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f.outcome = outcome
-	r.end(f.flight)
-	close(f.done)
+	r.goroutines.Go(func() {
+		defer r.slots.Free(account, 1)
+		r.reload(false)
+		began := time.Now()
+		a, err := r.resolve(f.ctx, inquiry{servers: r.servers.current(), end: began.Add(r.config.Timeout)}, f.subject)
+		outcome := r.record(f, a, err, time.Since(began))
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		f.outcome = outcome
+		r.end(f)
+		close(f.done)
+	})
 }
 
 // record counts and caches the outcome of a flight. One that was cancelled has none, and an

@@ -44,7 +44,6 @@ type Resolver struct {
 
 	mu      sync.Mutex
 	flights map[subject]*flight
-	runners chan run // to goroutines that wait for the next flight
 	closed  bool
 
 	ctx        context.Context // ends at Close
@@ -64,7 +63,7 @@ func New(c Config) (*Resolver, error) {
 		return nil, err
 	}
 	r := &Resolver{config: c, servers: servers, cache: newCache(c)}
-	r.flights, r.runners = map[subject]*flight{}, make(chan run)
+	r.flights = map[subject]*flight{}
 	r.slots = limit.New[int64](limit.Config{
 		Units: c.Concurrency, PerOwner: c.AccountConcurrency, Small: 1,
 		Waiting: c.maxWaiting, WaitingPerOwner: c.accountWaiting,
