@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -197,30 +198,15 @@ const startUpTimeout = 5 * time.Second // to look up the address of a resolver g
 // parseServer parses host:port, or a host, whose port is 53. A host name is looked up here,
 // once, so that no query waits for that.
 func parseServer(text string) (netip.AddrPort, error) {
-	host, port := text, dnsPort
-	bare := text
-	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
-		bare = text[1 : len(text)-1]
+	host, service, err := net.SplitHostPort(text)
+	if err != nil { // no port
+		host, service = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"), strconv.Itoa(dnsPort)
 	}
-	ip, err := netip.ParseAddr(bare)
-	if err == nil {
-		return netip.AddrPortFrom(ip, dnsPort), nil
+	port, err := net.LookupPort("udp", service)
+	if err != nil || port == 0 {
+		return netip.AddrPort{}, fmt.Errorf("%q is not a port", service)
 	}
-	if strings.Contains(text, ":") || text == "" {
-		var service string
-		host, service, err = net.SplitHostPort(text)
-		if err != nil {
-			return netip.AddrPort{}, errors.New("not host:port")
-		}
-		port, err = net.LookupPort("udp", service)
-		if err != nil {
-			return netip.AddrPort{}, fmt.Errorf("%q is not a port", service)
-		}
-		if port == 0 {
-			return netip.AddrPort{}, errors.New("port 0 is not allowed")
-		}
-	}
-	ip, err = netip.ParseAddr(host)
+	ip, err := netip.ParseAddr(host)
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), startUpTimeout)
 		defer cancel()

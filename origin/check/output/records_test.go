@@ -213,11 +213,6 @@ func requireNoFormula(t *testing.T, rows [][]string) {
 	}
 }
 
-func TestNDJSONCopiesTheResult(t *testing.T) {
-	o := pipeline.Outcome{JSON: []byte(`{"email":"<a>"}`)}
-	require.Equal(t, `{"email":"<a>"}`+"\n", encodeAll(t, &NDJSON{}, addresses("<a>"), []pipeline.Outcome{o}))
-}
-
 func TestNDJSONErrors(t *testing.T) {
 	records := append(addresses("<\xff>@slow.example"), pipeline.Record{File: "a&b", Line: 7, Email: "garbled", Err: errNoObject})
 	require.Equal(t, `{"email":"<`+"\uFFFD"+`>@slow.example","error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain slow.example"}}

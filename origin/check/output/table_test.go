@@ -158,10 +158,3 @@ func btoi(b bool) int {
 	}
 	return 0
 }
-
-func TestColored(t *testing.T) {
-	t.Setenv("NO_COLOR", "1")
-	require.True(t, Colored("always", nil), "a flag is stronger than NO_COLOR")
-	require.False(t, Colored("auto", new(strings.Builder)))
-	require.False(t, Colored("never", nil))
-}

@@ -2,8 +2,6 @@ package output
 
 import (
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,58 +9,25 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/rivo/uniseg"
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/check/pipeline"
 )
 
-// terminalEnv makes the test binary the program on the other side of a terminal.
-const terminalEnv = "ADDRSPEC_TEST_TERMINAL"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(terminalEnv) == "" {
-		os.Exit(m.Run())
+// On a terminal there are colours and a width, unless its user wants none. origin/command has check at a terminal.
+func TestOnTerminal(t *testing.T) {
+	other, terminal, err := pty.Open()
+	require.NoError(t, err)
+	defer other.Close()
+	defer terminal.Close()
+	require.NoError(t, pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 60}))
+	require.Equal(t, 60, TerminalWidth(terminal))
+	for env, colored := range map[[2]string]bool{{"", "xterm"}: true, {"1", "xterm"}: false, {"", "dumb"}: false} {
+		t.Setenv("NO_COLOR", env[0])
+		t.Setenv("TERM", env[1])
+		require.Equal(t, colored, Colored("auto", terminal), env)
+		require.True(t, Colored("always", terminal), "a flag is stronger than the environment")
+		require.False(t, Colored("never", terminal))
+		require.False(t, Colored("auto", new(strings.Builder)))
 	}
-	tableOnTerminal()
-}
-
-// tableOnTerminal writes a table of hostile text to standard output.
-func tableOnTerminal() {
-	table := &Table{Width: TerminalWidth(os.Stdout), Color: Colored("auto", os.Stdout)}
-	head, _ := table.Head(nil)
-	os.Stdout.Write(head)
-	for _, text := range []string{"slow.example", "\x1b[2J\x1b]0;title\x07", "日本語" + strings.Repeat("字", 50), "\u202eabc"} {
-		o := pipeline.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain " + text}
-		line, _ := table.Append(nil, &pipeline.Record{Email: "a@" + text}, &o)
-		os.Stdout.Write(line)
-	}
-}
-
-func TestTableOnTerminal(t *testing.T) {
-	colored := func(columns uint16, env ...string) string {
-		command := exec.Command(os.Args[0])
-		command.Env = append([]string{terminalEnv + "=1", "TERM=xterm"}, env...)
-		terminal, err := pty.StartWithSize(command, &pty.Winsize{Rows: 24, Cols: columns})
-		require.NoError(t, err)
-		defer terminal.Close()
-		text, _ := io.ReadAll(terminal) // Linux ends with EIO once the other side is closed
-		require.NoError(t, command.Wait())
-		return strings.ReplaceAll(string(text), "\r\n", "\n")
-	}
-	got := colored(60)
-	require.Contains(t, got, "\x1b[33mCould not be")
-	require.NotContains(t, sgr.ReplaceAllString(got, ""), "\x1b", "no escape sequences but colors")
-	require.NotContains(t, got, "\x07")
-	require.NotContains(t, got, "\u202e")
-	for line := range strings.SplitSeq(sgr.ReplaceAllString(got, ""), "\n") {
-		require.LessOrEqual(t, uniseg.StringWidth(line), 60, line)
-	}
-	require.NotEqual(t, got, colored(80), "the width is the terminal's")
-	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
-		require.NotContains(t, colored(60, env), "\x1b", env)
-	}
-	require.Equal(t, got, colored(60, "NO_COLOR="), "an empty NO_COLOR does not count")
 }
 
 func TestProgress(t *testing.T) {
