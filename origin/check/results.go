@@ -107,8 +107,7 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 		if f.BOM != nil {
 			mark = *f.BOM
 		}
-		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep,
-			Safe: f.CSVSafe, BOM: mark}
+		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Safe: f.CSVSafe, BOM: mark}
 	default:
 		o.Format = &output.NDJSON{Keep: f.Keep, Layout: layout}
 	}

@@ -227,13 +227,8 @@ func (g unzipped) Read(p []byte) (int, error) {
 }
 
 func damaged(err error) error {
-	switch {
-	case err == nil || err == io.EOF:
+	if err == nil || err == io.EOF {
 		return err
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the gzip data ends too early: the file was cut off; get it again")
-	case errors.Is(err, gzip.ErrHeader):
-		return errors.New("bytes that are not gzip follow the gzip data; get the file again")
 	}
 	return fmt.Errorf("the gzip data cannot be read: %w; get the file again", err)
 }

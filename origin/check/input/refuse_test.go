@@ -38,14 +38,14 @@ var refused = map[string]struct {
 	"a message":                       {in: "Delivered-To: a@mail.example\nReceived: by x\n", err: "(mbox)"},
 	"SQL":                             {in: "-- MySQL dump 10.13\n--\n\nDROP TABLE IF EXISTS `users`;\n", err: "(SQL)"},
 	"a sheet of text":                 {in: "a@mail.example\n", options: Options{Sheet: "2"}, err: "--sheet is for Excel workbooks"},
-	"Polish in Windows-1250":          {emails: []string{"a@mail.example"}, in: "name;email\nKowalska;a@mail.example\n\xa3uczak;b@mail.example\nWi\x9cniewska;c@mail.example\n", err: "\n  --encoding windows-1250  Łuczak, Wiśniewska"},
+	"Polish in Windows-1250":          {emails: []string{"a@mail.example"}, in: "name;email\nKowalska;a@mail.example\n\xa3uczak;b@mail.example\nWi\x9cniewska;c@mail.example\n", err: "\n  --encoding windows-1250    Łuczak, Wiśniewska"},
 	"a long pipe in another encoding": {in: "Jos\xe9\n" + strings.Repeat("a@mail.example\n", maxAhead/15), err: "line 1 is not UTF-8, and a pipe of more than 16 MiB"},
 
-	"a gzip header that is cut off": {in: "\x1f\x8b\x08", err: "ends too early"},
+	"a gzip header that is cut off": {in: "\x1f\x8b\x08", err: "the gzip data cannot be read: unexpected EOF; get the file again"},
 	"gzip of an unknown method":     {in: "\x1f\x8b\x07\x00\x00\x00\x00\x00\x00\x00", err: "gzip"},
-	"gzip that is cut off":          {in: cut(gzipped("a@mail.example\nb@mail.example\nc@mail.exa"), 9), emails: []string{"a@mail.example", "b@mail.example"}, err: "after record 2, in line 2: the gzip data ends too early"},
+	"gzip that is cut off":          {in: cut(gzipped("a@mail.example\nb@mail.example\nc@mail.exa"), 9), emails: []string{"a@mail.example", "b@mail.example"}, err: "after record 2, in line 2: the gzip data cannot be read: unexpected EOF"},
 	"gzip with a wrong checksum":    {in: flip(gzipped("a@mail.example\n"), 8), emails: []string{"a@mail.example"}, err: "after record 1, in line 1: the gzip data cannot be read"},
-	"text after gzip":               {in: gzipped("a@mail.example\n") + "b@mail.example\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 1: bytes that are not gzip follow"},
+	"text after gzip":               {in: gzipped("a@mail.example\n") + "b@mail.example\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 1: the gzip data cannot be read: gzip: invalid header"},
 
 	"an array":           {in: "[\"a@mail.example\",\n\"b@mail.example\"]\n", err: "as with jq -c '.[]' FILE for an array"},
 	"objects over lines": {in: "{\n  \"email\": \"a@mail.example\"\n}\n", err: "JSON whose values span lines"},

@@ -32,7 +32,6 @@ type CSV struct {
 	Layout  pipeline.Layout
 	Details bool // add the columns of the evidence
 	Policy  bool // add the columns of the verdict
-	Keep    bool // add the columns line and input for records without cells
 	Safe    bool // escape cells for spreadsheets
 	BOM     bool // begin with a byte order mark
 
@@ -60,9 +59,6 @@ func (f *CSV) Head(dst []byte) ([]byte, error) {
 	}
 	if f.Policy { // the column reason is that of a refusal
 		names = append(names, "verdict", "verdict_reason", "verdict_rule")
-	}
-	if f.Keep && f.Layout.Comma == 0 {
-		names = append(names, "line", "input")
 	}
 	f.input = len(input)
 	if f.BOM {
@@ -106,13 +102,6 @@ func (f *CSV) Append(dst []byte, r *pipeline.Record, o *pipeline.Outcome) ([]byt
 	}
 	if f.Policy { // empty without a result
 		row = append(row, o.Verdict.Action, o.Verdict.Reason, o.Verdict.Rule)
-	}
-	if f.Keep && f.Layout.Comma == 0 {
-		line := ""
-		if r.Line > 0 { // else it is an argument
-			line = strconv.FormatInt(r.Line, 10)
-		}
-		row = append(row, line, string(inputOf(r, nil)))
 	}
 	return f.write(dst, [][]string{append(row, more...)})
 }

@@ -15,8 +15,8 @@ const (
 	maxKept = 200      // words from which an error has samples
 )
 
-// Detect reads a list, from a line of it to its end, and returns its encoding and why it is this one. The error is
-// *Undecided, or that of in.
+// Detect reads a list, from a line of it to its end, and returns its encoding and why it is this one. The error names
+// those that may be it, or is that of in.
 func Detect(in io.Reader, line int64) (name, why string, err error) {
 	j, word := newJudge(line), make([]byte, 0, maxWord)
 	for bytewise, ascii := bufio.NewReaderSize(in, maxWord), true; ; {

@@ -172,7 +172,6 @@ func TestRefused(t *testing.T) {
 		{`"xl/worksheets/sheet1.xml": EOF: save it anew with Excel`, parts{sheetName: ""}},
 		{`"xl/styles.xml": XML syntax error`, parts{styleName: "<styleSheet>"}},
 		{"invalid character entity &a;", parts{stringName: `<!DOCTYPE sst [<!ENTITY a "b">]><sst>&a;</sst>`}},
-		{"more than 4194304 shared strings", shared(strings.Repeat("<si/>", maxStrings+1))},
 		{"larger than 16777216 bytes", parts{styleName: strings.Repeat(" ", maxSmall+1)}},
 		{"sheet List does not exist", target("../../../../etc/passwd")},
 		{"sheet List does not exist", target("file:///etc/passwd")},
@@ -185,6 +184,8 @@ func TestRefused(t *testing.T) {
 		_, _, err := read(t, file(t, c.parts), "")
 		require.ErrorContains(t, err, c.want)
 	}
+	full := scanner{strings: maxStrings}
+	require.EqualError(t, full.element(nil, xml.StartElement{Name: xml.Name{Local: "si"}}), "more than 4194304 shared strings")
 }
 
 // TestRefusedArchive has archives that lie or are too large.
