@@ -180,8 +180,8 @@ func (s *skipping) Read(dst []pipeline.Record) ([]pipeline.Record, error) {
 }
 
 // resumable returns an error if the file is not what a run wrote that did what this one does: the same head, as
-// many records as --resume leaves out, and at its end the address of the last of these. Else records would be in it twice, or
-// under a foreign header.
+// many records as --resume leaves out, and at its end the address of the last of these. Else records would be in it
+// twice, or under a foreign header.
 func (o *checkOutput) resumable(format string, comma rune, head []byte) error {
 	fail := func(format string, args ...any) error {
 		return service.UsageError{Err: fmt.Errorf("--output %s "+format, append([]any{o.file.Name()}, args...)...)}

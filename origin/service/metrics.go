@@ -95,7 +95,8 @@ func (s metrics) Collect(out chan<- prometheus.Metric) {
 		"Memory reserved for the bodies, results, lookups and responses of requests in progress.",
 		float64(s.api.MemoryInUse()))
 	emit(out, "addrspec_log_dropped_lines_total",
-		"Log lines dropped: their reader was too slow or gone, or warnings and errors were too many.", float64(s.log.Dropped()))
+		"Log lines dropped: their reader was too slow or gone, or warnings and errors were too many.",
+		float64(s.log.Dropped()))
 	if s.sendsWebhooks() {
 		sent := s.webhooks.Stats()
 		emit(out, "addrspec_webhook_sent_total", "Webhook messages that their receiver accepted.", float64(sent.Sent))

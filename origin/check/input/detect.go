@@ -278,8 +278,9 @@ var documents = []struct {
 	{regexp.MustCompile(`^<\?xml\b`), "XML", "export the list as CSV or JSON"},
 	{regexp.MustCompile(`^From \S.*\d{4}\r?\n[A-Za-z-]+: |^(?i:Return-Path|Received|Delivered-To|X-Gmail-Labels|` +
 		`Message-ID|MIME-Version|X-GM-THRID|DKIM-Signature): `), "a message or a mailbox (mbox)", exportContacts},
-	{regexp.MustCompile(`(?i)^(--[^\n]*\s+)*(CREATE\s+TABLE|INSERT\s+INTO|DROP\s+TABLE)\b`), "a dump of a database (SQL)",
-		"export the table as CSV"},
+	{regexp.MustCompile(`(?i)^(--[^\n]*\s+|/\*[\s\S]*?\*/;?\s*|(SET|USE|PRAGMA|BEGIN|LOCK|START)\b[^;\n]*;\s*)*` +
+		`(CREATE\s+(TABLE|DATABASE|SCHEMA)|INSERT\s+INTO|DROP\s+TABLE|COPY\s+\S+\s*\(.*FROM\s+stdin)\b`),
+		"a dump of a database (SQL)", "export the table as CSV, as with COPY … TO … WITH CSV HEADER"},
 	{regexp.MustCompile(`^(\[\s*([{"\]]|$)|\{\s*([\r\n]|$))`), "JSON whose values span lines",
 		"write one value a line, as with jq -c '.[]' FILE for an array"},
 }

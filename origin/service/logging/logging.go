@@ -165,7 +165,8 @@ func (w *writer) run(out io.Writer, form Form) {
 		}
 		if dropped > reported {
 			notice.Reset()
-			notices.Warn("log lines were dropped: too many warnings and errors, or the log's reader was too slow or absent", "lines", dropped-reported)
+			notices.Warn("log lines were dropped: too many warnings and errors, or the log's reader was too slow or absent",
+				"lines", dropped-reported)
 			text = append(text, notice.Bytes()...)
 		}
 		if inLine {

@@ -105,7 +105,7 @@ func undecided(words []string) error {
 	slices.SortStableFunc(fits, func(a, b fit) int { return b.score - a.score })
 	text := "this is not UTF-8, and its encoding is not certain; give the one that reads these words rightly:"
 	for _, f := range fits[:min(len(fits), maxFits)] {
-		text += fmt.Sprintf("\n  --encoding %-14s  %s", f.name, strings.Join(f.sample, ", ")) // as long as x-mac-cyrillic
+		text += fmt.Sprintf("\n  --encoding %-14s  %s", f.name, strings.Join(f.sample, ", ")) // 14 is the longest
 	}
 	return errors.New(text + "\nor save the list as UTF-8")
 }

@@ -5,8 +5,9 @@
 // depends on the computer is written as 2006-01-31. A row without values is an empty line, but for those at the end.
 //
 // github.com/xuri/excelize reads the cells. It takes damage as the end of a sheet, so all sheets are scanned before, and
-// a damaged one is an error. A cell that XML allows and no spreadsheet program writes is read as excelize reads it. It gets a copy of the parts that were scanned, in a temporary
-// directory. Macros, links, pictures and all other parts are never looked at.
+// a damaged one is an error. It gets a copy of the parts that were scanned, in a temporary directory. Macros, links,
+// pictures and all other parts are never looked at. A cell that no spreadsheet program writes, such as one to the left
+// of the cell before it, is read as excelize reads it.
 package workbook
 
 import (
