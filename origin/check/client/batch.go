@@ -7,14 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/check/pipeline"
@@ -231,11 +232,9 @@ func (c *Checker) readResult(object jsontext.Value, email string) (*pipeline.Out
 }
 
 // isSafe reports whether no string of a result's values can control a terminal or be a formula, unless the address
-// itself has the sign that makes it one.
+// itself has these characters.
 func isSafe(values []byte, email string) bool {
-	foreign := func(r rune) bool {
-		return (!unicode.IsGraphic(r) || strings.ContainsRune("=+-＝＋－＠", r)) && !strings.ContainsRune(email, r)
-	}
+	address := fold(email)
 	for decoder := jsontext.NewDecoder(bytes.NewReader(values)); ; {
 		token, err := decoder.ReadToken()
 		if err != nil {
@@ -244,9 +243,22 @@ func isSafe(values []byte, email string) bool {
 		text := token.String()
 		// A single character, such as the hyphen of a misspelling, is no formula.
 		plain := output.Printable(text) == text && (utf8.RuneCountInString(text) < 2 || output.Formula(text) == text)
-		mention := strings.HasPrefix(text, "@") && !strings.HasPrefix(email, "@")
-		if token.Kind() == '"' && !plain && (mention || strings.ContainsFunc(text, foreign)) {
-			return false
+		if token.Kind() != '"' || plain {
+			continue
+		}
+		// A normalized or canonical address has fewer characters, such as no quotes and dots, a suggested one another
+		// domain.
+		rest := address
+		for _, r := range withoutDomain.ReplaceAllString(fold(text), "$1") {
+			_, after, found := strings.Cut(rest, string(r))
+			if !found {
+				return false
+			}
+			rest = after
 		}
 	}
 }
+
+var withoutDomain = regexp.MustCompile(`(?s)^(.+)@[\pL\pM\pN.-]+$`)
+
+func fold(text string) string { return strings.ToLower(norm.NFC.String(text)) }

@@ -251,10 +251,10 @@ var signatures = []signature{
 	{magic: markUTF8, encoding: charset.UTF8},
 	{magic: "\xff\xfe", encoding: charset.UTF16LE},
 	{magic: "\xfe\xff", encoding: charset.UTF16BE},
-	{magic: "\x28\xb5\x2f\xfd", err: errCompressed},   // Zstandard
-	{magic: "\xfd7zXZ\x00", err: errCompressed},       // xz
-	{magic: "7z\xbc\xaf\x27\x1c", err: errCompressed}, // 7-Zip
-	{magic: "BZh91AY&SY", err: errCompressed},         // bzip2 at level 9, which all tools write
+	{magic: "\x28\xb5\x2f\xfd", err: compressed("Zstandard", "zstd -dc")},
+	{magic: "\xfd7zXZ\x00", err: compressed("xz", "xz -dc")},
+	{magic: "7z\xbc\xaf\x27\x1c", err: compressed("7-Zip", "7z x -so")},
+	{magic: "BZh91AY&SY", err: compressed("bzip2", "bzip2 -dc")}, // 9 is the level that all tools write
 	{magic: zipMagic, err: errors.New("this is a ZIP archive or a spreadsheet: unpack an archive; give a workbook " +
 		"(.xlsx) by its name and not in a pipe or gzip; of another spreadsheet (.ods), " + saveSheet)},
 	{magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", err: errors.New("this is an Excel workbook of the old format " +
@@ -264,8 +264,10 @@ var signatures = []signature{
 
 var errUTF32 = errors.New("this is UTF-32: convert it, as with iconv -f UTF-32 -t UTF-8")
 
-var errCompressed = errors.New("this is compressed, and only gzip is read: decompress it, " +
-	"as with zstd -dc FILE | addrspec check -")
+func compressed(name, command string) error {
+	return errors.New("this is compressed with " + name + ", and only gzip is read: decompress it, " +
+		"as with " + command + " FILE | addrspec check -")
+}
 
 // documents are texts that are no lists, by how they begin: every line would be an address that is not valid.
 var documents = []struct {
@@ -273,6 +275,8 @@ var documents = []struct {
 	name, advice string
 }{
 	{regexp.MustCompile(`(?i)^BEGIN:V(CARD|CALENDAR)`), "a file of contacts (vCard)", exportContacts},
+	{regexp.MustCompile(`(?i)^(#.*\s+)*(version: ?\d+\s+)?(#.*\s+)*dn::? ?\S+=`), "a directory's export (LDIF)",
+		"export the attribute mail as text, as with ldapsearch -LLL mail | sed -n 's/^mail: //p'"},
 	{regexp.MustCompile(`(?i)^(<!--[\s\S]*?-->\s*)?<(!doctype\s+html|html|head|body|table)\b`), "a web page (HTML)",
 		"export the list as CSV, or copy the table into a spreadsheet and save that as CSV UTF-8"},
 	{regexp.MustCompile(`^<\?xml\b`), "XML", "export the list as CSV or JSON"},

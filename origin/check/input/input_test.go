@@ -186,7 +186,7 @@ var files = map[string]file{
 	"a NUL in the first line":       {in: "a\x00b@mail.example\nb@mail.example\n", format: Text, emails: []string{"<a NUL byte in the address: this is not text>", "b@mail.example"}, lines: counted(2)},
 	"a document by force":           {in: "BEGIN:VCARD\na@mail.example\n", options: Options{Format: Text}, format: Text, emails: []string{"BEGIN:VCARD", "a@mail.example"}, lines: counted(2)},
 	"an address like HTML":          {in: "<a@mail.example>\n", format: Text, emails: []string{"<a@mail.example>"}, lines: counted(1)},
-	"Shift_JIS's full-width space":  {in: "\x8e\x52\x93\x63\x81\x40\x91\xbe\x98\x59,a@mail.example\n\x8d\xb2\x93\xa1\x81\x40\x8c\x92\x88\xea,b@mail.example\n", options: Options{Encoding: "shift_jis"}, format: CSV, comma: ',', column: 1, emails: []string{"a@mail.example", "b@mail.example"}, lines: counted(2)},
+	"Shift_JIS's full-width space":  {in: "\x8e\x52\x93\x63\x81\x40\x91\xbe\x98\x59,a@mail.example\n\x8d\xb2\x93\xa1\x81\x40\x8c\x92\x88\xea,b@mail.example\n", format: CSV, comma: ',', column: 1, emails: []string{"a@mail.example", "b@mail.example"}, lines: counted(2)},
 	"bytes that are no character":   {in: "k\x83@mail.example\nb@mail.example\n", options: Options{Encoding: "sjis"}, format: Text, emails: []string{"kァmail.example", "b@mail.example"}, lines: counted(2)},
 
 	"NDJSON": {in: "{\"email\":\"a@mail.example\",\"id\":1}\n\n {\"id\":2,\"email\":\"\\u0062@mail.example\"} \r\n", format: NDJSON,

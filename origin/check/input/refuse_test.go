@@ -18,9 +18,9 @@ var refused = map[string]struct {
 	err     string
 }{
 	"zstd":         {in: "\x28\xb5\x2f\xfd\x04\x00", err: "zstd -dc"},
-	"xz":           {in: "\xfd7zXZ\x00\x00\x04", err: "only gzip is read"},
-	"bzip2":        {in: "BZh91AY&SY\x00", err: "only gzip is read"},
-	"7-Zip":        {in: "7z\xbc\xaf\x27\x1c\x00\x04", err: "only gzip is read"},
+	"xz":           {in: "\xfd7zXZ\x00\x00\x04", err: "xz -dc"},
+	"bzip2":        {in: "BZh91AY&SY\x00", err: "bzip2 -dc"},
+	"7-Zip":        {in: "7z\xbc\xaf\x27\x1c\x00\x04", err: "7z x"},
 	"ZIP":          {in: "PK\x03\x04\x14\x00\x06\x00", err: "save the sheet as CSV UTF-8"},
 	"xls":          {in: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", err: ".xls"},
 	"PDF":          {in: "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", err: "PDF"},
@@ -31,6 +31,8 @@ var refused = map[string]struct {
 	"xlsx in gzip": {in: gzipped("PK\x03\x04\x14\x00"), err: "spreadsheet"},
 
 	"vCard":                           {in: "BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL:a@mail.example\r\n", err: "a file of contacts (vCard) and not a list: export the contacts as CSV"},
+	"LDIF":                            {in: "version: 1\n\ndn: cn=a,dc=mail,dc=example\nmail: a@mail.example\n", err: "(LDIF)"},
+	"LDIF of a search":                {in: "# extended LDIF\n#\n# LDAPv3\n\n# a\ndn:: Y249w6Q=\n", err: "(LDIF)"},
 	"HTML":                            {in: "<!DOCTYPE html>\n<html><body>a@mail.example", err: "(HTML)"},
 	"a table of HTML":                 {in: "\n<table border=1><tr><td>a@mail.example", err: "(HTML)"},
 	"XML":                             {in: "\xef\xbb\xbf<?xml version=\"1.0\"?>\n<contacts>", err: "XML and not a list"},
@@ -40,7 +42,7 @@ var refused = map[string]struct {
 	"SQL of PostgreSQL":               {in: "--\n-- PostgreSQL database dump\n--\n\nSET statement_timeout = 0;\nCOPY public.users (id, email) FROM stdin;\n", err: "(SQL)"},
 	"SQL of SQLite":                   {in: "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE t(email);\n", err: "(SQL)"},
 	"a sheet of text":                 {in: "a@mail.example\n", options: Options{Sheet: "2"}, err: "--sheet is for Excel workbooks"},
-	"Polish in Windows-1250":          {emails: []string{"a@mail.example"}, in: "name;email\nKowalska;a@mail.example\n\xa3uczak;b@mail.example\nWi\x9cniewska;c@mail.example\n", err: "\n  --encoding windows-1250    Łuczak, Wiśniewska"},
+	"Polish in Windows-1250":          {emails: []string{"a@mail.example"}, in: "name;email\nKowalska;a@mail.example\n\xa3uczak;b@mail.example\nWi\x9cniewska;c@mail.example\n", err: "\n  --encoding windows-1250  Łuczak, Wiśniewska"},
 	"a long pipe in another encoding": {in: "Jos\xe9\n" + strings.Repeat("a@mail.example\n", maxAhead/15), err: "line 1 is not UTF-8, and a pipe of more than 16 MiB"},
 
 	"a gzip header that is cut off": {in: "\x1f\x8b\x08", err: "the gzip data cannot be read: unexpected EOF; get the file again"},

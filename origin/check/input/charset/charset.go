@@ -7,7 +7,6 @@
 package charset
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -64,6 +63,32 @@ func decode(name, raw string) string {
 	return text
 }
 
+// Undecided is the error of a list whose encoding was not found. It has those in which the words are words.
+type Undecided struct{ Fits []Fit }
+
+// A Fit is an encoding, and words of the list as it reads them.
+type Fit struct {
+	Name   string
+	Sample []string
+	score  int
+}
+
+// Error lists the encodings with their samples, one a line.
+func (u *Undecided) Error() string {
+	text := strings.Builder{}
+	text.WriteString("this is not UTF-8, and its encoding is not certain; " +
+		"give the one that reads these words rightly:")
+	width := 0
+	for _, fit := range u.Fits {
+		width = max(width, len(fit.Name))
+	}
+	for _, fit := range u.Fits {
+		fmt.Fprintf(&text, "\n  --encoding %-*s  %s", width, fit.Name, strings.Join(fit.Sample, ", "))
+	}
+	text.WriteString("\nor save the list as UTF-8")
+	return text.String()
+}
+
 // choices are the encodings that an error offers, the usual ones first.
 var choices = []string{"windows-1252", "windows-1250", "iso-8859-2", "windows-1251", "windows-1254", "windows-1257",
 	"shift_jis", "gb18030", "big5", "euc-kr", "euc-jp", "koi8-u", "windows-1253", "windows-1255", "windows-1256",
@@ -75,39 +100,27 @@ const (
 	maxLetters = 24 // of such a word
 )
 
-type fit struct {
-	name   string
-	sample []string // words as the encoding reads them
-	score  int
-}
-
-// undecided returns the error of a list whose encoding was not found. It has those in which the words are words, with
-// samples, one a line.
-func undecided(words []string) error {
-	var fits []fit
+func undecided(words []string) *Undecided {
+	var fits []Fit
 	for _, name := range choices {
-		f := fit{name: name}
+		f := Fit{Name: name}
 		for _, raw := range words {
 			word := decode(name, raw)
 			f.score += likeness(word)
-			if len(f.sample) < maxSample {
+			if len(f.Sample) < maxSample {
 				if letters := []rune(word); len(letters) > maxLetters {
 					word = string(letters[:maxLetters]) + "…"
 				}
-				f.sample = append(f.sample, word)
+				f.Sample = append(f.Sample, word)
 			}
 		}
-		same := slices.ContainsFunc(fits, func(other fit) bool { return slices.Equal(other.sample, f.sample) })
+		same := slices.ContainsFunc(fits, func(other Fit) bool { return slices.Equal(other.Sample, f.Sample) })
 		if f.score > 0 && !same {
 			fits = append(fits, f)
 		}
 	}
-	slices.SortStableFunc(fits, func(a, b fit) int { return b.score - a.score })
-	text := "this is not UTF-8, and its encoding is not certain; give the one that reads these words rightly:"
-	for _, f := range fits[:min(len(fits), maxFits)] {
-		text += fmt.Sprintf("\n  --encoding %-14s  %s", f.name, strings.Join(f.sample, ", ")) // 14 is the longest
-	}
-	return errors.New(text + "\nor save the list as UTF-8")
+	slices.SortStableFunc(fits, func(a, b Fit) int { return b.score - a.score })
+	return &Undecided{fits[:min(len(fits), maxFits)]}
 }
 
 var scriptsOfNames = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Hebrew,

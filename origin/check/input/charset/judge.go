@@ -5,18 +5,22 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wlynxg/chardet"
 )
 
 const (
-	maxWord = 64 << 10 // bytes of a word
-	maxSeen = 1 << 16  // different words that are remembered, so that each is judged once
-	maxKept = 200      // words from which an error has samples
+	maxWord  = 64 << 10 // bytes of a word
+	maxSeen  = 1 << 16  // different words that are remembered, so that each is judged once
+	maxBytes = 64 << 10 // of the words that chardet gets
+	maxKept  = 200      // words from which an error has samples
 )
 
-// Detect reads a list, from a line of it to its end, and returns its encoding and why it is this one. The error names
-// those that may be it, or is that of in.
+// Detect reads a list, from a line of it to its end, and returns its encoding and why it is this one. The error is
+// *Undecided, or that of in.
 func Detect(in io.Reader, line int64) (name, why string, err error) {
 	j, word := newJudge(line), make([]byte, 0, maxWord)
 	for bytewise, ascii := bufio.NewReaderSize(in, maxWord), true; ; {
@@ -50,8 +54,10 @@ type judge struct {
 	valid, invalid int   // different words that are UTF-8 or not
 	firstInvalid   int64 // the line of the first that is not
 	kept           []string
+	sample         []byte
 
 	western, cyrillic, mac letterJudge // Mac Cyrillic has the small letters of Windows-1251
+	asian                  []*asianJudge
 }
 
 func newJudge(line int64) *judge {
@@ -59,7 +65,8 @@ func newJudge(line int64) *judge {
 		return letterJudge{name: name, common: common, languages: languages, odd: odd, letters: map[rune]bool{}}
 	}
 	return &judge{line: line, seen: map[string]struct{}{}, western: of("windows-1252", anywhere, western, oddWestern),
-		cyrillic: of("windows-1251", "", alphabets, oddCyrillic), mac: of("x-mac-cyrillic", "", alphabets, oddCyrillic)}
+		cyrillic: of(cyrillic, "", alphabets, oddCyrillic), mac: of("x-mac-cyrillic", "", alphabets, oddCyrillic),
+		asian: asianJudges()}
 }
 
 // separates reports whether a byte ends a word. No character of several bytes has it, in any encoding.
@@ -82,9 +89,15 @@ func (j *judge) add(word []byte) {
 	if len(j.kept) < maxKept {
 		j.kept = append(j.kept, raw)
 	}
+	if len(j.sample)+len(raw) < maxBytes {
+		j.sample = append(append(j.sample, raw...), ' ')
+	}
 	j.western.add(raw)
 	j.cyrillic.add(raw)
 	j.mac.add(raw)
+	for _, a := range j.asian {
+		a.add(raw)
+	}
 }
 
 // parts splits a decoded word at the signs of ASCII and at no-break spaces.
@@ -104,11 +117,32 @@ func (j *judge) decide() (name, why string, err error) {
 		return UTF8, "most of its words that are not ASCII are", nil
 	}
 	why = fmt.Sprintf("line %d is not UTF-8, and all words fit", j.firstInvalid)
-	switch {
-	case j.western.fits():
+	if j.western.fits() {
 		return "windows-1252", why, nil
-	case j.cyrillic.fits() && !j.mac.fits():
-		return "windows-1251", why, nil
+	}
+	// Of the encodings of two bytes, the first ones have narrower rules: others fit what they fit.
+	asian := slices.IndexFunc(j.asian, func(a *asianJudge) bool { return a.fits() })
+	if asian == 0 {
+		return "shift_jis", why, nil // whose names chardet does not know
+	}
+	// What chardet says of Latin letters is no use; what it says first of others is.
+	all := chardet.DetectAll(j.sample)
+	at := slices.IndexFunc(all, func(found chardet.Result) bool { return !latin[found.Encoding] })
+	if at >= 0 {
+		found := all[at]
+		name := detected[found.Encoding]
+		clear := found.Confidence > 0.8 || found.Confidence > 0.4 && len(j.sample) >= 96
+		if name == cyrillic && j.cyrillic.fits() && !j.mac.fits() || asian >= 0 && name == j.asian[asian].name && clear {
+			return name, why, nil
+		}
 	}
 	return "", "", undecided(j.kept)
 }
+
+const cyrillic = "windows-1251"
+
+// detected are the encodings for the names of chardet that may be right.
+var detected = map[string]string{"Windows-1251": cyrillic, "MacCyrillic": cyrillic, "GB2312": "gb18030", "Big5": "big5",
+	"EUC-KR": "euc-kr", "CP949": "euc-kr"}
+
+var latin = map[string]bool{"ISO-8859-1": true, "Windows-1252": true, "MacRoman": true}
