@@ -28,7 +28,7 @@ const (
 	maxDocument     = 4 << 20
 	maxSecretText   = 4 << 10
 	maxHooks        = 100
-	defaultTimeout  = 3 * time.Second
+	defaultTimeout  = "3s"
 	shortestTimeout = 100 * time.Millisecond
 	longestTimeout  = 30 * time.Second
 	defaultRate     = 20 // requests a second with a valid signature
@@ -43,9 +43,9 @@ type entry struct {
 	SecretFile string                       `json:"secret_file"`
 	SecretEnv  string                       `json:"secret_env"`
 	Policy     jsontext.Value               `json:"policy"`
-	NoEmail    *Decision                    `json:"no_email"`
+	NoEmail    Decision                     `json:"no_email"`
 	OnError    Decision                     `json:"on_error"`
-	Timeout    *string                      `json:"timeout"`
+	Timeout    string                       `json:"timeout"`
 	Rate       *int                         `json:"rate"`
 	Language   string                       `json:"language"`
 	Messages   map[string]map[Reason]string `json:"messages"`
@@ -54,7 +54,7 @@ type entry struct {
 // Load reads a file of hooks, their secrets and policies, which engine checks. Paths in
 // the file are relative to its directory. No error has a secret.
 func Load(ctx context.Context, engine *host.Engine, path string) (*Set, error) {
-	text, err := readFile(path, maxFile)
+	_, text, err := readFile(path, "", maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
@@ -65,19 +65,23 @@ func Load(ctx context.Context, engine *host.Engine, path string) (*Set, error) {
 	return set, nil
 }
 
-// readFile reads a regular file: to open a pipe might never end.
-func readFile(path string, most int64) (string, error) {
+// readFile reads a regular file, whose path is relative to directory: to open a pipe might never end.
+func readFile(given, directory string, most int64) (path, text string, err error) {
+	path = given
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(directory, path)
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", err
+		return path, "", err
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a regular file", path)
+		return path, "", fmt.Errorf("%s is not a regular file", path)
 	case info.Size() > most:
-		return "", fmt.Errorf("%s is over %s", path, humanize.IBytes(uint64(most)))
+		return path, "", fmt.Errorf("%s is over %s", path, humanize.IBytes(uint64(most)))
 	}
-	text, err := os.ReadFile(path)
-	return string(text), err
+	content, err := os.ReadFile(path)
+	return path, string(content), err
 }
 
 func parse(ctx context.Context, engine *host.Engine, text []byte, directory string) (*Set, error) {
@@ -134,20 +138,14 @@ func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string)
 		return nil, errors.New(`"name" must be 1 to 50 of a-z, 0-9 and -, without - at its start or end; ` +
 			`it is the end of the path /v1/hooks/NAME`)
 	}
-	h := &Hook{Name: e.Name, Account: e.Account, OnError: e.OnError, Timeout: defaultTimeout,
-		noEmail: Allow, format: formats[e.Format]}
-	if e.NoEmail != nil {
-		h.noEmail = *e.NoEmail
-	}
+	timeout, late := time.ParseDuration(cmp.Or(e.Timeout, defaultTimeout))
+	h := &Hook{Name: e.Name, Account: e.Account, OnError: e.OnError, Timeout: timeout,
+		noEmail: cmp.Or(e.NoEmail, Allow), format: formats[e.Format]}
 	perSecond := defaultRate
 	if e.Rate != nil {
 		perSecond = *e.Rate
 	}
 	h.limit = rate.NewLimiter(rate.Limit(perSecond), 2*perSecond)
-	var late error
-	if e.Timeout != nil {
-		h.Timeout, late = time.ParseDuration(*e.Timeout)
-	}
 	payer, domain, _ := strings.Cut(e.Account, "@")
 	switch {
 	case h.format == nil:
@@ -162,7 +160,7 @@ func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string)
 			`if an address cannot be checked: no points, no database, no DNS`, h.OnError)
 	case late != nil || h.Timeout < shortestTimeout || h.Timeout > longestTimeout:
 		return nil, fmt.Errorf(`"timeout" is %.40q: it must be from %s to %s, such as "3s"`,
-			*e.Timeout, shortestTimeout, longestTimeout)
+			e.Timeout, shortestTimeout, longestTimeout)
 	case perSecond < 1 || perSecond > maxRate:
 		return nil, fmt.Errorf(`"rate" is %d: it must be from 1 to %d requests a second`, perSecond, maxRate)
 	}
@@ -177,14 +175,6 @@ func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string)
 	return h, err
 }
 
-// beside returns the path of a file that the file in directory names.
-func beside(directory, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(directory, path)
-}
-
 func (e *entry) readSecrets(directory string) (verifier, error) {
 	if (e.SecretFile == "") == (e.SecretEnv == "") {
 		return nil, errors.New(`needs either "secret_file", the path of a file with the secret, ` +
@@ -195,8 +185,7 @@ func (e *entry) readSecrets(directory string) (verifier, error) {
 	var err error
 	switch {
 	case e.SecretFile != "":
-		source = beside(directory, e.SecretFile)
-		text, err = readFile(source, maxSecretText)
+		source, text, err = readFile(e.SecretFile, directory, maxSecretText)
 		if err != nil {
 			return nil, fmt.Errorf(`"secret_file": %w`, err)
 		}
@@ -219,8 +208,7 @@ func (e *entry) readPolicy(ctx context.Context, engine *host.Engine, directory s
 		var path string
 		err = json.Unmarshal(e.Policy, &path)
 		if err == nil {
-			path = beside(directory, path)
-			document, err = readFile(path, maxDocument)
+			path, document, err = readFile(path, directory, maxDocument)
 			source += " " + path
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package signuphook
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -24,8 +25,8 @@ type Call struct {
 type format interface {
 	// read reads a body whose signature is valid. It returns a sentence for the caller, or "".
 	read(body []byte, id string) (call Call, wrong string)
-	// response returns the body of a 200.
-	response(v *Verdict, message string) []byte
+	// response returns the body of a 200, whose strings are UTF-8.
+	response(v *Verdict, message string) any
 }
 
 var formats = map[string]format{"generic": generic{}, "supabase": supabase{}}
@@ -38,13 +39,7 @@ func (h *Hook) Read(body []byte, id string) (call Call, wrong string) {
 
 // Response returns the body of the response.
 func (h *Hook) Response(v Verdict, c Call) []byte {
-	return h.format.response(&v, h.messages.message(&v, c.language))
-}
-
-// encode returns v as JSON. v is a struct of this package whose strings are UTF-8, so
-// encoding cannot fail.
-func encode(v any) []byte {
-	text, _ := json.Marshal(v)
+	text, _ := json.Marshal(h.format.response(&v, h.messages.message(&v, c.language))) // UTF-8: cannot fail
 	return text
 }
 
@@ -77,14 +72,14 @@ func (generic) read(body []byte, id string) (Call, string) {
 	return Call{ID: id, Email: *r.Email, language: r.Language}, ""
 }
 
-func (generic) response(v *Verdict, message string) []byte {
-	return encode(struct {
+func (generic) response(v *Verdict, message string) any {
+	return struct {
 		Decision   Decision `json:"decision"`
 		Reasons    []Reason `json:"reasons"` // null cannot occur: a nil slice is [] in go-json-experiment
 		Flags      []Reason `json:"flags"`
 		Message    *string  `json:"message"`
 		Suggestion *string  `json:"suggestion"`
-	}{v.Decision(), v.reasons(Deny), v.reasons(Review), orNull(message), orNull(v.Suggestion)})
+	}{v.Decision(), v.reasons(Deny), v.reasons(Review), orNull(message), orNull(v.Suggestion)}
 }
 
 func orNull(s string) *string {
@@ -128,26 +123,20 @@ func (supabase) read(body []byte, id string) (Call, string) {
 		c.ID = r.Metadata.UUID
 	}
 	// The two names that client code uses; users write this object themselves.
-	for _, asked := range []any{r.User.Metadata.Language, r.User.Metadata.Locale} {
-		if text, _ := asked.(string); text != "" && c.language == "" {
-			c.language = text
-		}
-	}
+	asked, _ := r.User.Metadata.Language.(string)
+	locale, _ := r.User.Metadata.Locale.(string)
+	c.language = cmp.Or(asked, locale)
 	return c, ""
 }
 
-func (supabase) response(v *Verdict, message string) []byte {
+func (supabase) response(v *Verdict, message string) any {
 	if v.Decision() == Allow {
-		return []byte("{}")
+		return struct{}{}
 	}
-	var d struct {
-		Error struct {
-			Code    int    `json:"http_code"`
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	d.Error.Code, d.Error.Message = http.StatusForbidden, message
-	return encode(d)
+	return map[string]any{"error": struct {
+		Code    int    `json:"http_code"`
+		Message string `json:"message"`
+	}{http.StatusForbidden, message}}
 }
 
 // defaultMessages are the English messages of reasons that deny, for the person who signs up.

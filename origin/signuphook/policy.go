@@ -10,24 +10,19 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// rules are the reasons of a document, which the module checks.
-type rules struct {
-	Block  section `json:"block"`
-	Review section `json:"review"`
-}
-
-type section struct {
+// rules are the sections of a document, which the module checks, by their names.
+type rules map[string]struct {
 	Reasons []string `json:"reasons"`
 }
 
-func (r *rules) uses(reason string) bool {
-	return slices.Contains(r.Block.Reasons, reason) || slices.Contains(r.Review.Reasons, reason)
+func (r rules) uses(reason string) bool {
+	return slices.Contains(r["block"].Reasons, reason) || slices.Contains(r["review"].Reasons, reason)
 }
 
 // Summary describes the hook's policy in a line.
 func (h *Hook) Summary() string {
-	deny, flag := h.rules.Block.Reasons, h.rules.Review.Reasons
-	return fmt.Sprintf("reasons to deny %v, to flag %v, on error %s", deny, flag, h.OnError)
+	return fmt.Sprintf("reasons to deny %v, to flag %v, on error %s",
+		h.rules["block"].Reasons, h.rules["review"].Reasons, h.OnError)
 }
 
 // A LookUp looks up the exchanges of a domain and, if address, whether it has an address
