@@ -140,14 +140,10 @@ func TestRespond(t *testing.T) {
 		says   string
 	}{
 		{"", nil, 400, `"code":-32700,"message":"the body is empty`},
-		{"\"\xff\"", nil, 400, "the body is not UTF-8"},
 		{"{", nil, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON; a POST has one JSON object"}}`},
 		{"{}", nil, 400, `"code":-32600`},
-		{"[" + listTools + "," + listTools + "]", nil, 400, "a batch is none in this protocol"},
 		{strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), nil, 400, `"error":`},
 		{`{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}`, nil, 400, `"id":null,"error":{"code":-32600,"message":"the id of the body is a number with a fraction`},
-		{`{"jsonrpc":"2.0","id":1,"method":"\udc00"}`, nil, 400, "half of a surrogate pair"},
-		{`{"jsonrpc":"2.0","id":2.0,"method":"tools/list"}`, nil, 200, `"id":2,`},
 		{`{"jsonrpc":"2.0","id":-9007199254740991,"method":"tools/list"}`, nil, 200, `"id":-9007199254740991,`},
 		{`{"jsonrpc":"2.0","id":7,"method":"no/such"}`, nil, 400, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600`},
 		{listTools, []string{version, "1999-01-01"}, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Bad Request: Unsupported protocol version`},

@@ -80,26 +80,17 @@ func TestForeignLines(t *testing.T) {
 		says string
 	}{
 		"garbage":         {"hello", -32700, "not JSON"},
-		"half a JSON":     {`{"jsonrpc":"2.0",`, -32700, "not JSON"},
-		"NUL":             {"\x00", -32700, "not JSON"},
-		"binary":          {"\x00\xff\xfe", -32700, "not UTF-8"},
 		"not UTF-8":       {strings.Replace(callLine, "user", "\xff", 1), -32700, "not UTF-8"},
 		"two on a line":   {`{"jsonrpc":"2.0","method":"x"} {}`, -32700, "not JSON"},
 		"half a pair":     {strings.Replace(callLine, "user", `\ud800`, 1), -32700, "half of a surrogate pair"},
-		"the other half":  {strings.Replace(callLine, "user", `x\uDFFFy`, 1), -32700, "half of a surrogate pair"},
 		"a fraction":      {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, -32600, "with a fraction"},
 		"a large id":      {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, -32600, "beyond 2^53"},
-		"a huge id":       {`{"jsonrpc":"2.0","id":1e300,"method":"ping"}`, -32600, "beyond 2^53"},
 		"not a message":   {`{"email":"jane@mail.example"}`, -32600, "not a message"},
 		"another version": {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, -32600, "not a message"},
 		"a batch":         {"[" + callLine + "]", -32600, "a batch is none"},
-		"null":            {"null", -32600, "not a message"},
-		"an empty batch":  {"[]", -32600, "a batch is none"},
-		"a number":        {"7", -32600, "not a message"},
 		"a deep call": {strings.Replace(callLine, `"email":`, `"policy":`+strings.Repeat(`{"a":`, 5000)+"7"+strings.Repeat("}", 5000)+`,"email":`, 1),
 			-32600, "not a message"},
-		"3 MiB":          {strings.Replace(callLine, "user", strings.Repeat("a", 3<<20), 1), -32600, "longer than 2097152 bytes"},
-		"5 MiB of zeros": {strings.Repeat("\x00", 5<<20), -32600, "longer than 2097152 bytes"},
+		"3 MiB": {strings.Replace(callLine, "user", strings.Repeat("a", 3<<20), 1), -32600, "longer than 2097152 bytes"},
 	} {
 		var out strings.Builder
 		in := c.line + "\n" + initialize + c.line + "\n \n" + callLine + "\n" + c.line
@@ -136,6 +127,19 @@ func TestBrokenConnection(t *testing.T) {
 		err := Serve(t.Context(), o, strings.NewReader(in), broken{})
 		require.ErrorIs(t, err, errBroken, in)
 	}
+}
+
+// A context that ends, as by a signal, ends the session without an error, also while a call waits.
+func TestServeEndsWithItsContext(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	in, toServer := io.Pipe()
+	o := Options{Checker: func(ctx context.Context, _ Query) (pipeline.Checker, error) {
+		interrupt()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	go io.WriteString(toServer, initialize+callLine+"\n")
+	require.NoError(t, Serve(ctx, o, in, io.Discard))
 }
 
 var errBroken = errors.New("broken")
