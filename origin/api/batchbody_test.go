@@ -223,20 +223,3 @@ func TestDecodeBatchManyAddresses(t *testing.T) {
 	})
 	require.Less(t, allocations, 1000.0)
 }
-
-// BenchmarkDecodeBatch decodes a batch of 64 usual addresses.
-func BenchmarkDecodeBatch(b *testing.B) {
-	var emails []string
-	for n := range maxUnique {
-		emails = append(emails, fmt.Sprintf("jane.doe%d@d%d.example.org", n, n%16))
-	}
-	body, err := json.Marshal(map[string]any{"emails": emails, "details": false})
-	require.NoError(b, err)
-	b.ReportAllocs()
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		given, p := decodeBatch(body)
-		require.Nil(b, p)
-		require.Len(b, given.emails, maxUnique)
-	}
-}

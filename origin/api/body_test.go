@@ -79,23 +79,3 @@ func TestMemoryUsedUp(t *testing.T) {
 	status, _, body = ask(asks("a@mail.example"))
 	require.Equal(t, 503, status, body)
 }
-
-// Bodies of any length, with or without Content-Length, are read to the end.
-func TestBodiesOfEveryLength(t *testing.T) {
-	f := newFakes(t)
-	w := dial(t, f.listen(t, 10))
-	for _, size := range []int{30, (4 << 10) - 2, (4 << 10) - 1, (4 << 10), (4 << 10) + 1, 2 * (4 << 10), 100_000, batchBody.Limit - 1, batchBody.Limit} {
-		body := `{"emails":["a@mail.example"]` + strings.Repeat(" ", size-29) + "}"
-		require.Len(t, body, size)
-		response, text := w.Send(batchOf(size, body)).Response()
-		require.Equal(t, 200, response.StatusCode, "%d: %s", size, text)
-		half := size / 2
-		response, text = w.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n",
-			askHeader, goodKey, half, body[:half], size-half, body[half:])).Response()
-		require.Equal(t, 200, response.StatusCode, "%d in chunks: %s", size, text)
-	}
-	response, text := dial(t, f.listen(t, 10)).Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
-		askHeader, goodKey, batchBody.Limit+1, strings.Repeat(" ", batchBody.Limit+1))).Response()
-	require.Equal(t, 413, response.StatusCode, text)
-	require.Eventually(t, func() bool { return f.MemoryInUse() == 0 }, hung, time.Millisecond)
-}

@@ -33,6 +33,9 @@ func TestOperatorsPaths(t *testing.T) {
 		}
 		require.Equal(t, `{"status":"ok"}`, at(f, "/healthz").Body.String())
 	}
+	require.Equal(t, http.StatusNotFound, f.send(httptest.NewRequest(http.MethodPost, "/metrics", nil)).Code, "it is not revealed that the path exists")
+	require.Equal(t, http.StatusNotFound, at(f.Operator(), "//metrics").Code)
+	require.Contains(t, at(f.Operator(), "/v1/emails").Body.String(), "it has GET /metrics")
 	require.Equal(t, http.StatusNotFound, at(f.Operator(), "/openapi.json").Code)
 	require.Contains(t, at(f.Operator(), "/metrics").Body.String(), `addrspec_requests_total{route="metrics",status="200"}`)
 	require.Contains(t, at(f.Operator(), "/readyz").Body.String(), `{"status":"ready","database":"ok","engine":"`)

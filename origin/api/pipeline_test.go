@@ -354,26 +354,6 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Equal(t, ledger.Charge{Points: 2, Found: book.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
 }
 
-// BenchmarkBatchWork measures the work of a batch of 64 addresses whose domains are cached, without HTTP,
-// JSON decoding and the ledger.
-func BenchmarkBatchWork(b *testing.B) {
-	f := newFakes(b)
-	emails := make([]string, 64)
-	for n := range emails {
-		emails[n] = fmt.Sprintf("jane.doe%d@d%d.example.org", n, n%16)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		x := &exchange{Server: f.Server, request: &fakeRequest{f.ledger, b.Context()}, caller: b.Context()}
-		c, p := x.newCheck(len(emails), wire.Options{})
-		require.Nil(b, p)
-		_, p = c.batch(emails)
-		require.Nil(b, p)
-		x.memory.free()
-	}
-	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
-}
-
 // A tracedWriter records in the trace when the response is sent.
 type tracedWriter struct {
 	http.ResponseWriter

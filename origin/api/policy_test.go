@@ -231,29 +231,3 @@ func TestVerdictIsAppended(t *testing.T) {
 		require.Equal(t, strings.TrimSuffix(without, "}")+`,"verdict":`+blocked+"}", with)
 	}
 }
-
-// BenchmarkVerdict measures a batch of 64 addresses with their charge, without a policy, with
-// ten rules, and with 10,000 domains.
-func BenchmarkVerdict(b *testing.B) {
-	var domains []string
-	for n := range 10_000 {
-		domains = append(domains, fmt.Sprintf(`"*.d%d.example"`, n))
-	}
-	rules := `"reasons": ["disposable", "relay", "typo", "role:marketing", "gibberish>=0.9", "no_mx", "quoted", "literal", "unknown_tld", "special_use"]`
-	o := newOffice(b, map[string]string{"rules": `{"review": {` + rules + `}}`, "domains": `{"block": {"domains": [` + strings.Join(domains, ",") + `], ` + rules + `}}`})
-	var emails []string
-	for n := range maxUnique {
-		emails = append(emails, fmt.Sprintf(`"jane.doe%d@d%d.mail.example"`, n, n))
-	}
-	for _, name := range []string{"none", "rules", "domains"} {
-		body := `{"emails":[` + strings.Join(emails, ",") + `]`
-		if name != "none" {
-			body += `,"policy":"` + name + `"`
-		}
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				require.Equal(b, 200, o.send("/v1/emails", body+"}").Code)
-			}
-		})
-	}
-}

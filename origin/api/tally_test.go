@@ -56,12 +56,3 @@ func FuzzFoundIn(f *testing.F) {
 	f.Add(strings.Repeat("a", 300) + "@gmail.com") // not valid
 	f.Fuzz(func(t *testing.T, email string) { requireCounted(t, email) })
 }
-
-func BenchmarkFoundIn(b *testing.B) {
-	found, err := testEngine(b).Check(context.Background(), nil, "jane.doe+news@example.org", 0)
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		foundIn([]*item{{facts: found}})
-	}
-}
