@@ -80,6 +80,15 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, "00 10 20 01 11 21 12 22 23 ", order)
 	l.Free(last, 1)
 	requireEmpty(t, l)
+
+	l = New[int](Config{Units: 4, PerOwner: 4, Waiting: 9, WaitingPerOwner: 9})
+	held(t, l, 1, 2)
+	large, err := l.enter(2, 3)
+	require.NoError(t, err)
+	held(t, l, 2, 2)
+	require.Zero(t, l.Held(2), "it waits behind the large one")
+	require.ErrorIs(t, l.leave(large, context.Canceled), context.Canceled)
+	require.Equal(t, 2, l.Held(2))
 }
 
 func TestWaitingIsBounded(t *testing.T) {

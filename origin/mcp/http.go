@@ -101,8 +101,7 @@ func (c *caller) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header[name] = values
 		}
 	}
-	response, body := outgoing.Record(c.api, r)
-	response.Body = io.NopCloser(bytes.NewReader(body))
+	response, _ := outgoing.Record(c.api, r)
 	return response, nil
 }
 

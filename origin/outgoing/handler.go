@@ -2,14 +2,16 @@ package outgoing
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 )
 
 // Record returns a handler's response and its body, which is in memory: the handler limits its size.
-func Record(h http.Handler, r *http.Request) (*http.Response, []byte) {
+func Record(h http.Handler, r *http.Request) (response *http.Response, body []byte) {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	h.ServeHTTP(w, r)
-	return &http.Response{StatusCode: w.status, Header: w.header, Request: r}, w.Bytes()
+	reader := io.NopCloser(bytes.NewReader(w.Bytes()))
+	return &http.Response{StatusCode: w.status, Header: w.header, Body: reader, Request: r}, w.Bytes()
 }
 
 type recorder struct {

@@ -13,12 +13,15 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// tolerance is how old or how new the timestamp of a request may be.
-const tolerance = 5 * time.Minute
+const (
+	tolerance     = 5 * time.Minute // how old or how new the timestamp of a request may be
+	maxSignatures = 1 << 10         // bytes of webhook-signature: 47 for each of the sender's secrets
 
-// maxSignatures bounds webhook-signature in bytes: a signature has 47, and a sender
-// sends one for each of its secrets.
-const maxSignatures = 1 << 10
+	mostSecrets = 2
+	// A secret has 24 to 64 bytes (Standard Webhooks 1.0.0, "Signature scheme"); some systems make longer ones.
+	leastBytes = 24
+	mostBytes  = 256
+)
 
 // validID matches a webhook-id. It has no dot, brace or quote: the signed text is
 // id.timestamp.body, and with these a part of the body could be read as an ID.
@@ -71,14 +74,6 @@ func (h *Hook) Verify(body []byte, header http.Header) (wrong string) {
 	}
 	return ""
 }
-
-// Bounds of secrets. A secret has 24 to 64 bytes (Standard Webhooks 1.0.0, "Signature
-// scheme"); some systems make longer ones.
-const (
-	mostSecrets = 2
-	leastBytes  = 24
-	mostBytes   = 256
-)
 
 // parseSecrets parses one secret, or a new and an old one while callers change from
 // one to the other. Both whsec_... and Supabase's v1,whsec_... are accepted, with a
