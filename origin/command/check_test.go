@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
@@ -70,21 +69,6 @@ func TestCheckTakesAddressesAndFiles(t *testing.T) {
 	require.Equal(t, "Nothing was checked: the input is empty, or has only a header.\n", err)
 }
 
-// An encoding that is guessed is reported, also where no summary is wanted. Packages input and output
-// test the rest.
-func TestCheckReadsAnEncoding(t *testing.T) {
-	t.Parallel()
-	file := fileOf(t, "list.csv", "name;email\nAndr\xe9;andre@mail.example\n=1+1;b@mail.example\n")
-	for _, flag := range []string{"--quiet", "--summary=none", "--encoding=windows-1252"} {
-		out, problem, code := runCheck(t, nil, file, flag, "--csv-safe")
-		require.Zero(t, code, problem)
-		require.Contains(t, out, "\nAndré;andre@mail.example;true;")
-		require.Contains(t, out, "\n'=1+1;b@mail.example;true;")
-		guessed := strings.Contains(problem, "list.csv was read as windows-1252: line 2 is not UTF-8, and all words fit.")
-		require.Equal(t, flag != "--encoding=windows-1252", guessed, problem)
-	}
-}
-
 // What --fail-on names has an exit code, facts before verdicts.
 func TestCheckExitCodes(t *testing.T) {
 	t.Parallel()
@@ -94,25 +78,18 @@ func TestCheckExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		"":                                 {0, ""},
-		"--fail-on typo,role,disposable":   {exitFailOn, "1 mistyped, 1 disposable, 1 of a role"},
-		"--fail-on gibberish,relay,errors": {0, ""},
-		"--fail-on gibberish,invalid":      {exitFailOn, ""},
-		"--fail-on nonsense":               {2, "must be one or more of invalid, typo, disposable"},
-		"--fail-on block":                  {2, "--fail-on block needs the policy that decides: give --policy"},
-		"--policy FILE --fail-on block":    {exitVerdict, "--fail-on: 2 with the verdict block"},
+		"":                               {0, ""},
+		"--fail-on typo,role,disposable": {exitFailOn, "1 mistyped, 1 disposable, 1 of a role"},
+		"--fail-on nonsense":             {2, "must be one or more of invalid, typo, disposable"},
+		"--fail-on block":                {2, "--fail-on block needs the policy that decides: give --policy"},
+		"--policy FILE --fail-on block":  {exitVerdict, "--fail-on: 2 with the verdict block"},
 
 		"--policy FILE --fail-on review,gibberish,block": {exitVerdict, "verdict block, 1 with the verdict review"},
 		"--policy FILE --fail-on block,typo":             {exitFailOn, "1 mistyped, 2 with the verdict block"},
-		"--policy FILE --fail-on gibberish":              {0, ""},
 		"--resume 5":                                     {2, ""},
-		"--resume 4":                                     {0, ""},
-		"--workers 0":                                    {2, ""},
 		"--from ndjson":                                  {1, "line 4: not JSON"}, // the rest is checked
-		"--from ndjson --strict":                         {1, "line 1: not JSON"},
 		"-o FILE":                                        {2, "exists; remove it, give another name"},
 		"-o FILE.none --resume 1":                        {2, "does not exist, so there is nothing to resume"},
-		"--to xml":                                       {2, ""},
 	} {
 		flags := strings.Fields(strings.ReplaceAll(args, "FILE", policy))
 		_, err, code := runCheck(t, strings.NewReader(emails), flags...)
@@ -171,17 +148,6 @@ func TestCheckResumes(t *testing.T) {
 	require.Equal(t, want, textOf(t, output))
 }
 
-// An interrupted run does not wait for a lookup.
-func TestCheckEndsAtOnceWhileItLooksUp(t *testing.T) {
-	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	server := mxtest.New(t, "")
-	server.Respond("slow.example.", func(dns.ResponseWriter, *dns.Msg) { interrupt() })
-	_, problem, code := runOn(ctx, nil, checkArgs(t, "--dns", server.Addr, "--dns-timeout", "5m", "a@slow.example")...)
-	require.Equal(t, exitInterrupted, code)
-	require.Contains(t, problem, "interrupted: no record was written")
-}
-
 // On a terminal: a hint instead of silence, a table, and an end at once on Ctrl-C.
 func TestCheckOnATerminal(t *testing.T) {
 	t.Parallel()
@@ -198,30 +164,6 @@ func TestCheckOnATerminal(t *testing.T) {
 	screen.waitFor("interrupted: 1 record written")
 	require.Error(t, cmd.Wait())
 	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode())
-}
-
-// With records in a file, the terminal has progress and then the summary; in a pipe, standard
-// error has the summary alone.
-func TestCheckShowsProgressOnATerminal(t *testing.T) {
-	t.Parallel()
-	terminal, other, err := pty.Open()
-	require.NoError(t, err)
-	defer terminal.Close()
-	defer other.Close()
-	require.NoError(t, pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 90}))
-	in, feed := io.Pipe()
-	exit, args := make(chan int, 1), checkArgs(t, "--offline", "-o", t.TempDir()+"/out.ndjson")
-	go func() { exit <- run(context.Background(), args, streams{in, io.Discard, other}) }()
-	_, _ = io.WriteString(feed, listOf(1000))
-	screen := &screen{t: t, File: terminal}
-	screen.waitFor(" done, ")
-	require.NoError(t, feed.Close())
-	screen.waitFor("1,000")
-	require.Zero(t, <-exit)
-	_, problem, _ := runCheck(t, strings.NewReader(listOf(1000)))
-	require.NotContains(t, problem, "\x1b")
-	require.NotContains(t, problem, "\r")
-	require.Contains(t, problem, "1,000")
 }
 
 type screen struct {
@@ -256,19 +198,6 @@ func TestCheckEndsWithItsReader(t *testing.T) {
 	require.Error(t, cmd.Wait())
 	require.Equal(t, syscall.SIGPIPE, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
 	require.Empty(t, problem.String())
-}
-
-func TestCheckOnAFullDisk(t *testing.T) {
-	t.Parallel()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("no /dev/full")
-	}
-	defer full.Close()
-	var problem strings.Builder
-	args := checkArgs(t, "--offline", "jane@mail.example")
-	require.Equal(t, 1, run(t.Context(), args, streams{nil, full, &problem}))
-	require.Contains(t, problem.String(), "no space left on device; no record was written")
 }
 
 // The shell reads a quoted word as it was.

@@ -54,13 +54,20 @@ func exampleDirectory(t *testing.T) {
 	require.Zero(t, code, err, key)
 }
 
-// Every command has an example, its help ends with it, and the parser accepts it.
+// Every command has an example, its help ends with it, and the parser accepts it. All flags of serve but --help
+// are in a group.
 func TestEveryCommandHasExamples(t *testing.T) {
 	exampleDirectory(t)
 	known := []string{""}
 	for _, n := range commands(t) {
 		path := n.Path()
 		known = append(known, path)
+		for _, f := range n.Flags {
+			if path == "serve" && f.Name != "help" {
+				require.NotNil(t, f.Group, "--%s", f.Name)
+				require.Contains(t, flagGroups, f.Group.Title, "--%s", f.Name)
+			}
+		}
 		require.NotEmpty(t, commandExamples[path], "%s has no example in help.go", path)
 		out, err, code := operator(t, append(strings.Fields(path), "--help")...)
 		require.Zero(t, code, err)
@@ -129,19 +136,6 @@ func TestHelpOfACommand(t *testing.T) {
 	_, err, code := operator(t, "help", "key", "crate")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, `did you mean "create"`)
-}
-
-// All flags of serve but --help and --version are in a group.
-func TestServeGroupsItsFlags(t *testing.T) {
-	t.Parallel()
-	for _, n := range commands(t) {
-		for _, f := range n.Flags {
-			if n.Name == "serve" && f.Name != "help" {
-				require.NotNil(t, f.Group, "--%s", f.Name)
-				require.Contains(t, flagGroups, f.Group.Title, "--%s", f.Name)
-			}
-		}
-	}
 }
 
 func TestHelpFollowsTheTerminal(t *testing.T) {

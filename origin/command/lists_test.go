@@ -16,7 +16,8 @@ import (
 )
 
 // An operator makes a key, signs lists with it, updates from the feed, and looks at what
-// came. Package publish tests how a feed is published.
+// came. Older lists are an error, and change nothing. Package publish tests how a feed is
+// published, and package update all that is refused.
 func TestListsFromKeyToShow(t *testing.T) {
 	t.Parallel()
 	dir, on := t.TempDir(), &shell{TB: t}
@@ -34,6 +35,12 @@ func TestListsFromKeyToShow(t *testing.T) {
 	require.NoFileExists(t, file)
 	on.must(update)
 	require.Contains(t, on.must("lists verify "+file+" --lists-key "+key), version)
+	older := feedtest.Sign(t, signer, feedtest.Dated(ownLists(t), "2099.01.01"), release.Signed.Add(-time.Hour))
+	feedtest.Write(t, feedOf, older.Blob, older.Text)
+	for _, dry := range []string{"", " --dry-run"} {
+		require.Equal(t, 1, on.refused(update+dry, "before those in use"))
+		on.refused(update+dry, "the lists remain "+version)
+	}
 	show := "lists show --lists " + file + " --lists-key " + public
 	out := on.must(show)
 	require.Regexp(t, `(?m)^signature +valid$`, out)
@@ -91,23 +98,6 @@ func TestListsShowSignature(t *testing.T) {
 	require.Regexp(t, `(?m)^signature +none: built into the program`, on.must("lists show"))
 	require.NoError(t, os.Truncate(file, 100))
 	on.refused("lists show --lists "+file, "damaged")
-}
-
-// What `lists update` refuses is an error, and changes nothing. Package update tests all that is
-// refused.
-func TestUpdateRefuses(t *testing.T) {
-	t.Parallel()
-	f, file, on := newFeed(t), filepath.Join(t.TempDir(), "lists.blob"), &shell{TB: t}
-	update := "lists update --from " + f.URL + " --lists-key " + f.key() + " --lists " + file
-	on.must(update)
-	used := textOf(t, file+feed.Suffix)
-	f.signed = f.signed.Add(-time.Hour)
-	f.publish(t, feedtest.Dated(ownLists(t), "2099.01.01"))
-	for _, dry := range []string{"", " --dry-run"} {
-		require.Equal(t, 1, on.refused(update+dry, "before those in use"))
-		on.refused(update+dry, "the lists remain "+feed.DescribeBuiltIn().Version)
-	}
-	require.Equal(t, used, textOf(t, file+feed.Suffix))
 }
 
 // Wrong command lines get exit code 2 and a sentence without a key in it.
@@ -255,7 +245,7 @@ func TestExtraRowsThatAreRefused(t *testing.T) {
 	says := "--lists-extra: " + rows + ":2: this is no domain of at least two labels: write one such as"
 	for _, line := range []string{
 		"serve --listen 127.0.0.1:0 --dns 127.0.0.1:1 --database sqlite:" + t.TempDir() + "/a.db",
-		"check --offline jane@example.org", "mcp --offline", "version", "lists why gmail.com",
+		"check --offline jane@example.org", "lists why gmail.com",
 	} {
 		require.Equal(t, 1, on.refused(line+" --lists-extra "+rows, says, withModule(t)...))
 	}

@@ -54,25 +54,6 @@ func call(t testing.TB, session *sdk.ClientSession, tool string, arguments any) 
 	return string(object), result.Content[0].(*sdk.TextContent).Text, result.IsError
 }
 
-// Tools return what `check` writes. The policy of the command line decides, or that of a call in its
-// place.
-func TestMCPOffline(t *testing.T) {
-	t.Parallel()
-	const own = `{"review": {"domains": ["mail.example"], "reasons": ["gibberish>=0.8", "role:support"]}}`
-	session, log := connectMCP(t, "--offline", "--policy", fileOf(t, "policy.json", signUpPolicy))
-	for document, policy := range map[string]any{signUpPolicy: nil, own: json.RawMessage(own)} {
-		for _, email := range []string{"jane@mail.example", "info@mailinator.com"} {
-			line, problem, _ := runCheck(t, nil, email, "--policy", fileOf(t, "policy.json", document), "--to", "ndjson")
-			require.Contains(t, line, `"verdict"`, problem)
-			structured, text, isError := call(t, session, "check_email", map[string]any{"email": email, "policy": policy})
-			require.False(t, isError, text)
-			require.JSONEq(t, line, structured)
-		}
-	}
-	require.Equal(t, 1, strings.Count(log.String(), "\n"), "the log has one line, without addresses: %s", log)
-	require.NotContains(t, log.String(), "example")
-}
-
 // Through a service, facts and errors are those of the same DNS here, and cost points. It decides by
 // a policy of the account, or by the key's default. A document of the call or of the command line
 // decides here about what the service found.
@@ -141,23 +122,6 @@ func TestMCPThroughAService(t *testing.T) {
 }
 
 const slowCall = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"check_emails","arguments":{"emails":["a@silent.example","b@mail.example"]}}}`
-
-// A signal ends the command with 0, also while a call waits.
-func TestMCPEndsAtASignal(t *testing.T) {
-	t.Parallel()
-	dns := silentZone(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	in, send := io.Pipe()
-	log, exit := new(origintest.Log), make(chan int, 1)
-	args := append(withModule(t, "mcp"), "--dns", dns.Addr, "--dns-timeout", "1m")
-	go func() { exit <- run(ctx, args, streams{in, io.Discard, log}) }()
-	_, err := io.WriteString(send, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
-		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`+"\n"+slowCall+"\n")
-	require.NoError(t, err)
-	await(t, func() bool { return dns.Asked("silent.example") > 0 })
-	interrupt()
-	require.Zero(t, <-exit, log)
-}
 
 type withKey string
 

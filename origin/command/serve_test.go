@@ -117,28 +117,12 @@ func startApart(t *testing.T, args ...string) (public, operators *instance) {
 }
 
 // The operator's listener has the operator's paths, which the public listener then lacks. Its
-// connections are limited separately. Package api tests one listener for both.
+// connections are limited separately. Package api tests the paths.
 func TestOperatorListener(t *testing.T) {
 	t.Parallel()
 	public, operators := startApart(t, "--dns", contract.Serve(t))
-	for path, want := range map[string][2]int{
-		"/healthz":            {200, 200},
-		"/readyz":             {404, 200},
-		"/metrics":            {404, 200},
-		"/openapi.json":       {200, 404},
-		"/v1/email/a@b.c":     {401, 404},
-		"//metrics":           {404, 404},
-		"/v1/email/../readyz": {401, 404},
-	} {
-		public.requireStatus(t, want[0], path, "", "")
-		operators.requireStatus(t, want[1], path, "", "")
-	}
-	response, _ := public.send(t, http.MethodPost, "/metrics", "", "", nil)
-	require.Equal(t, http.StatusNotFound, response.StatusCode, "the response does not reveal that the path exists")
-	response, _ = operators.send(t, http.MethodDelete, "/metrics", "", "", nil)
-	require.Equal(t, http.StatusMethodNotAllowed, response.StatusCode)
-	operators.requireStatus(t, http.StatusNotFound, "/v1/emails", "", "it has GET /metrics")
-
+	public.requireStatus(t, http.StatusNotFound, "/metrics", "", "")
+	operators.requireStatus(t, http.StatusOK, "/metrics", "", "")
 	var ended atomic.Int64
 	for range 4 * service.OperatorConnections {
 		conn := origintest.Dial(t, operators.hostPort, hung).Send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -193,6 +177,8 @@ func TestDrain(t *testing.T) {
 	server := mxtest.New(t, contract.Zone)
 	p := launch(t, nil, "--dns", server.Addr, "--drain", "1h")
 	key := p.newKey(t)
+	require.NoError(t, p.Signal(syscall.SIGHUP)) // which ends no process
+	p.awaitLog(t, "nothing to reload")
 	idle := origintest.Dial(t, p.hostPort, hung)
 	request := origintest.Request{Method: "GET", Target: "/v1/email/jane@mail.example", KeepAlive: true}.With("X-API-Key: " + key).Text("x")
 	response, body := idle.Send(request).Response()
@@ -276,10 +262,16 @@ func banner(t *testing.T, database, last string, args ...string) (out string, co
 func TestStartOfAnEmptyLedger(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "odd name", "a.db")
-	out, code := banner(t, database, "key create", "--cache-dir", t.TempDir())
+	var fresh []string
+	if !testing.Short() { // because to compile takes long
+		fresh = []string{"--cache-dir", t.TempDir()}
+	}
+	out, code := banner(t, database, "key create", fresh...)
 	require.Zero(t, code, out)
-	require.Contains(t, out, "compiling the module for this machine")
-	require.Contains(t, out, "compiled the module")
+	if fresh != nil {
+		require.Contains(t, out, "compiling the module for this machine")
+		require.Contains(t, out, "compiled the module")
+	}
 	require.Contains(t, out, "There is no account yet.")
 	commands := regexp.MustCompile(`(?m)^  \S+ ((?:account|key) create .*)$`).FindAllStringSubmatch(out, -1)
 	require.Len(t, commands, 2)
