@@ -175,7 +175,7 @@ func TestKeyCommands(t *testing.T) {
 		actions = append(actions, strings.Join(line[1:], " "))
 	}
 	require.Equal(t, []string{"shell key.revoke 1 store", "shell key.rotate 1 store", "shell key.rotate 1 store", "shell key.change 1 store",
-		"shell key.change 1 store", "shell key.revoke 2 suite", "shell key.create 2 suite", "shell key.change 1 store (was shop)", "shell key.create 1 shop", "shell account.create plan enterprise"}, actions)
+		"shell key.change 1 store", "shell key.revoke 2 suite (test)", "shell key.create 2 suite (test)", "shell key.change 1 store (was shop)", "shell key.create 1 shop", "shell account.create plan enterprise"}, actions)
 }
 
 // A wrong value is an error about the value, and changes nothing.
