@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -34,7 +35,7 @@ func TestCopiesUnderLoad(t *testing.T) {
 			require.Zero(t, LastBackup(path))
 			grow(t, url, 5_000)
 		}
-		kill := startWorker(t, url, secret)
+		kill := ledgertest.StartWorker(t, url, secret, 1)
 		for range 5 {
 			to := newSQLite(t)
 			requireImport(t, to, []byte(requireExport(t, url)))
@@ -60,7 +61,7 @@ func TestCopiesUnderLoad(t *testing.T) {
 // Restore refuses the same files.
 func TestBackupRefusals(t *testing.T) {
 	path, inUse, dir := pathOf(imported(t)), imported(t), t.TempDir()
-	startWorker(t, inUse, "")
+	ledgertest.StartWorker(t, inUse, "", 1)
 	inUse = pathOf(inUse)
 	place := func(name string) string { return filepath.Join(dir, name) }
 	whole := must(os.ReadFile(path))(t)

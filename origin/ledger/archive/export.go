@@ -87,7 +87,7 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 	_ = lines.Encode(header{formatName, formatVersion, store.Version}) // Flush returns the error
 	for i := range tables {
 		t := &tables[i]
-		line := tableLine{Table: t.name, Columns: t.names}
+		line := tableLine{Table: t.name, Columns: t.columns}
 		if t.numbered { // read after the snapshot was taken, so it is at least the ID of every row
 			query := "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '" + t.name + "'"
 			if db.postgres {
@@ -116,11 +116,11 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 func (db *database) writeRows(ctx context.Context, t *table, lines *json.Encoder) (n int64, err error) {
 	order := slices.Clone(t.key)
 	for i, name := range order {
-		if db.postgres && t.columns[slices.Index(t.names, name)].kind == text {
+		if db.postgres && t.kinds[slices.Index(t.columns, name)] == text {
 			order[i] += ` COLLATE "C"`
 		}
 	}
-	query := "SELECT " + strings.Join(t.names, ", ") + " FROM " + t.name + " ORDER BY " + strings.Join(order, ", ")
+	query := "SELECT " + strings.Join(t.columns, ", ") + " FROM " + t.name + " ORDER BY " + strings.Join(order, ", ")
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return 0, err
@@ -134,15 +134,15 @@ func (db *database) writeRows(ctx context.Context, t *table, lines *json.Encoder
 		if err := rows.Scan(into...); err != nil {
 			return n, err
 		}
-		for i, c := range t.columns {
+		for i, kind := range t.kinds {
 			switch v := values[i].(type) {
 			case int64: // SQLite has no booleans
-				if c.kind == boolean {
+				if kind == boolean {
 					values[i] = v != 0
 				}
 			case string:
 				if !utf8.ValidString(v) { // JSON would have another text
-					return n, fmt.Errorf("row %d, column %s: it is not valid UTF-8 text", n+1, c.name)
+					return n, fmt.Errorf("row %d, column %s: it is not valid UTF-8 text", n+1, t.columns[i])
 				}
 			}
 		}

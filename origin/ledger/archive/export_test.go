@@ -65,8 +65,8 @@ func TestCatalogueHasTheWholeSchema(t *testing.T) {
 	var columns, keys, numbered []string
 	for _, table := range tables {
 		keys = append(keys, table.name+" "+strings.Join(table.key, " "))
-		for _, c := range table.columns {
-			columns = append(columns, table.name+" "+c.name+" "+types[c.kind])
+		for i, column := range table.columns {
+			columns = append(columns, table.name+" "+column+" "+types[table.kinds[i]])
 		}
 		if table.numbered {
 			numbered = append(numbered, table.name)

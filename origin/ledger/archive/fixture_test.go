@@ -2,29 +2,20 @@ package archive
 
 import (
 	"bytes"
-	"database/sql"
-	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/core/policy"
-	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
-	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-func TestMain(m *testing.M) {
-	if job := os.Getenv(workerVariable); job != "" {
-		worker(strings.Fields(job))
-		return
-	}
-	code := m.Run()
-	pgtest.RemoveShared()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { ledgertest.Main(m) }
 
 // newSQLite returns the URL of a file that does not exist yet.
 func newSQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db") }
@@ -51,16 +42,7 @@ func requireExport(t testing.TB, url string) string {
 // query runs a statement without the ledger, and returns the rows of one column.
 func query(t testing.TB, url, statement string) (list []string) {
 	t.Helper()
-	var db *sql.DB
-	var err error
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		db, err = openFile(path, "mode=rwc")
-	} else {
-		db, err = sql.Open("pgx", url)
-	}
-	require.NoError(t, err)
-	defer db.Close()
-	rows := must(db.QueryContext(t.Context(), statement))(t)
+	rows := must(pgtest.SQL(t, url).QueryContext(t.Context(), statement))(t)
 	defer rows.Close()
 	for rows.Next() {
 		var one string
@@ -85,4 +67,25 @@ func must[T any](v T, err error) func(testing.TB) T {
 		require.NoError(t, err)
 		return v
 	}
+}
+
+// newLedger creates a ledger with an account, and returns the secret of a key without limits.
+func newLedger(t testing.TB, url string) (secret string) {
+	l := must(ledger.Open(t.Context(), url))(t)
+	defer l.Close()
+	return ledgertest.NewAccount(t, l, "load@example.org")
+}
+
+// grow adds audit rows to an SQLite ledger, about 0.2 MB a thousand.
+func grow(t testing.TB, url string, rows int) {
+	query(t, url, "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < "+strconv.Itoa(rows)+`)
+		INSERT INTO audit (account, at_ns, actor, action, subject) SELECT 1, i, 'owner', 'key.create', hex(randomblob(90)) FROM n`)
+}
+
+// requireAddsUp checks that an account's points are the sum of its usage rows.
+func requireAddsUp(t testing.TB, url string) (points int) {
+	t.Helper()
+	rows := query(t, url, "SELECT used FROM accounts WHERE id = 1 AND used = (SELECT sum(points) FROM usage WHERE account = 1)")
+	require.Len(t, rows, 1, "the points differ from the sum of the usage rows")
+	return must(strconv.Atoi(rows[0]))(t)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 // backedUp returns a backup of the sample ledger.
@@ -49,7 +50,7 @@ func TestRestore(t *testing.T) {
 func TestRestoreOverADatabase(t *testing.T) {
 	backup, url := backedUp(t), newSQLite(t)
 	secret := newLedger(t, url)
-	kill := startWorker(t, url, secret)
+	kill := ledgertest.StartWorker(t, url, secret, 1)
 	_, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true})
 	require.ErrorIs(t, err, errInUse)
 	require.Len(t, files(t, filepath.Dir(pathOf(url))), 3, "the database, -wal and -shm")
@@ -79,7 +80,7 @@ func TestRestoreNoticesAnIdleServer(t *testing.T) {
 	for name, harm := range map[string]func(string) error{"in order": nil, "damaged": damage, "removed": os.Remove} {
 		t.Run(name, func(t *testing.T) {
 			url := imported(t)
-			kill := startWorker(t, url, "")
+			kill := ledgertest.StartWorker(t, url, "", 1)
 			if harm != nil {
 				require.NoError(t, harm(pathOf(url)))
 			}

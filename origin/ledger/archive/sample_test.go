@@ -62,7 +62,7 @@ func encode(t testing.TB, rows map[string][]string, last map[string]int64) []byt
 	counts := Counts{}
 	line(header{formatName, formatVersion, firstSchema})
 	for _, table := range tables {
-		start := tableLine{Table: table.name, Columns: table.names}
+		start := tableLine{Table: table.name, Columns: table.columns}
 		if table.numbered {
 			id := last[table.name]
 			start.LastID = &id

@@ -162,8 +162,10 @@ func EachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("postgres", func(t *testing.T) { test(t, NeedDatabase(t)) })
 }
 
-// SQL opens a database beside the ledger, which registers the driver for SQLite.
+// SQL opens a database beside the ledger, which registers the driver for SQLite. No connection is
+// open between statements, so that what a test closes or moves is not in use.
 func SQL(t testing.TB, url string) *sql.DB {
+	t.Helper()
 	driver, source := "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
@@ -172,6 +174,7 @@ func SQL(t testing.TB, url string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.SetMaxIdleConns(-1)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
