@@ -70,28 +70,6 @@ func TestSlowGroupIsHalved(t *testing.T) {
 	})
 }
 
-// The charges of a group that is halved are made once, with their tokens.
-func TestSlowChargesAreHalved(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		_, late, wrap := costly(65)
-		f := newFixture(t, url, unlimitedTerms, wrap)
-		all := make([]*fixture, 40)
-		for n := range all {
-			all[n] = f.otherAccount(fmt.Sprintf("other%d@example.com", n))
-			require.NoError(t, f.ChangeTerms(f.ctx, all[n].account, book.Terms{Rate: limit(1_000_000), Points: limit(book.Unlimited)}))
-		}
-		rounds := int64(0)
-		for ; late.Load() == 0; rounds++ {
-			inParallel(len(all), func(n int) { require.Equal(f, Good, all[n].request(1).Kind) })
-		}
-		require.Equal(t, late.Load(), f.Stats().Failures)
-		for _, a := range all {
-			require.Equal(t, rounds, a.used())
-			require.Equal(t, rounds, a.history().Points)
-		}
-	})
-}
-
 // A group that runs out of time on PostgreSQL is halved: at once if the server ends a statement,
 // else once it is known that the group was not committed.
 func TestPostgresSlowCommitIsHalved(t *testing.T) {

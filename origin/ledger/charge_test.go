@@ -23,8 +23,7 @@ func (f *fixture) retryable(id, body byte) Decision {
 }
 
 func TestIdempotency(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(12)})
+	eachDatabase(t, book.Terms{Rate: limit(book.Unlimited), Points: limit(12)}, func(t *testing.T, f *fixture) {
 		first := f.mustBegin()
 		require.Equal(t, Good, must(first.Claim(5, idempotency(1, 1)))(t).Kind)
 		require.Equal(t, IdempotencyConflict, f.retryable(1, 1).Kind, "the first is in progress")
@@ -38,6 +37,10 @@ func TestIdempotency(t *testing.T) {
 		require.Equal(t, storedResponse, string(again.Response))
 		require.EqualValues(t, 5, again.Usage.Current, "a replay is not charged")
 		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Kind)
+
+		second, _ := f.newKey("second", book.KeyTerms{})
+		require.Equal(t, Replayed, f.requestWith(second, 5, idempotency(1, 1)).Kind, "keys of an account share its records")
+		require.Equal(t, Good, f.otherAccount("other@example.com").retryable(1, 1).Kind, "accounts do not share records")
 
 		require.Equal(t, Good, f.retryable(2, 1).Kind, "another key")
 		require.Equal(t, Insufficient, f.retryable(3, 1).Kind)
@@ -96,23 +99,10 @@ func TestIdempotencyOfResponses(t *testing.T) {
 	}
 }
 
-func TestIdempotencyPerAccount(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		f.retryable(1, 1)
-		second, _ := f.newKey("second", book.KeyTerms{})
-		require.Equal(t, Replayed, f.requestWith(second, 5, idempotency(1, 1)).Kind, "keys of an account share its records")
-
-		other := f.otherAccount("other@example.com")
-		require.Equal(t, Good, other.retryable(1, 1).Kind, "accounts do not share records")
-	})
-}
-
 // If two replicas work on the same request, the first to commit is charged, and the
 // other gets its stored response.
 func TestIdempotencyOnTwoReplicas(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		other := f.replica()
 		mine, theirs, odd := f.mustBegin(), other.mustBegin(), other.mustBegin()
 		for r, body := range map[*Request]byte{mine: 1, theirs: 1} {
@@ -132,8 +122,7 @@ func TestIdempotencyOnTwoReplicas(t *testing.T) {
 
 // The records of an account take no more bytes than its plan allows.
 func TestIdempotencyRecordsAreBounded(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Plan: "enterprise"})
+	eachDatabase(t, book.Terms{Plan: "enterprise"}, func(t *testing.T, f *fixture) {
 		size := int64(len(storedResponse))
 		require.NoError(t, f.StorePlans(f.ctx, []book.Plan{{Name: "enterprise", Rate: book.Unlimited, Points: book.Unlimited, Stored: 3*size - 1}}))
 		require.Equal(t, Good, f.retryable(1, 1).Kind)
@@ -150,8 +139,7 @@ func TestIdempotencyRecordsAreBounded(t *testing.T) {
 // Expired records are deleted in slices until none is left, and their bytes are
 // subtracted from the account's.
 func TestIdempotencyRecordsArePurged(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		for n := range 5 {
 			f.retryable(byte(n+1), 1)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // buy charges single points until there are none, and returns how many it charged.
@@ -38,8 +37,7 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 // While a request has claimed all points of its account, others are refused before
 // their work.
 func TestClaimedPointsCountAsUsed(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)})
+	eachDatabase(t, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}, func(t *testing.T, f *fixture) {
 		first := f.mustBegin()
 		d := must(first.Claim(64, nil))(t)
 		require.Equal(t, Good, d.Kind)

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 func (f *fixture) finish(r *Request, points int64) Decision {
@@ -36,8 +35,7 @@ func (f *fixture) beginAtOnce(other *fixture) []*Request {
 // If two replicas take the same token, one of their requests is refused late: its
 // context is cancelled and it is not charged.
 func TestLateRefusalCancelsRequest(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)})
+	eachDatabase(t, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)}, func(t *testing.T, f *fixture) {
 		other := f.replica()
 		other.request(0) // takes the only token, which this replica's view does not show
 		f.clock.advance(time.Second)
@@ -73,8 +71,7 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 // Requests beyond the rate cause at most one query per maxRefuse, and their
 // RetryAfter counts down.
 func TestFloodRarelyAsksTheDatabase(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(10)})
+	eachDatabase(t, book.Terms{Rate: limit(1), Points: limit(10)}, func(t *testing.T, f *fixture) {
 		require.Equal(t, Good, f.request(1).Kind)
 		before := f.Stats()
 		for range 1000 {

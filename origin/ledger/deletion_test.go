@@ -2,10 +2,10 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,26 +27,16 @@ func (f *fixture) rowsOf(account int64) map[string]int {
 	if !strings.HasPrefix(f.url, "sqlite:") {
 		tables = "SELECT table_name FROM information_schema.columns WHERE column_name = 'account' AND table_schema = current_schema()"
 	}
+	list := "SELECT 'accounts ' || count(*) FROM accounts WHERE id = %[1]d UNION ALL SELECT 'secrets ' || count(*) FROM secrets s " +
+		"LEFT JOIN keys k ON k.id = s.key WHERE k.account = %[1]d OR k.id IS NULL"
+	for _, name := range f.strings(tables) {
+		list += " UNION ALL SELECT '" + name + " ' || count(*) FROM " + name + " WHERE account = %[1]d"
+	}
 	count := map[string]int{}
-	f.withDatabase(func(db *sql.DB) {
-		rows := must(db.QueryContext(f.ctx, tables))(f)
-		defer rows.Close()
-		for rows.Next() {
-			var name string
-			require.NoError(f, rows.Scan(&name))
-			count[name] = 0
-		}
-		require.NoError(f, rows.Err())
-		for name := range count {
-			var n int
-			require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM "+name+" WHERE account = $1", account).Scan(&n))
-			count[name] = n
-		}
-		var accounts, secrets int
-		require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM accounts WHERE id = $1", account).Scan(&accounts))
-		require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM secrets s LEFT JOIN keys k ON k.id = s.key WHERE k.account = $1 OR k.id IS NULL", account).Scan(&secrets))
-		count["accounts"], count["secrets"] = accounts, secrets
-	})
+	for _, line := range f.strings(fmt.Sprintf(list, account)) {
+		name, n, _ := strings.Cut(line, " ")
+		count[name] = must(strconv.Atoi(n))(f)
+	}
 	return count
 }
 
@@ -81,8 +71,7 @@ func (f *fixture) fillTables() {
 
 // No row of a deleted account remains, in any table, and no row of another one goes.
 func TestDeleteAccount(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		other := f.otherAccount("other@example.com")
 		f.fillTables()
 		other.fillTables()
@@ -162,10 +151,23 @@ func TestDeleteDuringCharges(t *testing.T) {
 			var deleted atomic.Bool
 			var requests atomic.Int64
 			var users sync.WaitGroup
-			for _, l := range list {
-				users.Go(func() { all[n].requestUntil(l, &deleted, &requests) })
+			for i, l := range list {
+				on := *all[n]
+				on.Ledger = l
+				users.Go(func() {
+					for left := 20; left > 0; requests.Add(1) {
+						after := deleted.Load()
+						d, err := on.tryRequest(f.ctx, on.secret, int64(i), []*Idempotency{nil, idempotency(1, 1), nil}[i])
+						if err == nil && after {
+							require.Equal(f, UnknownKey, d.Kind, "a request that began after the deletion")
+							left--
+						}
+						if _, _, err := on.CreateKey(f.ctx, on.account, "late", book.KeyTerms{}); err != nil && !isStall(err) {
+							require.ErrorIs(f, err, book.ErrNoAccount)
+						}
+					}
+				})
 			}
-			users.Go(func() { all[n].changeUntilDeleted(list[1]) })
 			require.Eventually(f, func() bool { return requests.Load() > 20 }, hung, time.Millisecond)
 			err := list[0].DeleteAccount(f.ctx, all[n].account)
 			for isStall(err) { // a second call goes on where the rows are
@@ -185,57 +187,4 @@ func TestDeleteDuringCharges(t *testing.T) {
 		require.Zero(t, rejected.Load(), "a commit group had rows of a deleted account")
 		require.EqualValues(t, len(list), f.used())
 	})
-}
-
-// requestUntil sends requests of all kinds until the account is deleted, and some after that.
-func (f *fixture) requestUntil(l *Ledger, deleted *atomic.Bool, requests *atomic.Int64) {
-	on := *f
-	on.Ledger = l
-	for n, left := 0, 20; left > 0; n++ {
-		after := deleted.Load()
-		points, once := int64(n%3), idempotency(1, byte(n%5))
-		if n%2 == 0 || points == 0 {
-			once = nil
-		}
-		d, err := on.tryRequest(f.ctx, f.secret, points, once)
-		switch {
-		case isStall(err):
-			continue
-		case err != nil:
-			f.Errorf("a request of a deleted account: %v", err)
-		case after && (d.Kind == Good && points > 0 || d.Kind == Replayed):
-			f.Errorf("a request that began after the deletion: %s", d.Kind)
-		}
-		requests.Add(1)
-		if after {
-			left--
-		}
-	}
-}
-
-// changeUntilDeleted changes the account and its keys by another replica until they
-// are gone.
-func (f *fixture) changeUntilDeleted(l *Ledger) {
-	f.Helper()
-	for n := 0; ; n++ {
-		var err error
-		switch n % 4 {
-		case 0:
-			_, _, err = l.CreateKey(f.ctx, f.account, "late", book.KeyTerms{})
-		case 1:
-			err = l.CreateDashboardKey(f.ctx, f.account)
-		case 2:
-			err = l.ResumeAccount(f.ctx, f.account)
-		case 3:
-			_, _, err = l.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
-		}
-		if errors.Is(err, book.ErrNoAccount) {
-			return
-		}
-		if err != nil && !errors.Is(err, book.ErrNoKey) && !isStall(err) {
-			f.Errorf("a change of an account that is deleted: %v", err)
-			return
-		}
-		time.Sleep(20 * time.Millisecond) // real time: leaves SQLite's lock to the others
-	}
 }

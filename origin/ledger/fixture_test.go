@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
@@ -93,6 +90,11 @@ func newFixture(t *testing.T, url string, terms book.Terms, options ...Option) *
 	f.account = account.ID
 	f.secret, f.key = must2(f.CreateKey(f.ctx, account.ID, "test", book.KeyTerms{}))(t)
 	return f
+}
+
+// eachDatabase runs test with a fixture in SQLite and one in PostgreSQL.
+func eachDatabase(t *testing.T, terms book.Terms, test func(t *testing.T, f *fixture)) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) { test(t, newFixture(t, url, terms)) })
 }
 
 // Bounds of the packages state and commit.
@@ -296,41 +298,39 @@ func emptyLike(t *testing.T, url string) string {
 // exec runs a statement outside the ledger, as an operator could.
 func (f *fixture) exec(query string, args ...any) {
 	f.Helper()
-	f.withDatabase(func(db *sql.DB) {
-		must(db.ExecContext(f.ctx, query, args...))(f)
-	})
+	must(pgtest.SQL(f, f.url).ExecContext(f.ctx, query, args...))(f)
 }
 
 // queryRow reads one row outside the ledger.
 func (f *fixture) queryRow(query string, into ...any) {
 	f.Helper()
-	f.withDatabase(func(db *sql.DB) { require.NoError(f, db.QueryRowContext(f.ctx, query).Scan(into...)) })
+	require.NoError(f, pgtest.SQL(f, f.url).QueryRowContext(f.ctx, query).Scan(into...))
 }
 
-func (f *fixture) withDatabase(do func(*sql.DB)) {
+// strings reads rows of one column outside the ledger.
+func (f *fixture) strings(query string) (list []string) {
 	f.Helper()
-	driver, source := "pgx", f.url
-	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
-		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)&_pragma=foreign_keys(0)"
+	rows := must(pgtest.SQL(f, f.url).QueryContext(f.ctx, query))(f)
+	defer rows.Close()
+	for rows.Next() {
+		list = append(list, "")
+		require.NoError(f, rows.Scan(&list[len(list)-1]))
 	}
-	db := must(sql.Open(driver, source))(f)
-	defer db.Close()
-	do(db)
+	require.NoError(f, rows.Err())
+	return list
 }
 
 // blockWrites prevents commits: on SQLite another connection has the write lock,
 // PostgreSQL is read-only like a standby.
 func (f *fixture) blockWrites() (reopen func()) {
 	f.Helper()
-	path, ok := strings.CutPrefix(f.url, "sqlite:")
-	if !ok {
+	if !strings.HasPrefix(f.url, "sqlite:") {
 		f.postgresReadOnly(true)
 		return func() { f.postgresReadOnly(false) }
 	}
-	db := must(sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"))(f)
-	conn := must(db.Conn(f.ctx))(f)
+	conn := must(pgtest.SQL(f, f.url).Conn(f.ctx))(f)
 	must(conn.ExecContext(f.ctx, "BEGIN IMMEDIATE"))(f)
-	return func() { require.NoError(f, errors.Join(conn.Close(), db.Close())) }
+	return func() { require.NoError(f, conn.Close()) }
 }
 
 func (f *fixture) postgresReadOnly(on bool) {

@@ -8,13 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // No error contains a secret, its digest or an email address.
 func TestErrorsContainNoSecrets(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		under := f.mustBegin()
 		must(under.Claim(1, nil))(t)
 		const canary = "canary@example.com"

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,21 +13,12 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// newReplicas opens n ledgers on one database. The first is the fixture's own.
-func newReplicas(t *testing.T, url string, terms book.Terms, n int) (*fixture, []*fixture) {
-	f := newFixture(t, url, terms)
-	list := []*fixture{f}
-	for len(list) < n {
-		list = append(list, f.replica())
-	}
-	return f, list
-}
-
 // Three replicas charge the points of an account exactly.
 func TestReplicasChargeExactly(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 300
-		f, list := newReplicas(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(points)}, 3)
+		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(points)})
+		list := []*fixture{f, f.replica(), f.replica()}
 		var seen sync.Map
 		var sold atomic.Int64
 		inParallel(16, func(i int) { sold.Add(f.buy(list[i%len(list)].Ledger, &seen)) })
@@ -88,47 +80,70 @@ func TestReplicasShareOneBucket(t *testing.T) {
 	})
 }
 
-// A key revoked by one replica is refused by another, also with a fresh view, for a
-// request in progress and for a replay.
+// A key that another replica revoked, or whose account it suspended, is refused, also with a fresh
+// view, for a request in progress and for a replay.
 func TestRevokedByAnotherReplica(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f, list := newReplicas(t, url, unlimitedTerms, 2)
-		other := list[1]
-		require.Equal(t, Good, f.retryable(1, 1).Kind)
-		require.Equal(t, Replayed, f.retryable(1, 1).Kind)
-		under := f.mustBegin()
-		require.NoError(t, other.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.Equal(t, UnknownKey, f.retryable(1, 1).Kind, "a replay")
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
+		other := f.replica()
+		require.NoError(t, other.ResumeAccount(f.ctx, f.account), "nothing to resume")
+		for n, refuse := range []func(context.Context, int64) error{
+			other.SuspendAccount,
+			func(ctx context.Context, account int64) error { return other.RevokeKey(ctx, account, f.key.ID) },
+		} {
+			require.Equal(t, []Kind{Good, Replayed}[n], f.retryable(1, 1).Kind)
+			under, looking := f.mustBegin(), f.mustBegin()
+			require.Equal(t, Good, other.request(7).Kind)
+			require.EqualValues(t, 5+7*(n+1), must(looking.Inspect())(t).Usage.Current, "of another replica")
+			for range 2 {
+				require.NoError(t, refuse(f.ctx, f.account))
+			}
+			require.Equal(t, UnknownKey, f.retryable(1, 1).Kind, "a replay")
+			require.Equal(t, UnknownKey, f.request(1).Kind)
+			require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
+			require.Equal(t, Decision{Kind: UnknownKey}, must(looking.Inspect())(t))
+			looking.End()
+			require.NoError(t, other.ResumeAccount(f.ctx, f.account))
+			f.clock.advance(maxRefuse + 1)
+		}
 		require.Equal(t, UnknownKey, f.request(1).Kind)
-		require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
-		require.EqualValues(t, 5, f.used())
+		require.EqualValues(t, 5+7+7, f.used())
 	})
 }
 
-// Keys created and terms changed by another process apply from the next request on.
+// Keys created and terms changed by another process apply from the next request on, those of this
+// process at once.
 func TestChangesByAnotherReplica(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f, list := newReplicas(t, url, unlimitedTerms, 2)
-		other := list[1]
+	eachDatabase(t, book.Terms{Rate: limit(1), Points: limit(9)}, func(t *testing.T, f *fixture) {
+		other := f.replica()
+		points := func(n int64) book.Terms { return book.Terms{Rate: limit(book.Unlimited), Points: limit(n)} }
 		f.request(1)
+		require.Equal(t, RateLimited, f.request(1).Kind)
+		require.NoError(t, f.ChangeTerms(f.ctx, f.account, points(9)))
 		secret, _ := must2(other.CreateKey(f.ctx, f.account, "new", book.KeyTerms{}))(t)
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
-		require.NoError(t, other.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(2)}))
+		require.NoError(t, other.ChangeTerms(f.ctx, f.account, points(2)))
 		require.Equal(t, Insufficient, f.requestWith(secret, 1, nil).Kind, "a lower limit: the transaction reads it")
-		require.NoError(t, other.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(9)}))
+		require.NoError(t, other.ChangeTerms(f.ctx, f.account, points(9)))
 		f.clock.advance(maxRefuse + 1)
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind, "a higher limit: the view is read again before it refuses")
+		require.NoError(t, f.ChangeTerms(f.ctx, f.account, points(1)))
+		d := f.request(1)
+		require.Equal(t, Insufficient, d.Kind)
+		require.Equal(t, &Usage{Current: 3, Limit: 1}, d.Usage)
+		require.Zero(t, d.Remaining, "remaining is not negative")
+		require.Equal(t, Good, f.request(0).Kind, "a request for 0 points lacks none")
+		require.ErrorIs(t, f.ChangeTerms(f.ctx, 4711, book.Terms{}), book.ErrNoAccount)
 	})
 }
 
 // The work of a request that is refused after it counts as unpaid.
 func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f, list := newReplicas(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}, 2)
+	eachDatabase(t, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}, func(t *testing.T, f *fixture) {
+		other := f.replica()
 		for worked := 0; worked <= unpaidCapacity; worked += 64 {
 			r := f.mustBegin()
 			require.Equal(t, Good, must(r.Claim(64, nil))(t).Kind)
-			require.NoError(t, list[1].ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(1)}))
+			require.NoError(t, other.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(1)}))
 			require.Equal(t, Insufficient, must(r.Charge(Charge{Points: 64}))(t).Kind)
 			r.End()
 			require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}))

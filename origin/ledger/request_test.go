@@ -14,10 +14,10 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
-// A free account gets the common decisions one after the other.
+// A free account gets the common decisions one after the other. A request that is not charged is an
+// error of its key unless it gets a 2xx.
 func TestRequest(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(10)})
+	eachDatabase(t, book.Terms{Rate: limit(1), Points: limit(10)}, func(t *testing.T, f *fixture) {
 
 		d := f.request(4)
 		require.Equal(t, Good, d.Kind)
@@ -39,13 +39,17 @@ func TestRequest(t *testing.T) {
 
 		f.clock.advance(time.Second)
 		require.Equal(t, Good, f.request(6).Kind, "the last points can be used")
-		f.requireHistory(book.Tally{Points: 10, Requests: 3, Errors: 1})
+		f.clock.advance(time.Second)
+		r := f.mustBegin()
+		must(r.Inspect())(t)
+		r.Succeeded()
+		r.End()
+		f.requireHistory(book.Tally{Points: 10, Requests: 4, Errors: 1})
 	})
 }
 
 func TestKeysAreJudgedFirst(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(0)})
+	eachDatabase(t, book.Terms{Rate: limit(1), Points: limit(0)}, func(t *testing.T, f *fixture) {
 		mistyped := f.secret[:10] + "!" + f.secret[11:]
 		for name, secret := range map[string]string{"empty": "", "mistyped": mistyped, "unknown": book.NewSecret()} {
 			require.Equal(t, Decision{Kind: UnknownKey}, f.requestWith(secret, 1, nil), name)
@@ -54,20 +58,6 @@ func TestKeysAreJudgedFirst(t *testing.T) {
 		require.Equal(t, RateLimited, f.request(1).Kind, "the rate precedes the points")
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
 		require.Equal(t, UnknownKey, f.request(1).Kind, "the key precedes the rate")
-	})
-}
-
-// A request without a charge takes a token, and is an error of its key unless it gets a 2xx.
-func TestRequestWithoutCharge(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(2), Points: limit(0)})
-		r := f.mustBegin()
-		must(r.Inspect())(t)
-		r.Succeeded()
-		r.End()
-		require.Equal(t, Good, f.request(0).Kind)
-		require.Equal(t, RateLimited, f.request(0).Kind)
-		f.requireHistory(book.Tally{Requests: 2, Errors: 1})
 	})
 }
 
@@ -96,8 +86,7 @@ func TestPointsOutOfBounds(t *testing.T) {
 
 // Begin and Inspect return what is left for the next request.
 func TestQuota(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(3), Points: limit(10)})
+	eachDatabase(t, book.Terms{Rate: limit(3), Points: limit(10)}, func(t *testing.T, f *fixture) {
 		refill := clockAt("2026-12-01T00:00:00Z").wall.Sub(clockAt(startTime).wall)
 		r, d := must2(f.Begin(f.ctx, f.secret, ""))(t)
 		defer r.End()
@@ -117,24 +106,9 @@ func TestQuota(t *testing.T) {
 	})
 }
 
-// Inspect returns charges by another replica, and refuses a key revoked there.
-func TestInspectIsFresh(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
-		other := f.replica()
-		r := f.mustBegin()
-		defer r.End()
-		require.Equal(t, Good, other.request(7).Kind)
-		require.EqualValues(t, 7, must(r.Inspect())(t).Usage.Current)
-		require.NoError(t, other.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.Equal(t, Decision{Kind: UnknownKey}, must(r.Inspect())(t))
-	})
-}
-
 // Points of an account's own are a hard limit unless its terms allow overage.
 func TestPointsInOverage(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Plan: "pro", Rate: limit(book.Unlimited), Points: limit(10)})
+	eachDatabase(t, book.Terms{Plan: "pro", Rate: limit(book.Unlimited), Points: limit(10)}, func(t *testing.T, f *fixture) {
 		require.Equal(t, Insufficient, f.request(11).Kind)
 		require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Plan: "pro", Points: limit(10), Overage: yes()}))
 		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "the limit itself is not overage")
@@ -149,8 +123,7 @@ func TestPointsInOverage(t *testing.T) {
 }
 
 func TestPointsRefillMonthly(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(10)})
+	eachDatabase(t, book.Terms{Rate: limit(book.Unlimited), Points: limit(10)}, func(t *testing.T, f *fixture) {
 		f.clock.until("2026-11-30T23:59:59Z")
 		require.Equal(t, Good, f.request(9).Kind)
 		d := f.request(2)
@@ -167,36 +140,8 @@ func TestPointsRefillMonthly(t *testing.T) {
 	})
 }
 
-// If the clock jumps over the end of a month and back, points neither refill twice
-// nor get lost.
-func TestPointsWhenTheClockIsSetBack(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(10)})
-		f.clock.until("2026-11-30T23:59:00Z")
-		f.request(7)
-		f.clock.set(clockAt("2026-12-01T00:01:00Z").wall)
-		f.request(0) // a view may refuse without reading the database's clock
-		require.EqualValues(t, 1, f.request(1).Usage.Current)
-		require.EqualValues(t, 4, f.request(3).Usage.Current)
-		f.clock.set(clockAt("2026-11-30T23:59:30Z").wall)
-		require.EqualValues(t, 5, f.request(1).Usage.Current, "the account stays in December")
-		require.Equal(t, Insufficient, f.request(6).Kind)
-		f.clock.set(clockAt("2026-12-01T00:01:00Z").wall)
-		require.EqualValues(t, 10, f.request(5).Usage.Current)
-
-		days := must(f.UsageHistory(f.ctx, f.account, 0, 1_000_000))(t)
-		byMonth := map[book.Month]int64{}
-		for _, d := range days {
-			byMonth[book.MonthOf(d.Day.Time())] += d.Points
-		}
-		december := book.MonthOf(f.clock.Now())
-		require.Equal(t, map[book.Month]int64{december - 1: 7, december: 10}, byMonth, "the history sums to each month's points")
-	})
-}
-
 func TestKeyBudgetAndRate(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(book.Unlimited), Points: limit(100)})
+	eachDatabase(t, book.Terms{Rate: limit(book.Unlimited), Points: limit(100)}, func(t *testing.T, f *fixture) {
 		secret, _ := f.newKey("narrow", book.KeyTerms{Budget: limit(5), Rate: limit(2), Expires: midnight("2026-12-02")})
 		require.Equal(t, Good, f.requestWith(secret, 3, nil).Kind)
 		d := f.requestWith(secret, 3, nil)
@@ -216,27 +161,11 @@ func TestKeyBudgetAndRate(t *testing.T) {
 	})
 }
 
-func TestChangeTermsAppliesAtOnce(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(10)})
-		f.request(8)
-		require.Equal(t, RateLimited, f.request(1).Kind)
-		require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(5)}))
-		d := f.request(1)
-		require.Equal(t, Insufficient, d.Kind)
-		require.Equal(t, &Usage{Current: 8, Limit: 5}, d.Usage)
-		require.Zero(t, d.Remaining, "remaining is not negative")
-		require.Equal(t, Good, f.request(0).Kind, "a request for 0 points lacks none")
-		require.ErrorIs(t, f.ChangeTerms(f.ctx, 4711, book.Terms{}), book.ErrNoAccount)
-	})
-}
-
 // A change of a policy by this process or another applies when that of a key would. Requests
 // go on with what they began with.
 func TestRequestsFollowPolicies(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f, list := newReplicas(t, url, unlimitedTerms, 2)
-		other := list[1]
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
+		other := f.replica()
 		document := func(r *Request, name string) string {
 			p := must(r.Policy(name))(t)
 			if p == nil {
@@ -274,74 +203,49 @@ func TestRequestsFollowPolicies(t *testing.T) {
 	})
 }
 
-// Forwards takes no token, and is false for a request that Begin refuses.
-func TestForwards(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)})
-		f.mustPolicy("a", blocking)
-		shop := "https://shop.example"
-		bound, _ := f.newKey("bound", book.KeyTerms{Origins: []string{shop}, Policy: "a"})
-		require.False(t, f.Forwards(f.ctx, f.secret, ""), "the key has no default")
-		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Policy: "a"}}))
-		for range 3 {
-			require.True(t, f.Forwards(f.ctx, f.secret, ""))
-			require.True(t, f.Forwards(f.ctx, bound, shop))
-		}
-		require.False(t, f.Forwards(f.ctx, bound, ""), "not from this page")
-		require.False(t, f.Forwards(f.ctx, book.NewSecret(), ""))
-
-		require.Equal(t, Good, f.request(1).Kind, "no token was taken")
-		require.False(t, f.Forwards(f.ctx, f.secret, ""), "the token of this second is used")
-		f.clock.advance(time.Second)
-		require.True(t, f.Forwards(f.ctx, f.secret, ""))
-		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.False(t, f.Forwards(f.ctx, f.secret, ""))
-	})
-}
-
-// Peek says which account a good key has, also where Begin would refuse the request, and takes
-// no token.
+// Peek says which account a good key has, also where Begin would refuse the request. Forwards is
+// false for such a request, and true for a key with a default policy. Neither takes a token.
 func TestPeekJudgesTheKey(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)})
-		bound, _ := f.newKey("bound", book.KeyTerms{Origins: []string{"https://shop.example"}})
+	eachDatabase(t, book.Terms{Rate: limit(1), Points: limit(book.Unlimited)}, func(t *testing.T, f *fixture) {
+		f.mustPolicy("a", blocking)
+		const shop = "https://shop.example"
+		bound, _ := f.newKey("bound", book.KeyTerms{Origins: []string{shop}, Policy: "a"})
 		peek := func(secret, origin string) (int64, Decision) {
 			t.Helper()
-			account, d := must2(f.Peek(f.ctx, secret, origin))(t)
-			return account, d
+			return must2(f.Peek(f.ctx, secret, origin))(t)
 		}
 		for range 3 {
 			account, d := peek(f.secret, "")
-			require.Equal(t, f.account, account)
-			require.Equal(t, Good, d.Kind)
-			require.EqualValues(t, 1, d.Quota.Tokens)
+			require.Equal(t, []any{f.account, Good, int64(1)}, []any{account, d.Kind, d.Quota.Tokens})
+			require.False(t, f.Forwards(f.ctx, f.secret, ""), "the key has no default")
+			require.True(t, f.Forwards(f.ctx, bound, shop))
 		}
 		require.Equal(t, Good, f.request(1).Kind, "no token was taken")
 		account, d := peek(f.secret, "")
-		require.Equal(t, f.account, account)
-		require.Equal(t, RateLimited, d.Kind)
-		account, d = peek(bound, "https://shop.example")
-		require.Equal(t, f.account, account)
-		require.Equal(t, "https://shop.example", d.AllowOrigin)
+		require.Equal(t, []any{f.account, RateLimited}, []any{account, d.Kind})
+		require.False(t, f.Forwards(f.ctx, bound, shop), "the token of this second is used")
+		account, d = peek(bound, shop)
+		require.Equal(t, []any{f.account, shop}, []any{account, d.AllowOrigin})
+		f.clock.advance(time.Second)
 		for origin, secret := range map[string]string{"": bound, "https://other.example": bound, "null": book.NewSecret(), "x": "ask_"} {
 			account, d = peek(secret, origin)
 			require.Zero(t, account)
 			require.NotEqual(t, Good, d.Kind)
 			require.Nil(t, d.Usage)
+			require.False(t, f.Forwards(f.ctx, secret, origin))
 		}
-		for range book.FreeRate { // more than there are left
+		for range book.FreeRate + 1 {
 			account, d = peek(f.secret, "")
 		}
-		require.Zero(t, account, "what costs nothing has a rate, too")
-		require.Equal(t, RateLimited, d.Kind)
+		require.Equal(t, []any{int64(0), RateLimited}, []any{account, d.Kind}, "what costs nothing has a rate, too")
 		require.Positive(t, d.RetryAfter)
 		f.clock.advance(time.Second)
-		account, _ = peek(f.secret, "")
-		require.Equal(t, f.account, account)
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, book.KeyChange{Terms: &book.KeyTerms{Policy: "a"}}))
+		require.True(t, f.Forwards(f.ctx, f.secret, ""))
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
+		require.False(t, f.Forwards(f.ctx, f.secret, ""))
 		account, d = peek(f.secret, "")
-		require.Zero(t, account)
-		require.Equal(t, UnknownKey, d.Kind)
+		require.Equal(t, []any{int64(0), UnknownKey}, []any{account, d.Kind})
 	})
 }
 

@@ -178,7 +178,7 @@ func (w *world) lockRows(list []store.Statement) (rest []store.Statement, err er
 	defer w.mu.Unlock()
 	for _, s := range list {
 		switch s.Name {
-		case "lock_accounts", "lock_account_alone":
+		case "lock_accounts":
 			if slices.ContainsFunc(accountsOf(s), func(id int64) bool { return w.locked[id] != 0 }) {
 				return nil, &store.Locked{Err: errLock}
 			}
@@ -196,15 +196,11 @@ func (w *world) lockRows(list []store.Statement) (rest []store.Statement, err er
 	return rest, err
 }
 
-// accountsOf returns the accounts that a statement locks: its argument is an ID, or a list in
-// JSON of rows that begin with one.
+// accountsOf returns the accounts that a statement locks: its argument is a list in JSON of rows
+// that begin with an ID.
 func accountsOf(s store.Statement) (ids []int64) {
-	text, ok := s.Args[0].(string)
-	if !ok {
-		return []int64{s.Args[0].(int64)}
-	}
 	var rows [][]any
-	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+	if err := json.Unmarshal([]byte(s.Args[0].(string)), &rows); err != nil {
 		panic(err)
 	}
 	for _, row := range rows {

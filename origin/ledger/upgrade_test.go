@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"crypto/hmac"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/binary"
 	"io"
 	"os"
@@ -56,16 +55,9 @@ func (f *fixture) schema() (list []string) {
 		           FROM pg_indexes WHERE schemaname = current_schema() ORDER BY 1`
 	}
 	layout := regexp.MustCompile(`--[^\n]*|\s+`)
-	f.withDatabase(func(db *sql.DB) {
-		rows := must(db.QueryContext(f.ctx, query))(f)
-		defer rows.Close()
-		for rows.Next() {
-			var text string
-			require.NoError(f, rows.Scan(&text))
-			list = append(list, layout.ReplaceAllString(text, ""))
-		}
-		require.NoError(f, rows.Err())
-	})
+	for _, text := range f.strings(query) {
+		list = append(list, layout.ReplaceAllString(text, ""))
+	}
 	return list
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -20,8 +22,7 @@ import (
 // If an operator has damaged the row of an account, only its charges fail. Others
 // in the same commit group are charged.
 func TestDataErrorFailsOneAccount(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		all, results := make([]*fixture, 16), make([]error, 16)
 		for n := range all {
 			all[n] = f.otherAccount(fmt.Sprintf("a%d@example.com", n))
@@ -49,8 +50,7 @@ func TestDataErrorFailsOneAccount(t *testing.T) {
 // If an operator deletes a key during its request, the request is not charged and
 // others still are.
 func TestKeyDeletedDuringRequest(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		doomed, key := f.newKey("doomed", book.KeyTerms{})
 		under, d := must2(f.Begin(f.ctx, doomed, ""))(t)
 		require.Equal(t, Good, d.Kind)
@@ -80,8 +80,7 @@ func TestVoidAfterUsedWasLowered(t *testing.T) {
 // While the database cannot be written, requests in progress fail without a charge
 // and no request is admitted. Afterwards requests are charged again.
 func TestReadOnlyDatabase(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		f.request(10)
 		under := f.mustBegin()
 		must(under.Claim(5, nil))(t)
@@ -128,8 +127,7 @@ func TestOutageKeepsTokens(t *testing.T) {
 
 // Close commits the tickets in the queue; later ones get ErrClosed.
 func TestCloseCommitsQueue(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		f.request(1) // so that no caller reads a view from the closed database
 		var mu sync.Mutex
 		succeeded := 1
@@ -216,4 +214,56 @@ func TestInDoubtCommitIsResolved(t *testing.T) {
 func (f *fixture) awaitUsed(points int64) {
 	f.Helper()
 	require.Eventually(f, func() bool { return f.used() == points && f.Stats().Undecided == 0 }, hung, time.Millisecond, "the account has not used %d points", points)
+}
+
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	mountSmallDisk(t, dir)
+	f := newFixture(t, "sqlite:"+filepath.Join(dir, "x.db"), unlimitedTerms)
+	f.request(10)
+
+	filler := must(os.Create(filepath.Join(dir, "filler")))(t)
+	_, err := io.Copy(filler, endless{})
+	require.ErrorContains(t, err, "no space left")
+	require.NoError(t, filler.Close())
+
+	var succeeded int64 = 10
+	for err = nil; err == nil; { // until the write-ahead log has no page left
+		var d Decision
+		if d, err = f.tryRequest(f.ctx, f.secret, 1, nil); err == nil {
+			succeeded = d.Usage.Current
+		}
+	}
+	require.ErrorIs(t, err, store.ErrUnavailable)
+	require.ErrorContains(t, err, "the disk is full")
+	require.Equal(t, succeeded, f.used(), "nothing was charged")
+	require.ErrorIs(t, f.Ready(f.ctx), store.ErrUnavailable)
+	_, _, err = f.Begin(f.ctx, f.secret, "")
+	require.ErrorIs(t, err, store.ErrUnavailable, "no request is admitted that cannot be charged")
+
+	require.NoError(t, os.Remove(filler.Name()))
+	f.awaitReady()
+	require.Equal(t, succeeded+1, f.request(1).Usage.Current, "there is space again")
+	require.Equal(t, succeeded+1, f.history().Points)
+	require.Equal(t, []string{"ok"}, f.strings("PRAGMA integrity_check"))
+}
+
+// endless is an infinite stream of zeros.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// awaitDown waits until the ledger has found that the database does not commit.
+func (f *fixture) awaitDown() {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.Ready(f.ctx) != nil }, hung, time.Millisecond)
+}
+
+// awaitReady waits until the database commits again.
+func (f *fixture) awaitReady() {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.Ready(f.ctx) == nil }, hung, time.Millisecond)
+	if f.timing.Wait == hurry {
+		f.timing.Wait = hung
+	}
 }

@@ -7,13 +7,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 func TestAccounts(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+	eachDatabase(t, Terms{}, func(t *testing.T, f *fixture) {
 		free := must(f.AccountByEmail(f.ctx, "OWNER@example.com"))(t)
 		require.Equal(t, Account{ID: f.account, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Refill: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Own: Terms{Plan: "free"}, Created: f.clock.Now()}, free)
 		custom := must(f.CreateAccount(f.ctx, " Other@Example.COM ", Terms{Plan: "pro", Points: limit(Unlimited)}))(t)
@@ -42,8 +39,7 @@ func TestAccounts(t *testing.T) {
 }
 
 func TestAccountErrors(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+	eachDatabase(t, Terms{}, func(t *testing.T, f *fixture) {
 		create := func(email string, terms Terms) error {
 			_, err := f.CreateAccount(f.ctx, email, terms)
 			return err
@@ -67,8 +63,7 @@ func TestAccountErrors(t *testing.T) {
 // The owner of a suspended account can revoke keys, and neither change nor delete the
 // account, its keys and policies; its email is not free. Operators can.
 func TestSuspendedOwnerChangesNothing(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		owner, operator := WithActor(f.ctx, Owner), WithActor(f.ctx, Operator)
 		_, leaked := must2(f.CreateKey(owner, f.account, "leaked", KeyTerms{}))(t)
 		f.mustPolicy("old", blocking)

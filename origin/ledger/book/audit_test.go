@@ -5,15 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // Each change of an account and its keys is in the audit log once, with who made
 // it, and one that changes nothing is not.
 func TestChangesAreAudited(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		owner, operator := WithActor(f.ctx, Owner), WithActor(f.ctx, Operator)
 		_, k := must2(f.CreateKey(owner, f.account, "laptop", KeyTerms{}))(t)
 		name := "phone"
@@ -57,8 +54,7 @@ func TestChangesAreAudited(t *testing.T) {
 // An account keeps the newest lines of each action, so that a thief who renames a key often
 // removes no trace of anything else. Another account's lines remain.
 func TestAuditLogIsBounded(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		other := must(f.CreateAccount(f.ctx, "other@example.com", Terms{}))(t)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
 		_, k := must2(f.CreateKey(f.ctx, f.account, "stolen", KeyTerms{}))(t)

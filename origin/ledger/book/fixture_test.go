@@ -2,19 +2,17 @@ package book
 
 import (
 	"context"
-	"database/sql"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // A fakeClock advances only when a test moves it.
@@ -57,6 +55,11 @@ func newFixture(t *testing.T, url string, terms Terms, wrap ...func(store.Store)
 	return f
 }
 
+// eachDatabase runs test with a fixture in SQLite and one in PostgreSQL.
+func eachDatabase(t *testing.T, terms Terms, test func(t *testing.T, f *fixture)) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) { test(t, newFixture(t, url, terms)) })
+}
+
 // open opens another book in the same database.
 func (f *fixture) open(wrap ...func(store.Store) store.Store) *Book {
 	f.Helper()
@@ -71,13 +74,13 @@ func (f *fixture) open(wrap ...func(store.Store) store.Store) *Book {
 // exec runs a statement outside the book, as an operator could.
 func (f *fixture) exec(query string, args ...any) {
 	f.Helper()
-	must(f.database().ExecContext(f.ctx, query, args...))(f)
+	must(pgtest.SQL(f, f.url).ExecContext(f.ctx, query, args...))(f)
 }
 
 // valid returns how many of the secrets authenticate requests by the rows that the ledger reads.
 func (f *fixture) valid(secrets ...string) (n int) {
 	f.Helper()
-	db := f.database()
+	db := pgtest.SQL(f, f.url)
 	for _, secret := range secrets {
 		var is int
 		require.NoError(f, db.QueryRowContext(f.ctx, `SELECT count(*) FROM secrets s JOIN keys k ON k.id = s.key
@@ -86,17 +89,6 @@ func (f *fixture) valid(secrets ...string) (n int) {
 		n += is
 	}
 	return n
-}
-
-func (f *fixture) database() *sql.DB {
-	f.Helper()
-	driver, source := "pgx", f.url
-	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
-		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)&_pragma=foreign_keys(0)"
-	}
-	db := must(sql.Open(driver, source))(f)
-	f.Cleanup(func() { _ = db.Close() })
-	return db
 }
 
 func limit(n int64) *Limit { l := Limit(n); return &l }

@@ -26,8 +26,7 @@ func (f *fixture) fillUsage(keys int, first, last Day) {
 }
 
 func TestUsageRows(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		f.fillUsage(3, 100, 103)
 		all := UsageQuery{Account: f.account, First: 101, Last: 103}
 
@@ -69,8 +68,7 @@ func TestUsageRows(t *testing.T) {
 
 // Another account's rows are never read, whatever key is named.
 func TestUsageRowsOfAnotherAccount(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		f.fillUsage(1, 100, 100)
 		other := must(f.CreateAccount(f.ctx, "other@example.com", Terms{}))(t)
 		rows := must(f.UsageRows(f.ctx, UsageQuery{Account: f.account, Last: 200}, UsagePosition{}, 0))(t)
@@ -126,11 +124,18 @@ func TestUsageOfManyKeys(t *testing.T) {
 	})
 }
 
-// The sums of all accounts have the days asked for alone, and the accounts that used most are of this month.
+// The history names accounts and keys, also a key that is revoked. The sums of all accounts have the
+// days asked for alone, and the accounts that used most are of this month.
 func TestUsageOfAll(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		f.fillUsage(3, 100, 103)
+		f.exec(`UPDATE keys SET revoked_ns = 1 WHERE name = 'k3'`)
+		for _, account := range []int64{0, f.account} {
+			days := must(f.UsageHistory(f.ctx, account, 103, 103))(t)
+			require.Len(t, days, 3)
+			last := days[2]
+			require.Equal(t, []any{f.account, "owner@example.com", "k3", int64(3)}, []any{last.Account, last.Email, last.Key.Name, last.Points})
+		}
 		month := int64(MonthOf(f.clock.Now()))
 		f.exec(`UPDATE accounts SET month = $1, used = 5`, month)
 		for email, at := range map[string][2]int64{"more@example.com": {month, 7}, "before@example.com": {month - 1, 9}} {
@@ -148,6 +153,7 @@ func TestUsageOfAll(t *testing.T) {
 	})
 }
 
+// However many people look at long reports, one runs at a time, so that others' pages are read.
 func TestReportWaitsForItsTurn(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms)
 	require.True(t, f.reports.TryAcquire(1), "another report runs")
@@ -155,6 +161,7 @@ func TestReportWaitsForItsTurn(t *testing.T) {
 	defer cancel()
 	_, _, err := f.UsageSum(ctx, UsageQuery{Account: f.account})
 	require.ErrorIs(t, err, store.ErrUnavailable)
+	require.NotZero(t, must(f.Account(f.ctx, f.account))(t), "another page")
 	f.reports.Release(1)
 	must2(f.UsageSum(f.ctx, UsageQuery{Account: f.account}))(t)
 }

@@ -25,8 +25,7 @@ func (f *fixture) addKeys(n int, revoked string) {
 
 // Replicas that create keys at the same time do not exceed the bounds together.
 func TestKeysAreBounded(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		list := []*Book{f.Book, f.open(), f.open()}
 		create := func(refusal error) (created int64) {
 			var n atomic.Int64
@@ -130,8 +129,7 @@ func TestFieldErrors(t *testing.T) {
 // The dashboard's key cannot be changed, rotated or revoked; a list has it on
 // request only.
 func TestDashboardKeyIsFixed(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		err := f.CreateDashboardKey(f.ctx, f.account)
 		require.NoError(t, err)
 		require.Equal(t, []Key{f.key}, must(f.ListKeys(f.ctx, f.account, KeyPage{Revoked: true}))(t))
@@ -154,8 +152,7 @@ func TestDashboardKeyIsFixed(t *testing.T) {
 // A hook has one key, which its owner may revoke; its secrets expire, and replace none that the
 // owner has.
 func TestHookSecret(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, unlimitedTerms)
+	eachDatabase(t, unlimitedTerms, func(t *testing.T, f *fixture) {
 		_, _, err := f.CreateTestKey(f.ctx, f.account, "hook signup", KeyTerms{})
 		require.NoError(t, err, "a test key with the name, which a hook must not use")
 		secret, expires := must2(f.HookSecret(f.ctx, f.account, "signup"))(t)

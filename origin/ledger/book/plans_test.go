@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 func TestParsePlans(t *testing.T) {
@@ -68,8 +66,7 @@ func FuzzParsePlans(f *testing.F) {
 }
 
 func TestStorePlans(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+	eachDatabase(t, Terms{}, func(t *testing.T, f *fixture) {
 		require.ElementsMatch(t, DefaultPlans(), must(f.Plans(f.ctx))(t), "a new database has the default plans")
 
 		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))

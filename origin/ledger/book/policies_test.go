@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 const (
@@ -24,8 +22,7 @@ func (f *fixture) mustPolicy(name, document string) Policy {
 }
 
 func TestPoliciesAreKeptAndVersioned(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+	eachDatabase(t, Terms{}, func(t *testing.T, f *fixture) {
 		first := f.mustPolicy("sign-up", blocking)
 		require.Equal(t, Policy{Account: f.account, Name: "sign-up", Document: blocking, Size: int64(len(blocking)), Version: 1, Changed: f.clock.Now().UTC()}, first)
 		other := f.mustPolicy("a_1", `{"allow": {"domains": ["bücher.example"]}}`)
@@ -60,8 +57,7 @@ func TestPoliciesAreKeptAndVersioned(t *testing.T) {
 
 // Who edits a version that another one has replaced meanwhile does not replace that.
 func TestPolicyIsReplacedFromItsVersion(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+	eachDatabase(t, Terms{}, func(t *testing.T, f *fixture) {
 		_, err := f.ReplacePolicy(f.ctx, f.account, "sign-up", blocking, 1)
 		require.ErrorIs(t, err, ErrPolicyChanged, "there is none")
 		first := must(f.ReplacePolicy(f.ctx, f.account, "sign-up", blocking, 0))(t)
@@ -78,8 +74,7 @@ func TestPolicyIsReplacedFromItsVersion(t *testing.T) {
 }
 
 func TestPoliciesHaveBounds(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+	eachDatabase(t, Terms{}, func(t *testing.T, f *fixture) {
 		for _, name := range []string{"", "A", "ä", "a b", "a/b", "a\x00", "../a", "a'; DROP TABLE policies; --", strings.Repeat("a", 65), "a\n"} {
 			_, err := f.SetPolicy(f.ctx, f.account, name, blocking)
 			require.ErrorIs(t, err, errPolicyName, "%q", name)
@@ -108,8 +103,7 @@ func TestPoliciesHaveBounds(t *testing.T) {
 }
 
 func TestAPolicyThatAKeyUsesRemains(t *testing.T) {
-	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f := newFixture(t, url, Terms{})
+	eachDatabase(t, Terms{}, func(t *testing.T, f *fixture) {
 		f.mustPolicy("sign-up", blocking)
 		_, key := must2(f.CreateKey(f.ctx, f.account, "shop", KeyTerms{Policy: "sign-up"}))(t)
 		require.Equal(t, "sign-up", must(f.Key(f.ctx, f.account, key.ID))(t).Policy)

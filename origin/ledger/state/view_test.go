@@ -133,9 +133,29 @@ func TestViewsAreBounded(t *testing.T) {
 	require.Len(t, v.accounts, 1)
 }
 
-// A void changes nothing if a month has begun since the charge.
+// Only a request whose key has a view may wait for the database, and only so many of an account and
+// of all.
+func TestWaitingRequestsAreBounded(t *testing.T) {
+	v, _ := newTestViews()
+	v.read(v.BeginQuery(), 1)
+	require.Nil(t, v.BeginWait(book.Digest{9}), "nobody without a key waits")
+	v.accounts[1].inProgress = maxInProgress - 2
+	first, second := v.BeginWait(secret), v.BeginWait(secret)
+	require.Nil(t, v.BeginWait(secret), "the account has no place left")
+	first()
+	v.waiting = maxWaiting
+	require.Nil(t, v.BeginWait(secret), "there is none at all")
+	v.waiting = 1
+	second()
+	require.NotNil(t, v.BeginWait(secret))
+	require.Equal(t, 1, v.Count().Waiting)
+}
+
+// A void changes nothing if a month has begun since the charge. A month that a clock began that was
+// set back is not begun twice.
 func TestVoidAfterMonthEnd(t *testing.T) {
 	k := consumption{month: 5, used: 7}
+	k.roll(4)
 	k.void(3, 4)
 	require.Equal(t, consumption{month: 5, used: 7}, k)
 	k.void(9, 5)

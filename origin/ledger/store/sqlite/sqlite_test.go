@@ -109,26 +109,6 @@ func TestExamineFindsDamage(t *testing.T) {
 	require.ErrorContains(t, e.Wrong[0], "restore it from a backup")
 }
 
-// SQLite does not wait while another process switches a new file to WAL mode, or recovers
-// or removes the log, so opening must retry. Only some of the files show the race.
-func TestSQLiteConcurrentOpen(t *testing.T) {
-	opens := []func(context.Context, string, func() time.Time) (store.Store, error){store.Open, store.OpenExisting}
-	for range 8 {
-		url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
-		var all sync.WaitGroup
-		for range 8 {
-			all.Go(func() {
-				for _, open := range opens {
-					s, err := open(t.Context(), url, nil)
-					require.NoError(t, err)
-					require.NoError(t, s.Close())
-				}
-			})
-		}
-		all.Wait()
-	}
-}
-
 // Durability depends on these settings, however the file was opened.
 func TestSQLitePragmas(t *testing.T) {
 	path := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
