@@ -213,7 +213,9 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.timing.Wait)
 	defer cancel()
-	if err := store.Ping(ctx, l.store); err != nil {
+	var plans int
+	ping := store.Statement{Name: "ping", Scan: func(r store.Row) error { return r.Scan(&plans) }}
+	if err := l.store.Query(ctx, ping); err != nil {
 		return store.Unavailable(err)
 	}
 	return l.CheckClock(ctx)

@@ -143,12 +143,6 @@ func openStore(ctx context.Context, url string, clock func() time.Time, create b
 		"this program has the drivers %s", slices.Sorted(maps.Keys(openers)))
 }
 
-// Ping runs a query on s, to test the connection.
-func Ping(ctx context.Context, s Store) error {
-	var plans int
-	return s.Query(ctx, Statement{Name: "ping", Scan: func(r Row) error { return r.Scan(&plans) }})
-}
-
 // ErrNoLedger is the error of OpenExisting if there is no ledger.
 var ErrNoLedger = errors.New("there is no ledger; 'addrspec serve' and 'addrspec account create' make one")
 

@@ -81,14 +81,8 @@ func (s *Server) URL(schema string) string {
 // EmptyDatabase creates a schema and returns its URL. A schema isolates tests as
 // a database would, and is created faster.
 func (s *Server) EmptyDatabase(ctx context.Context) (url string, err error) {
-	name, err := s.EmptySchema(ctx)
-	return s.URL(name), err
-}
-
-// EmptySchema creates a schema and returns its name.
-func (s *Server) EmptySchema(ctx context.Context) (name string, err error) {
-	name = fmt.Sprintf("test_%d", s.schemas.Add(1))
-	return name, s.Exec(ctx, s.URL("public"), "CREATE SCHEMA "+name)
+	name := fmt.Sprintf("test_%d", s.schemas.Add(1))
+	return s.URL(name), s.Exec(ctx, s.URL("public"), "CREATE SCHEMA "+name)
 }
 
 // Exec runs statements on a new connection.
