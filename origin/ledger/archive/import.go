@@ -202,7 +202,7 @@ func (d *decoder) table(t *table) error {
 		!slices.Equal(start.Columns, t.columns) || (start.LastID != nil) != t.numbered {
 		return damaged("it does not start the table with its columns")
 	}
-	if t.numbered {
+	if start.LastID != nil {
 		d.last = *start.LastID
 	}
 	d.rows[t.name] = 0
