@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -24,5 +25,8 @@ func TestClockFarFromTheMachines(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, l.Ready(gone), store.ErrUnavailable, "it does not respond in time")
 	}
 }

@@ -34,6 +34,7 @@ func TestJudgeKey(t *testing.T) {
 	} {
 		require.Equal(t, c.want, c.key.judge(&c.account, c.secret, now, c.origin), name)
 	}
+	require.Equal(t, "points claimed", Claimed.String(), "the last kind has the last name")
 }
 
 // A day is one of the account's month, also if the clock is set back.
