@@ -211,3 +211,13 @@ func TestHashesOfTheDatabase(t *testing.T) {
 		require.Error(t, h.Scan(column))
 	}
 }
+
+// A tally of a key that was deleted since is dropped: its row would refer to nothing.
+func TestTallyOfADeletedKeyIsDropped(t *testing.T) {
+	rows := NewRows()
+	rows.Accounts[1], rows.Keys[2] = &Account{ID: 1}, &Key{ID: 2, Account: 1}
+	for _, at := range []UsageAt{{1, 3, 0}, {4, 2, 0}, {1, 2, 0}} {
+		(&tallyOp{at, book.Tally{Requests: 1}}).Decide(rows)
+	}
+	require.Len(t, rows.Usage, 1)
+}
