@@ -1,7 +1,8 @@
 /** The functions of the package, around an engine that the runtime's entry starts. */
 
-import { Engine, parseJSON } from "../src/engine.ts";
-import { DETAILS, FACT, FULL_SUGGESTION, PolicyRefused } from "../src/instance.ts";
+import { Engine } from "../src/engine.ts";
+import { DETAILS, FULL_SUGGESTION, PolicyRefused } from "../src/instance.ts";
+import { FACT, parseJSON } from "../src/report.ts";
 import * as argument from "./argument.ts";
 import type * as declared from "./index.d.ts";
 import type { Address, Checker, DetailedFacts, Found, Options, Verdict } from "./index.d.ts";
@@ -18,8 +19,11 @@ export function library(fetchEngine: () => Promise<Engine>, open?: Open): typeof
     });
     return loading;
   };
-  const check = async (email: Address, options?: Options) =>
-    (await loadDefault()).check(email, options);
+  let loaded: Checker | undefined;
+  const check = async (email: Address, options?: Options) => {
+    loaded ??= await loadDefault(); // waits once only
+    return loaded.check(email, options);
+  };
   const checkMany = async (emails: Iterable<Address>, options?: Options) =>
     (await loadDefault()).checkMany(emails, options);
   return {
@@ -36,14 +40,12 @@ export function library(fetchEngine: () => Promise<Engine>, open?: Open): typeof
 }
 
 function checkerOf(engine: Engine): Checker {
-  const check = (email: Address, options?: Options) => {
-    const { json } = engine.check(argument.address(email, "email"), flagsOf(options));
-    return parseJSON(decoder.decode(json)) as DetailedFacts; // with details if asked for
-  };
+  const check = (email: Address, options?: Options) =>
+    engine.result(argument.address(email, "email"), flagsOf(options)) as DetailedFacts; // with details if asked for
   return {
     check,
     checkMany: (emails: Iterable<Address>, options?: Options) =>
-      engine.checkMany(argument.addresses(emails), flagsOf(options)) as DetailedFacts[],
+      engine.results(argument.addresses(emails), flagsOf(options)) as DetailedFacts[],
     explain: (email) => check(email, { details: true }).details,
     verdict: (email, policy, found) =>
       decide(engine, argument.address(email, "email"), argument.policy(policy), found),

@@ -1,8 +1,8 @@
+import type { Facts as Result } from "../package/index.d.ts";
 import {
   type Facts,
   Instance,
   ListsRefused,
-  ModuleFailure,
   PolicyRefused,
   type Subject,
   TooLong,
@@ -33,15 +33,16 @@ export class Engine {
     return this.#call((instance) => instance.check(email, flags));
   }
 
-  /** Returns the results for addresses, parsed, in their order. */
-  checkMany(emails: readonly (string | Uint8Array)[], flags = 0): unknown[] {
-    const results: unknown[] = [];
+  /** Returns the result for an address as an object, with details if flags say so. */
+  result(email: string | Uint8Array, flags: number): Result {
+    return this.#call((instance) => instance.result(email, flags));
+  }
+
+  /** Returns the results for addresses in their order. */
+  results(emails: readonly (string | Uint8Array)[], flags: number): Result[] {
+    const results: Result[] = [];
     while (results.length < emails.length) {
-      const some = this.#call((instance) => {
-        const parsed = parseJSON(instance.checkSome(emails, results.length, flags)) as unknown[];
-        if (parsed.length > 0 && parsed.length <= emails.length - results.length) return parsed;
-        throw new ModuleFailure(`addrspec_check_many returned ${parsed.length} results`);
-      });
+      const some = this.#call((instance) => instance.results(emails, results.length, flags));
       results.push(...some); // at most 4,096: empty addresses in BULK_BYTES
     }
     return results;
@@ -82,14 +83,5 @@ export class Engine {
       if (!harmless) this.#instance = undefined;
       throw error;
     }
-  }
-}
-
-/** Parses what the module returned. JavaScript's own error would quote it, and so an address. */
-export function parseJSON(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ModuleFailure("the module did not return JSON");
   }
 }

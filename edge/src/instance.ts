@@ -4,11 +4,16 @@
  * call writes the address, runs the check and copies the result.
  */
 
+import type { Facts as Result } from "../package/index.d.ts";
+import { FACT, ModuleFailure, REPORT_BYTES, readResult, type Views, WORD } from "./report.ts";
+
 const ABI_MAJOR = 2;
 
 /** The flags of a check: typo_suggestion is the corrected address, and the result has details. */
 export const FULL_SUGGESTION = 1;
 export const DETAILS = 2;
+/** A result in bulk comes with its report. */
+const REPORTS = 4;
 
 export interface Facts {
   /** The result: an object of 16 fields as UTF-8 JSON. mx is null, or false without a host. */
@@ -33,20 +38,6 @@ export interface Place {
   readonly at: number;
   readonly length: number;
 }
-
-/** The bits of the boolean facts. */
-export const FACT = {
-  valid: 1,
-  alias: 2,
-  ascii: 4,
-  role: 8, // it is not null
-  gibberish: 16,
-  disposable: 32,
-  public: 64,
-  relay: 128,
-  typo: 256,
-  classed: 512, // the lists have an entry for the domain, of any class
-} as const;
 
 /** Reports whether the exchanges of the domain do not make it disposable: it is listed or misspelled. */
 export function isClassed({ set }: Facts): boolean {
@@ -95,29 +86,13 @@ export class PolicyRefused extends Error {
   }
 }
 
-/** Thrown when the module failed; its instance must not be used again. */
-export class ModuleFailure extends Error {}
-
 function failure(call: string, returned: number): ModuleFailure {
   return new ModuleFailure(`addrspec_${call} returned ${returned}`);
 }
 
-/** The indexes of the report's 32-bit words. A place has two: its start in the output and length. */
-const WORD = {
-  facts: 0,
-  more: 1,
-  emailEnd: 2,
-  mx: 3,
-  disposable: 5,
-  exchange: 7,
-  host: 9,
-  offset: 12,
-  sentence: 17,
-} as const;
-const REPORT_BYTES = 24 * 4;
-
-/** The bytes of a length before an address and before a result in bulk. */
+/** The bytes of a length before an address in bulk, and of all that is before a result with its report. */
 const LENGTH_BYTES = 4;
+const RECORD_BYTES = 2 * LENGTH_BYTES + REPORT_BYTES;
 /** How many bytes of addresses a call takes in bulk: more would leave a processor's cache. */
 const BULK_BYTES = 16 * 1024;
 
@@ -153,6 +128,8 @@ export class Instance {
   readonly #inCap: number;
   readonly #out: number;
   readonly #report: number;
+  /** See #views. */
+  #kept: Views | undefined;
   /** The policy that was used last, which the module does not evict, and its handle. */
   #policy: string | undefined;
   #handle = 0;
@@ -173,12 +150,11 @@ export class Instance {
   }
 
   check(email: string | Uint8Array, flags: number): Facts {
-    const n = this.#exports.addrspec_check(this.#write(email), flags);
-    if (n < 0) throw failure("check", n);
+    const n = this.#check(email, flags);
     const { word, text } = this.#words();
     const place = (w: number): Place => ({ at: word(w), length: word(w + 1) });
     return {
-      json: this.#bytes(this.#out, n).slice(),
+      json: this.#output(0, n).slice(),
       emailEnd: word(WORD.emailEnd),
       mx: place(WORD.mx),
       disposable: place(WORD.disposable),
@@ -190,19 +166,48 @@ export class Instance {
     };
   }
 
-  /**
-   * Checks addresses from an index on, as many as one call takes, and returns their
-   * results as the text of a JSON array.
-   */
-  checkSome(emails: readonly (string | Uint8Array)[], from: number, flags: number): string {
+  /** Returns the result for an address as an object. */
+  result(email: string | Uint8Array, flags: number): Result {
+    const n = this.#check(email, flags);
+    return this.#read(email, flags, this.#report, this.#out, n);
+  }
+
+  /** Checks addresses from an index on, as many as one call takes, and returns their results. */
+  results(emails: readonly (string | Uint8Array)[], from: number, flags: number): Result[] {
     const length = this.#writeSome(emails, from);
-    if (length === 0) {
-      const { json } = this.check(emails[from] as string | Uint8Array, flags);
-      return `[${decoder.decode(json)}]`;
+    if (length === 0) return [this.result(emails[from] as string | Uint8Array, flags)];
+    const n = this.#exports.addrspec_check_many(length, flags | REPORTS);
+    const results: Result[] = [];
+    const { words } = this.#views();
+    const end = this.#out + n;
+    for (let at = this.#out; at < end; ) {
+      const json = words.getUint32(at, true);
+      const next = at + RECORD_BYTES + json + words.getUint32(at + LENGTH_BYTES, true);
+      const email = emails[from + results.length];
+      if (next > end || email === undefined) throw failure("check_many", n);
+      results.push(this.#read(email, flags, at + 2 * LENGTH_BYTES, at + RECORD_BYTES, json));
+      at = next;
     }
-    const n = this.#exports.addrspec_check_many(length, flags);
-    if (n <= 0) throw failure("check_many", n);
-    return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
+    if (results.length === 0) throw failure("check_many", n);
+    return results;
+  }
+
+  /** Writes an address and checks it; returns the length of the JSON. */
+  #check(email: string | Uint8Array, flags: number): number {
+    const n = this.#exports.addrspec_check(this.#write(email), flags);
+    if (n < 0) throw failure("check", n);
+    return n;
+  }
+
+  #read(
+    email: string | Uint8Array,
+    flags: number,
+    report: number,
+    json: number,
+    length: number,
+  ): Result {
+    const end = json + length;
+    return readResult(this.#views(), report, json, end, email, (flags & DETAILS) !== 0);
   }
 
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
@@ -212,13 +217,13 @@ export class Instance {
       this.#handle = this.#pass(document, (size) => this.#exports.addrspec_load_policy(size));
       this.#policy = policy;
     }
-    const buffer = this.#bytes(this.#in, this.#inCap);
-    const length = put(host, buffer.subarray(SUBJECT_BYTES)) ?? 0; // 253 bytes at most
-    const view = new DataView(buffer.buffer, buffer.byteOffset);
-    for (const [n, word] of [set, more, found, length].entries()) view.setUint32(4 * n, word, true);
+    const { input, words } = this.#views();
+    const length = put(host, input.subarray(SUBJECT_BYTES)) ?? 0; // 253 bytes at most
+    for (const [n, word] of [set, more, found, length].entries())
+      words.setUint32(this.#in + 4 * n, word, true);
     const n = this.#exports.addrspec_verdict(this.#handle, SUBJECT_BYTES + length);
     if (n <= LENGTH_BYTES) throw failure("verdict", n);
-    return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
+    return this.#output(LENGTH_BYTES, n).slice();
   }
 
   /** Passes bytes in pieces of the input buffer's size, then an empty one; returns its result. */
@@ -239,9 +244,8 @@ export class Instance {
   }
 
   versions(): Versions {
-    return JSON.parse(
-      decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info())),
-    ) as Versions;
+    const n = this.#exports.addrspec_info();
+    return JSON.parse(decoder.decode(this.#output(0, n))) as Versions;
   }
 
   setLists(blob: Uint8Array): void {
@@ -250,7 +254,7 @@ export class Instance {
 
   /** Writes the address to the input buffer; returns its length in bytes. */
   #write(email: string | Uint8Array): number {
-    const written = put(email, this.#bytes(this.#in, this.#inCap));
+    const written = put(email, this.#views().input);
     if (written === undefined) throw new TooLong();
     return written;
   }
@@ -260,29 +264,40 @@ export class Instance {
    * bytes; 0 if the first has no room for its length.
    */
   #writeSome(emails: readonly (string | Uint8Array)[], from: number): number {
-    const buffer = this.#bytes(this.#in, this.#inCap);
-    const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
+    const { input, words } = this.#views();
     let end = 0;
     for (let n = from; n < emails.length && end < BULK_BYTES; n++) {
-      const room = buffer.subarray(end + LENGTH_BYTES);
-      const written = put(emails[n] as string | Uint8Array, room);
+      const written = put(emails[n] as string | Uint8Array, input.subarray(end + LENGTH_BYTES));
       if (written === undefined) break;
-      view.setUint32(end, written, true);
+      words.setUint32(this.#in + end, written, true);
       end += LENGTH_BYTES + written;
     }
     return end;
   }
 
-  /** Makes a new view for each use, because old views are detached when the memory grows. */
-  #bytes(at: number, length: number): Uint8Array {
-    return new Uint8Array(this.#exports.memory.buffer, at, length);
+  /** Returns views of the memory; when it grows, the old ones are detached and have no bytes. */
+  #views(): Views {
+    if (this.#kept === undefined || this.#kept.input.length === 0) {
+      const { buffer } = this.#exports.memory;
+      this.#kept = {
+        bytes: new Uint8Array(buffer),
+        words: new DataView(buffer),
+        input: new Uint8Array(buffer, this.#in, this.#inCap),
+      };
+    }
+    return this.#kept;
+  }
+
+  /** Returns the bytes of the output between two offsets, until the next call. */
+  #output(start: number, end: number): Uint8Array<ArrayBuffer> {
+    return this.#views().bytes.subarray(this.#out + start, this.#out + end);
   }
 
   /** Returns functions that read a word of the report, and a text of the output at a word's place. */
   #words() {
-    const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
-    const word = (n: number) => view.getUint32(4 * n, true);
-    const text = (n: number) => decoder.decode(this.#bytes(this.#out + word(n), word(n + 1)));
+    const { words } = this.#views();
+    const word = (n: number) => words.getUint32(this.#report + 4 * n, true);
+    const text = (n: number) => decoder.decode(this.#output(word(n), word(n) + word(n + 1)));
     return { word, text };
   }
 }
@@ -297,21 +312,3 @@ function put(email: string | Uint8Array, room: Uint8Array): number | undefined {
   room.set(email);
   return email.length;
 }
-
-/**
- * Turns records, each a length and a JSON, into the inside of one JSON array: a comma
- * and white space take the place of a length. So one call decodes and one parses all.
- */
-function withCommas(records: Uint8Array): Uint8Array {
-  const view = new DataView(records.buffer, records.byteOffset, records.length);
-  for (let at = 0; at < records.length; ) {
-    const length = view.getUint32(at, true);
-    records.fill(SPACE, at, at + LENGTH_BYTES);
-    if (at > 0) records[at] = COMMA;
-    at += LENGTH_BYTES + length;
-  }
-  return records;
-}
-
-const SPACE = 0x20;
-const COMMA = 0x2c;

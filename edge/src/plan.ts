@@ -8,8 +8,9 @@
 
 import { concat, isJSON } from "./body.ts";
 import type { Check } from "./engine.ts";
-import { DETAILS, FACT, type Facts, isClassed, type Place, TooLong } from "./instance.ts";
+import { DETAILS, type Facts, isClassed, type Place, TooLong } from "./instance.ts";
 import { SENTENCES } from "./problems.ts";
+import { FACT } from "./report.ts";
 import { type Problem, problemResponse, type WorkerResponse } from "./response.ts";
 import { parameters } from "./route.ts";
 

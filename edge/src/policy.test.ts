@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { compileModule } from "../test/testing.ts";
 import { Engine } from "./engine.ts";
-import { FACT, FOUND, PolicyRefused } from "./instance.ts";
+import { FOUND, PolicyRefused } from "./instance.ts";
+import { FACT } from "./report.ts";
 
 /** A line of policies.jsonl (wasm/vectors/policy.go). */
 interface Case {
