@@ -1,10 +1,21 @@
 // Made from edge/package/dashboard.ts: node edge/build.mjs script - FILE
 // @ts-nocheck
 
-// src/instance.ts
-var ABI_MAJOR = 2;
-var FULL_SUGGESTION = 1;
-var DETAILS = 2;
+// src/report.ts
+var ModuleFailure = class extends Error {
+};
+var WORD = {
+  facts: 0,
+  more: 1,
+  emailEnd: 2,
+  mx: 3,
+  disposable: 5,
+  exchange: 7,
+  host: 9,
+  offset: 12,
+  sentence: 17
+};
+var REPORT_BYTES = 24 * 4;
 var FACT = {
   valid: 1,
   alias: 2,
@@ -19,6 +30,87 @@ var FACT = {
   classed: 512
   // the lists have an entry for the domain, of any class
 };
+var ROLES = [
+  null,
+  "Admin",
+  "Support",
+  "Sales",
+  "Marketing",
+  "General",
+  "NoReply",
+  "Billing",
+  "Legal",
+  "IT",
+  "HR"
+];
+var BEFORE_NORMALIZED = ',"valid":true,"normalized":"'.length;
+var AFTER_SUGGESTION = '"}'.length;
+var QUOTE = 34;
+var decoder = new TextDecoder();
+function readResult({ bytes: bytes2, words }, report, start, end, email, hasDetails) {
+  const parsed = () => parseJSON(decoder.decode(bytes2.subarray(start, end)));
+  if (hasDetails) return parsed();
+  const word = (n) => words.getUint32(report + 4 * n, true);
+  const set = word(WORD.facts);
+  const more = word(WORD.more);
+  const is = (fact) => (set & fact) !== 0;
+  const isPlain = is(FACT.ascii) && typeof email === "string";
+  const texts = isPlain && plainTexts(email, set, more, bytes2, start + word(WORD.emailEnd), end) || parsed();
+  return {
+    email: texts.email,
+    valid: is(FACT.valid),
+    normalized: texts.normalized,
+    local_part: texts.local_part,
+    alias: is(FACT.alias),
+    ascii: is(FACT.ascii),
+    role: texts.role,
+    gibberish: is(FACT.gibberish),
+    gibberish_score: (more & 127) / 100,
+    domain: texts.domain,
+    mx: word(WORD.host + 1) > 0 ? null : false,
+    disposable: is(FACT.disposable),
+    public: is(FACT.public),
+    relay: is(FACT.relay),
+    typo: is(FACT.typo),
+    typo_suggestion: texts.typo_suggestion
+  };
+}
+function plainTexts(email, set, more, bytes2, emailEnd, end) {
+  const role = ROLES[more >> 8 & 15];
+  if (role === void 0) return void 0;
+  const isValid = (set & FACT.valid) !== 0;
+  const normalized = isValid ? email.toLowerCase() : null;
+  if (normalized !== null) {
+    const at = emailEnd + BEFORE_NORMALIZED;
+    if (bytes2[at + normalized.length] !== QUOTE) return void 0;
+    for (let n = 0; n < normalized.length; n++)
+      if (bytes2[at + n] !== normalized.charCodeAt(n)) return void 0;
+  }
+  const split = email.indexOf("@");
+  const last = end - AFTER_SUGGESTION;
+  const isTypo = (set & FACT.typo) !== 0;
+  return {
+    email,
+    normalized,
+    local_part: isValid ? email.slice(0, split) : null,
+    role,
+    domain: normalized === null ? null : normalized.slice(split + 1),
+    typo_suggestion: isTypo ? decoder.decode(bytes2.subarray(bytes2.lastIndexOf(QUOTE, last - 1) + 1, last)) : null
+  };
+}
+function parseJSON(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ModuleFailure("the module did not return JSON");
+  }
+}
+
+// src/instance.ts
+var ABI_MAJOR = 2;
+var FULL_SUGGESTION = 1;
+var DETAILS = 2;
+var REPORTS = 4;
 var FOUND = {
   lookedUp: 1,
   // the MX records
@@ -48,37 +140,26 @@ var PolicyRefused = class extends Error {
     this.offset = offset;
   }
 };
-var ModuleFailure = class extends Error {
-};
 function failure(call, returned) {
   return new ModuleFailure(`addrspec_${call} returned ${returned}`);
 }
-var WORD = {
-  facts: 0,
-  more: 1,
-  emailEnd: 2,
-  mx: 3,
-  disposable: 5,
-  exchange: 7,
-  host: 9,
-  offset: 12,
-  sentence: 17
-};
-var REPORT_BYTES = 24 * 4;
 var LENGTH_BYTES = 4;
+var RECORD_BYTES = 2 * LENGTH_BYTES + REPORT_BYTES;
 var BULK_BYTES = 16 * 1024;
 var LISTS_DAMAGED = -4;
 var LISTS_TOO_LARGE = -5;
 var POLICY_WRONG = -7;
 var SUBJECT_BYTES = 16;
 var encoder = new TextEncoder();
-var decoder = new TextDecoder();
+var decoder2 = new TextDecoder();
 var Instance = class {
   #exports;
   #in;
   #inCap;
   #out;
   #report;
+  /** See #views. */
+  #kept;
   /** The policy that was used last, which the module does not evict, and its handle. */
   #policy;
   #handle = 0;
@@ -96,12 +177,11 @@ var Instance = class {
     this.#report = this.#exports.addrspec_report_ptr() >>> 0;
   }
   check(email, flags) {
-    const n = this.#exports.addrspec_check(this.#write(email), flags);
-    if (n < 0) throw failure("check", n);
+    const n = this.#check(email, flags);
     const { word, text } = this.#words();
     const place = (w) => ({ at: word(w), length: word(w + 1) });
     return {
-      json: this.#bytes(this.#out, n).slice(),
+      json: this.#output(0, n).slice(),
       emailEnd: word(WORD.emailEnd),
       mx: place(WORD.mx),
       disposable: place(WORD.disposable),
@@ -112,19 +192,39 @@ var Instance = class {
       refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : text(WORD.sentence)
     };
   }
-  /**
-   * Checks addresses from an index on, as many as one call takes, and returns their
-   * results as the text of a JSON array.
-   */
-  checkSome(emails, from, flags) {
+  /** Returns the result for an address as an object. */
+  result(email, flags) {
+    const n = this.#check(email, flags);
+    return this.#read(email, flags, this.#report, this.#out, n);
+  }
+  /** Checks addresses from an index on, as many as one call takes, and returns their results. */
+  results(emails, from, flags) {
     const length = this.#writeSome(emails, from);
-    if (length === 0) {
-      const { json } = this.check(emails[from], flags);
-      return `[${decoder.decode(json)}]`;
+    if (length === 0) return [this.result(emails[from], flags)];
+    const n = this.#exports.addrspec_check_many(length, flags | REPORTS);
+    const results = [];
+    const { words } = this.#views();
+    const end = this.#out + n;
+    for (let at = this.#out; at < end; ) {
+      const json = words.getUint32(at, true);
+      const next = at + RECORD_BYTES + json + words.getUint32(at + LENGTH_BYTES, true);
+      const email = emails[from + results.length];
+      if (next > end || email === void 0) throw failure("check_many", n);
+      results.push(this.#read(email, flags, at + 2 * LENGTH_BYTES, at + RECORD_BYTES, json));
+      at = next;
     }
-    const n = this.#exports.addrspec_check_many(length, flags);
-    if (n <= 0) throw failure("check_many", n);
-    return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
+    if (results.length === 0) throw failure("check_many", n);
+    return results;
+  }
+  /** Writes an address and checks it; returns the length of the JSON. */
+  #check(email, flags) {
+    const n = this.#exports.addrspec_check(this.#write(email), flags);
+    if (n < 0) throw failure("check", n);
+    return n;
+  }
+  #read(email, flags, report, json, length) {
+    const end = json + length;
+    return readResult(this.#views(), report, json, end, email, (flags & DETAILS) !== 0);
   }
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
   verdict(policy2, { set, more, host }, found2) {
@@ -133,13 +233,13 @@ var Instance = class {
       this.#handle = this.#pass(document, (size) => this.#exports.addrspec_load_policy(size));
       this.#policy = policy2;
     }
-    const buffer = this.#bytes(this.#in, this.#inCap);
-    const length = put(host, buffer.subarray(SUBJECT_BYTES)) ?? 0;
-    const view = new DataView(buffer.buffer, buffer.byteOffset);
-    for (const [n2, word] of [set, more, found2, length].entries()) view.setUint32(4 * n2, word, true);
+    const { input, words } = this.#views();
+    const length = put(host, input.subarray(SUBJECT_BYTES)) ?? 0;
+    for (const [n2, word] of [set, more, found2, length].entries())
+      words.setUint32(this.#in + 4 * n2, word, true);
     const n = this.#exports.addrspec_verdict(this.#handle, SUBJECT_BYTES + length);
     if (n <= LENGTH_BYTES) throw failure("verdict", n);
-    return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
+    return this.#output(LENGTH_BYTES, n).slice();
   }
   /** Passes bytes in pieces of the input buffer's size, then an empty one; returns its result. */
   #pass(bytes2, take) {
@@ -157,16 +257,15 @@ var Instance = class {
     throw failure("lists or _load_policy", code);
   }
   versions() {
-    return JSON.parse(
-      decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))
-    );
+    const n = this.#exports.addrspec_info();
+    return JSON.parse(decoder2.decode(this.#output(0, n)));
   }
   setLists(blob) {
     this.#pass(blob, (length) => this.#exports.addrspec_lists(length));
   }
   /** Writes the address to the input buffer; returns its length in bytes. */
   #write(email) {
-    const written = put(email, this.#bytes(this.#in, this.#inCap));
+    const written = put(email, this.#views().input);
     if (written === void 0) throw new TooLong();
     return written;
   }
@@ -175,27 +274,37 @@ var Instance = class {
    * bytes; 0 if the first has no room for its length.
    */
   #writeSome(emails, from) {
-    const buffer = this.#bytes(this.#in, this.#inCap);
-    const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
+    const { input, words } = this.#views();
     let end = 0;
     for (let n = from; n < emails.length && end < BULK_BYTES; n++) {
-      const room = buffer.subarray(end + LENGTH_BYTES);
-      const written = put(emails[n], room);
+      const written = put(emails[n], input.subarray(end + LENGTH_BYTES));
       if (written === void 0) break;
-      view.setUint32(end, written, true);
+      words.setUint32(this.#in + end, written, true);
       end += LENGTH_BYTES + written;
     }
     return end;
   }
-  /** Makes a new view for each use, because old views are detached when the memory grows. */
-  #bytes(at, length) {
-    return new Uint8Array(this.#exports.memory.buffer, at, length);
+  /** Returns views of the memory; when it grows, the old ones are detached and have no bytes. */
+  #views() {
+    if (this.#kept === void 0 || this.#kept.input.length === 0) {
+      const { buffer } = this.#exports.memory;
+      this.#kept = {
+        bytes: new Uint8Array(buffer),
+        words: new DataView(buffer),
+        input: new Uint8Array(buffer, this.#in, this.#inCap)
+      };
+    }
+    return this.#kept;
+  }
+  /** Returns the bytes of the output between two offsets, until the next call. */
+  #output(start, end) {
+    return this.#views().bytes.subarray(this.#out + start, this.#out + end);
   }
   /** Returns functions that read a word of the report, and a text of the output at a word's place. */
   #words() {
-    const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
-    const word = (n) => view.getUint32(4 * n, true);
-    const text = (n) => decoder.decode(this.#bytes(this.#out + word(n), word(n + 1)));
+    const { words } = this.#views();
+    const word = (n) => words.getUint32(this.#report + 4 * n, true);
+    const text = (n) => decoder2.decode(this.#output(word(n), word(n) + word(n + 1)));
     return { word, text };
   }
 };
@@ -208,18 +317,6 @@ function put(email, room) {
   room.set(email);
   return email.length;
 }
-function withCommas(records) {
-  const view = new DataView(records.buffer, records.byteOffset, records.length);
-  for (let at = 0; at < records.length; ) {
-    const length = view.getUint32(at, true);
-    records.fill(SPACE, at, at + LENGTH_BYTES);
-    if (at > 0) records[at] = COMMA;
-    at += LENGTH_BYTES + length;
-  }
-  return records;
-}
-var SPACE = 32;
-var COMMA = 44;
 
 // src/engine.ts
 var Engine = class {
@@ -235,15 +332,15 @@ var Engine = class {
   check(email, flags = 0) {
     return this.#call((instance) => instance.check(email, flags));
   }
-  /** Returns the results for addresses, parsed, in their order. */
-  checkMany(emails, flags = 0) {
+  /** Returns the result for an address as an object, with details if flags say so. */
+  result(email, flags) {
+    return this.#call((instance) => instance.result(email, flags));
+  }
+  /** Returns the results for addresses in their order. */
+  results(emails, flags) {
     const results = [];
     while (results.length < emails.length) {
-      const some = this.#call((instance) => {
-        const parsed = parseJSON(instance.checkSome(emails, results.length, flags));
-        if (parsed.length > 0 && parsed.length <= emails.length - results.length) return parsed;
-        throw new ModuleFailure(`addrspec_check_many returned ${parsed.length} results`);
-      });
+      const some = this.#call((instance) => instance.results(emails, results.length, flags));
       results.push(...some);
     }
     return results;
@@ -282,13 +379,6 @@ var Engine = class {
     }
   }
 };
-function parseJSON(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ModuleFailure("the module did not return JSON");
-  }
-}
 
 // package/argument.ts
 var MAX_BYTES = 1 << 20;
@@ -367,7 +457,7 @@ function wrong(name, want, value) {
 }
 
 // package/library.ts
-var decoder2 = new TextDecoder();
+var decoder3 = new TextDecoder();
 function library(fetchEngine, open) {
   let loading;
   const loadDefault = () => {
@@ -377,7 +467,11 @@ function library(fetchEngine, open) {
     });
     return loading;
   };
-  const check = async (email, options2) => (await loadDefault()).check(email, options2);
+  let loaded;
+  const check = async (email, options2) => {
+    loaded ??= await loadDefault();
+    return loaded.check(email, options2);
+  };
   const checkMany = async (emails, options2) => (await loadDefault()).checkMany(emails, options2);
   return {
     load: async (source2) => source2 === void 0 ? loadDefault() : checkerOf(await engineOf(source2, open)),
@@ -391,13 +485,10 @@ function library(fetchEngine, open) {
   };
 }
 function checkerOf(engine) {
-  const check = (email, options2) => {
-    const { json } = engine.check(address(email, "email"), flagsOf(options2));
-    return parseJSON(decoder2.decode(json));
-  };
+  const check = (email, options2) => engine.result(address(email, "email"), flagsOf(options2));
   return {
     check,
-    checkMany: (emails, options2) => engine.checkMany(addresses(emails), flagsOf(options2)),
+    checkMany: (emails, options2) => engine.results(addresses(emails), flagsOf(options2)),
     explain: (email) => check(email, { details: true }).details,
     verdict: (email, policy2, found2) => decide(engine, address(email, "email"), policy(policy2), found2),
     verdictMany: (emails, policy2) => {
@@ -415,7 +506,7 @@ function decide(engine, email, policy2, found2) {
   const [looked, disposable] = found(found2);
   const { set, more, host } = engine.check(email);
   const subject = { set: disposable ? set | FACT.disposable : set, more, host };
-  return parseJSON(decoder2.decode(engine.verdict(policy2, subject, looked)));
+  return parseJSON(decoder3.decode(engine.verdict(policy2, subject, looked)));
 }
 function flagsOf(options2) {
   const { typoSuggestion, details } = options(options2);
