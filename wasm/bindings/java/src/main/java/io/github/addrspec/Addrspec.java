@@ -74,7 +74,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public Facts check(byte[] address) {
     Address.requireSize(address, "address");
-    return new Facts(pool.use(guest -> guest.check(address, flags)), false);
+    return pool.use(guest -> guest.check(address, flags));
   }
 
   /**
@@ -96,7 +96,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public Facts explain(byte[] address) {
     Address.requireSize(address, "address");
-    return new Facts(pool.use(guest -> guest.check(address, flags | Guest.DETAILS)), true);
+    return pool.use(guest -> guest.check(address, flags | Guest.DETAILS));
   }
 
   /**

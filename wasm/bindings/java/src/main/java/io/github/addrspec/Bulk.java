@@ -7,7 +7,7 @@ import java.util.List;
 
 /** Checks many addresses in few calls of the module (addrspec_check_many in wasm/ABI.md). */
 final class Bulk {
-  /** The length before an address and before a result. */
+  /** The length before an address. */
   private static final int PREFIX = 4;
 
   /** The size of a call: larger ones are not faster, and their results leave the processor's cache. */
@@ -27,7 +27,7 @@ final class Bulk {
     while (all.size() < addresses.size()) {
       byte[] next = addresses.get(all.size());
       if (next.length > PIECE - PREFIX) {
-        all.add(facts(pool.use(guest -> guest.check(next, flags))));
+        all.add(pool.use(guest -> guest.check(next, flags)));
       } else {
         checkPiece(addresses, all);
       }
@@ -45,19 +45,6 @@ final class Bulk {
       }
       records.putInt(address.length).put(address);
     }
-    decode(pool.use(guest -> guest.checkMany(records.array(), records.position(), flags)), all);
-  }
-
-  private void decode(byte[] output, List<Facts> all) {
-    ByteBuffer results = ByteBuffer.wrap(output).order(ByteOrder.LITTLE_ENDIAN);
-    while (results.hasRemaining()) {
-      byte[] json = new byte[results.getInt()];
-      results.get(json);
-      all.add(facts(json));
-    }
-  }
-
-  private Facts facts(byte[] json) {
-    return new Facts(json, (flags & Guest.DETAILS) != 0);
+    all.addAll(pool.use(guest -> guest.checkMany(records.array(), records.position(), flags)));
   }
 }

@@ -1,51 +1,49 @@
 package io.github.addrspec;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
 /** What is known about one address without DNS. It is immutable. */
 public final class Facts {
+  /** The bit of word 0 of the report that is disposable. */
+  static final int DISPOSABLE = 1 << 5;
+
+  /** Where the report has the length of the host text. */
+  private static final int HOST_LENGTH = 4 * 10;
+
   private final byte[] json;
+  private final int facts;
+  private final int more;
+  private final boolean hasHost;
   private final String email;
-  private final boolean valid;
   private final Optional<String> normalized;
   private final Optional<String> localPart;
-  private final boolean alias;
-  private final boolean ascii;
   private final Optional<String> roleName;
-  private final boolean gibberish;
-  private final double gibberishScore;
   private final Optional<String> domain;
-  private final Optional<Boolean> mx;
-  private final boolean disposable;
-  private final boolean publicProvider;
-  private final boolean relay;
-  private final boolean typo;
   private final Optional<String> typoSuggestion;
   private final Optional<Details> details;
 
-  /** Reads the JSON of a result, which may end with details. */
-  Facts(byte[] json, boolean withDetails) {
+  /** Reads the facts in the report, and the texts and the details in the JSON. */
+  Facts(byte[] json, ByteBuffer report, boolean withDetails) {
     this.json = json;
+    facts = report.getInt(0);
+    more = report.getInt(4);
+    hasHost = report.getInt(HOST_LENGTH) > 0;
     Json members = new Json(json);
     email = members.string("email");
-    valid = members.bool("valid");
     normalized = members.optional("normalized");
     localPart = members.optional("local_part");
-    alias = members.bool("alias");
-    ascii = members.bool("ascii");
     roleName = members.optional("role");
-    gibberish = members.bool("gibberish");
-    gibberishScore = members.number("gibberish_score");
     domain = members.optional("domain");
-    mx = members.optionalBool("mx");
-    disposable = members.bool("disposable");
-    publicProvider = members.bool("public");
-    relay = members.bool("relay");
-    typo = members.bool("typo");
     typoSuggestion = members.optional("typo_suggestion");
     details = withDetails ? members.object("details", Details::new) : Optional.empty();
+  }
+
+  /** Reports whether a bit of word 0 of the report is set. */
+  private boolean has(int bit) {
+    return (facts & bit) != 0;
   }
 
   /**
@@ -64,7 +62,7 @@ public final class Facts {
    * @return whether the address is valid
    */
   public boolean valid() {
-    return valid;
+    return has(1);
   }
 
   /**
@@ -91,7 +89,7 @@ public final class Facts {
    * @return whether it has one
    */
   public boolean alias() {
-    return alias;
+    return has(1 << 1);
   }
 
   /**
@@ -100,7 +98,7 @@ public final class Facts {
    * @return whether it does
    */
   public boolean ascii() {
-    return ascii;
+    return has(1 << 2);
   }
 
   /**
@@ -127,7 +125,7 @@ public final class Facts {
    * @return whether the score is 0.5 or more
    */
   public boolean gibberish() {
-    return gibberish;
+    return has(1 << 4);
   }
 
   /**
@@ -137,7 +135,7 @@ public final class Facts {
    * @return 0 to 1, in steps of 0.01
    */
   public double gibberishScore() {
-    return gibberishScore;
+    return (more & 127) / 100.0;
   }
 
   /**
@@ -158,7 +156,7 @@ public final class Facts {
    * @return empty or false
    */
   public Optional<Boolean> mx() {
-    return mx;
+    return hasHost ? Optional.empty() : Optional.of(false);
   }
 
   /**
@@ -167,7 +165,7 @@ public final class Facts {
    * @return whether the provider is disposable
    */
   public boolean disposable() {
-    return disposable;
+    return has(DISPOSABLE);
   }
 
   /**
@@ -177,7 +175,7 @@ public final class Facts {
    * @return whether the provider is public
    */
   public boolean publicProvider() {
-    return publicProvider;
+    return has(1 << 6);
   }
 
   /**
@@ -186,7 +184,7 @@ public final class Facts {
    * @return whether the provider is a relay
    */
   public boolean relay() {
-    return relay;
+    return has(1 << 7);
   }
 
   /**
@@ -195,7 +193,7 @@ public final class Facts {
    * @return whether there is a suggestion
    */
   public boolean typo() {
-    return typo;
+    return has(1 << 8);
   }
 
   /**
@@ -251,6 +249,6 @@ public final class Facts {
   public String toString() {
     return String.format(
         "Facts[valid=%s, role=%s, gibberish=%s, disposable=%s, public=%s, relay=%s, typo=%s]",
-        valid, roleName.orElse(null), gibberish, disposable, publicProvider, relay, typo);
+        valid(), roleName.orElse(null), gibberish(), disposable(), publicProvider(), relay(), typo());
   }
 }

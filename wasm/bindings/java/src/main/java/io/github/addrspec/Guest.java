@@ -10,7 +10,9 @@ import io.github.addrspec.internal.Module;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Function;
 
 /**
@@ -25,6 +27,9 @@ final class Guest {
   /** Flag: the result has one more member, details. */
   static final int DETAILS = 2;
 
+  /** Flag: each result in bulk comes with its report. */
+  private static final int REPORTS = 4;
+
   /** The size of the largest blob of lists: 4 MiB. */
   static final int MAX_LISTS = 4 << 20;
 
@@ -33,8 +38,8 @@ final class Guest {
   private static final int TOO_LARGE = -5;
   private static final int NO_POLICY = -7;
 
-  /** The bit of word 0 of the report that is disposable. */
-  private static final int DISPOSABLE = 1 << 5;
+  /** The size of the report. */
+  private static final int REPORT = 4 * 24;
 
   /** Where the report has the offset and the length of the host text, words 9 and 10. */
   private static final int HOST = 4 * 9;
@@ -52,6 +57,7 @@ final class Guest {
   private final int capacity;
   private final int output;
   private final int outputCapacity;
+  private final int report;
 
   /** The policy that was used last, which the module does not evict, and its handle. */
   private String policy;
@@ -81,6 +87,7 @@ final class Guest {
     capacity = get("addrspec_in_cap");
     output = get("addrspec_out_ptr");
     outputCapacity = get("addrspec_out_cap");
+    report = get("addrspec_report_ptr");
     check = instance.export("addrspec_check");
     checkMany = instance.export("addrspec_check_many");
   }
@@ -96,16 +103,35 @@ final class Guest {
     return (int) instance.export(name).apply()[0];
   }
 
-  /** Returns the result for an address, a JSON object. */
-  byte[] check(byte[] address, int flags) {
+  /** Returns the facts of an address. */
+  Facts check(byte[] address, int flags) {
+    byte[] json = run(address, flags);
+    ByteBuffer words = ByteBuffer.wrap(instance.memory().readBytes(report, REPORT));
+    return new Facts(json, words.order(ByteOrder.LITTLE_ENDIAN), (flags & DETAILS) != 0);
+  }
+
+  /** Checks an address; returns the JSON. */
+  private byte[] run(byte[] address, int flags) {
     instance.memory().write(input, address);
     return output("addrspec_check", (int) check.apply(address.length, flags)[0]);
   }
 
-  /** Returns the results for as many of the records as fit, at least one, each after its length. */
-  byte[] checkMany(byte[] records, int length, int flags) {
+  /** Returns the facts of the addresses in as many of the records as fit, at least one. */
+  List<Facts> checkMany(byte[] records, int length, int flags) {
     instance.memory().write(input, records, 0, length);
-    return output("addrspec_check_many", (int) checkMany.apply(length, flags)[0]);
+    byte[] written = output("addrspec_check_many", (int) checkMany.apply(length, flags | REPORTS)[0]);
+    ByteBuffer results = ByteBuffer.wrap(written).order(ByteOrder.LITTLE_ENDIAN);
+    List<Facts> all = new ArrayList<>();
+    while (results.hasRemaining()) {
+      byte[] json = new byte[results.getInt()];
+      int texts = results.getInt();
+      ByteBuffer words = results.slice().order(ByteOrder.LITTLE_ENDIAN);
+      results.position(results.position() + REPORT);
+      results.get(json);
+      results.position(results.position() + texts);
+      all.add(new Facts(json, words, (flags & DETAILS) != 0));
+    }
+    return all;
   }
 
   /** Returns the versions, a JSON object. */
@@ -149,7 +175,7 @@ final class Guest {
       case TOO_LARGE:
         throw new ListsRefusedException(ListsRefusedException.TOO_LARGE);
       case NO_POLICY:
-        int offset = instance.memory().readInt(get("addrspec_report_ptr") + OFFSET);
+        int offset = instance.memory().readInt(report + OFFSET);
         throw new PolicyRefusedException(sentence(), offset);
       default:
         throw new ModuleException(function + " returned " + result);
@@ -162,7 +188,7 @@ final class Guest {
       handle = pass(document.getBytes(StandardCharsets.UTF_8), "addrspec_load_policy");
       policy = document;
     }
-    check(address, 0);
+    run(address, 0);
     byte[] subject = subject(found);
     instance.memory().write(input, subject);
     ExportFunction decide = instance.export("addrspec_verdict");
@@ -173,11 +199,10 @@ final class Guest {
   /** Returns what a policy needs of the last check. */
   private byte[] subject(Found found) {
     Memory memory = instance.memory();
-    int report = get("addrspec_report_ptr");
     byte[] host = memory.readBytes(output + memory.readInt(report + HOST), memory.readInt(report + HOST + 4));
     return ByteBuffer.allocate(16 + host.length)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .putInt(memory.readInt(report) | (found.disposable ? DISPOSABLE : 0))
+        .putInt(memory.readInt(report) | (found.disposable ? Facts.DISPOSABLE : 0))
         .putInt(memory.readInt(report + 4))
         .putInt(found.word)
         .putInt(host.length)
@@ -186,9 +211,9 @@ final class Guest {
   }
 
   private String sentence() {
-    int report = get("addrspec_report_ptr") + SENTENCE;
-    int at = output + instance.memory().readInt(report);
-    byte[] text = instance.memory().readBytes(at, instance.memory().readInt(report + 4));
+    Memory memory = instance.memory();
+    int at = output + memory.readInt(report + SENTENCE);
+    byte[] text = memory.readBytes(at, memory.readInt(report + SENTENCE + 4));
     return new String(text, StandardCharsets.UTF_8);
   }
 }

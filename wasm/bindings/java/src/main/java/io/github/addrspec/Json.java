@@ -42,20 +42,16 @@ final class Json {
   }
 
   int integer(String name) {
-    return (int) number(name);
-  }
-
-  double number(String name) {
     find(name);
     int start = at;
-    while (at < json.length() && "0123456789.".indexOf(json.charAt(at)) >= 0) {
-      at++;
+    int value = 0;
+    while (at < json.length() && Character.isDigit(json.charAt(at))) {
+      value = 10 * value + json.charAt(at++) - '0';
     }
-    try {
-      return Double.parseDouble(json.substring(start, at));
-    } catch (NumberFormatException e) {
+    if (at == start) {
       throw error("a number");
     }
+    return value;
   }
 
   <T> Optional<T> object(String name, Function<Json, T> type) {
@@ -113,6 +109,13 @@ final class Json {
 
   private String string() {
     require("\"");
+    int end = json.indexOf('"', at);
+    int escape = json.indexOf('\\', at);
+    if (end >= 0 && (escape < 0 || escape > end)) { // as usual
+      String plain = json.substring(at, end);
+      at = end + 1;
+      return plain;
+    }
     StringBuilder text = new StringBuilder();
     for (char c = next(); c != '"'; c = next()) {
       text.append(c == '\\' ? escaped(next()) : c);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
@@ -25,7 +26,6 @@ class JsonTest {
     assertFalse(m.bool("f"));
     assertEquals(Optional.empty(), m.optional("n"));
     assertEquals(12, m.integer("i"));
-    assertEquals(0.97, m.number("d"));
     assertEquals(List.of("x", "y"), m.strings("l"));
     assertEquals(List.of(), m.strings("e"));
     assertEquals(Optional.of(1), m.object("o", o -> o.integer("a")));
@@ -83,7 +83,7 @@ class JsonTest {
   @Test
   void refusesWhatIsDamaged() {
     for (String json : new String[] {"", "{", "{\"a\"}", "{\"a\":", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":\"\\u12\"}",
-      "{\"a\":\"\\u12", "{\"a\":\"\\", "{\"a\":\"", "{\"a\":1.1.1}", "{\"a\":-1}", "{\"a\":tru}", "{\"a\":[1}", "{\"a\":[\"x}"}) {
+      "{\"a\":\"\\u12", "{\"a\":\"\\", "{\"a\":\"", "{\"a\":-1}", "{\"a\":tru}", "{\"a\":[1}", "{\"a\":[\"x}"}) {
       List<Consumer<Json>> getters = List.of(m -> m.string("a"), m -> m.bool("a"), m -> m.integer("a"), m -> m.strings("a"),
           m -> m.optional("a"), m -> m.optionalBool("a"), m -> m.objects("a", o -> o.string("a")));
       for (Consumer<Json> get : getters) {
@@ -92,14 +92,18 @@ class JsonTest {
     }
   }
 
+  private static Facts facts(String json, boolean withDetails) {
+    return new Facts(json.getBytes(StandardCharsets.UTF_8), ByteBuffer.allocate(4 * 24), withDetails);
+  }
+
   @Test
-  void refusesAResultThatLacksAField() {
+  void refusesAResultThatLacksAText() {
     try (Addrspec addrspec = new Addrspec()) {
       String json = addrspec.check("jane@gmial.com").json();
-      for (String field : json.substring(1, json.length() - 1).split(",")) {
-        String less = json.replace(field + ",", "").replace("," + field, "");
-        ModuleException e = assertThrows(ModuleException.class, () -> new Facts(less.getBytes(StandardCharsets.UTF_8), false));
-        assertTrue(e.getMessage().contains(field.split("\"")[1]), e.getMessage());
+      for (String name : List.of("email", "normalized", "local_part", "role", "domain", "typo_suggestion")) {
+        String less = json.replaceFirst("\"" + name + "\":[^,}]*,?", "");
+        ModuleException e = assertThrows(ModuleException.class, () -> facts(less, false));
+        assertEquals("the module's JSON lacks " + name, e.getMessage());
       }
     }
   }
@@ -109,7 +113,7 @@ class JsonTest {
     try (Addrspec addrspec = new Addrspec()) {
       String json = addrspec.explain("info@gmial.com").json();
       String more = "{\"later\":[{\"a\":[null,true,1.5,\"x\"]}]," + json.substring(1);
-      assertTrue(new Facts(more.getBytes(StandardCharsets.UTF_8), true).details().isPresent());
+      assertTrue(facts(more, true).details().isPresent());
     }
   }
 
@@ -138,7 +142,7 @@ class JsonTest {
 
   private static void survive(byte[] json) {
     try {
-      new Facts(json, true).toString();
+      new Facts(json, ByteBuffer.allocate(4 * 24), true).toString();
     } catch (ModuleException expected) {
       assertTrue(expected.getMessage().startsWith("the module's JSON"));
     }
