@@ -1,11 +1,9 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.addrspec.Addrspec;
 import io.github.addrspec.Facts;
-import io.github.addrspec.PolicyRefusedException;
 import io.github.addrspec.Refusal;
 import io.github.addrspec.validation.Email;
 import io.github.addrspec.validation.EmailValidator;
@@ -22,21 +20,15 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.apache.bval.jsr.ApacheValidationProvider;
 import org.hibernate.validator.HibernateValidator;
 import org.hibernate.validator.HibernateValidatorConfiguration;
-import org.hibernate.validator.cfg.ConstraintMapping;
-import org.hibernate.validator.cfg.GenericConstraintDef;
 import org.hibernate.validator.engine.HibernateConstraintViolation;
 import org.hibernate.validator.messageinterpolation.ExpressionLanguageFeatureLevel;
 import org.junit.jupiter.api.Test;
@@ -211,18 +203,6 @@ class EmailTest {
     assertEquals("list[1].<list element>", found.iterator().next().getPropertyPath().toString());
   }
 
-  /** The file has addresses, each of which ends with a zero byte. */
-  @Test
-  void givesTheSentencesOfTheChecker() throws Exception {
-    String[] addresses = Files.readString(Path.of(System.getProperty("addresses"))).split("\0");
-    int refused = 0;
-    for (String address : addresses) {
-      assertSame(VALIDATOR, address);
-      refused += CHECKER.check(address).valid() ? 0 : 1;
-    }
-    assertTrue(refused > 100 && addresses.length - refused > 100, refused + " of " + addresses.length);
-  }
-
   private static void assertSame(Validator validator, String address) {
     Facts facts = CHECKER.explain(address);
     Set<ConstraintViolation<Form>> violations = validator.validateValue(Form.class, "plain", address);
@@ -232,37 +212,6 @@ class EmailTest {
       assertEquals(Set.of(refusal.sentence()), messages(violations));
       assertEquals(Map.of("code", refusal.codeName(), "sentence", refusal.sentence(), "offset", refusal.offset()), payload(violations));
     }
-  }
-
-  /** The file has policies and addresses in turn, each of which ends with a zero byte. */
-  @Test
-  void blocksWhatTheCheckerBlocks() throws Exception {
-    String[] texts = Files.readString(Path.of(System.getProperty("policies"))).split("\0", -1);
-    int blocked = 0;
-    for (int n = 0; n + 1 < texts.length; n += 2) {
-      blocked += blocks(texts[n], texts[n + 1]) ? 1 : 0;
-    }
-    assertTrue(blocked > 10, blocked + " of " + texts.length / 2);
-  }
-
-  private static boolean blocks(String policy, String address) {
-    HibernateValidatorConfiguration configuration = configuration(Locale.ENGLISH);
-    ConstraintMapping mapping = configuration.createConstraintMapping();
-    mapping.type(Bare.class).field("email").constraint(new GenericConstraintDef<>(Email.class).param("policy", policy));
-    Validator validator = configuration.addMapping(mapping).buildValidatorFactory().getValidator();
-    try {
-      boolean blocks = CHECKER.verdict(address, policy).action().equals("block");
-      assertEquals(blocks, !validator.validateValue(Bare.class, "email", address).isEmpty(), policy + " " + address);
-      return blocks;
-    } catch (PolicyRefusedException e) {
-      var wrong = assertThrows(ConstraintDeclarationException.class, () -> validator.validateValue(Bare.class, "email", address));
-      assertEquals("@Email(policy = \"{\u2026}\"): " + e.getMessage(), wrong.getMessage());
-      return false;
-    }
-  }
-
-  static final class Bare {
-    String email;
   }
 
   /** Even where Hibernate Validator evaluates expressions in such messages. */
@@ -304,28 +253,6 @@ class EmailTest {
     for (String piece : List.of("a", "\u00e9", "\u20ac", "\uD83D\uDE00", "\uD800")) {
       assertSame(VALIDATOR, piece.repeat(5000) + "@example.org");
       assertEquals("address_too_long", payload(violations("resource", piece.repeat(2 << 20) + "@example.org")).get("code"), piece);
-    }
-  }
-
-  @Test
-  void isForManyThreads() throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(16);
-    List<Future<?>> all = new ArrayList<>();
-    for (int n = 0; n < 16; n++) {
-      all.add(threads.submit(EmailTest::validateAll));
-    }
-    for (Future<?> one : all) {
-      one.get();
-    }
-    threads.shutdown();
-  }
-
-  private static void validateAll() {
-    for (int n = 0; n < 200; n++) {
-      assertFalse(violations("resource", "jane@mailinator.com").isEmpty());
-      assertEquals(Set.of(), violations("document", "jane@example.org"));
-      assertEquals(Set.of("the address has no @; write it as name@domain"), messages(violations("plain", "jane" + n)));
-      assertEquals(Set.of("did you mean gmail.com?"), messages(violations("exact", "jane" + n + "@gmial.com")));
     }
   }
 }
