@@ -110,7 +110,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public List<Facts> checkMany(List<String> addresses) {
     Objects.requireNonNull(addresses, "addresses");
-    return new Bulk(pool, flags).check(Address.encodeAll(addresses));
+    return Bulk.check(pool, Address.encodeAll(addresses), flags);
   }
 
   /**
@@ -123,7 +123,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public List<Facts> checkManyBytes(List<byte[]> addresses) {
     Objects.requireNonNull(addresses, "addresses");
-    return new Bulk(pool, flags).check(Address.requireSizes(addresses));
+    return Bulk.check(pool, Address.requireSizes(addresses), flags);
   }
 
   /**
@@ -136,7 +136,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public List<Facts> explainMany(List<String> addresses) {
     Objects.requireNonNull(addresses, "addresses");
-    return new Bulk(pool, flags | Guest.DETAILS).check(Address.encodeAll(addresses));
+    return Bulk.check(pool, Address.encodeAll(addresses), flags | Guest.DETAILS);
   }
 
   /**
@@ -149,7 +149,7 @@ public final class Addrspec implements AutoCloseable {
    */
   public List<Facts> explainManyBytes(List<byte[]> addresses) {
     Objects.requireNonNull(addresses, "addresses");
-    return new Bulk(pool, flags | Guest.DETAILS).check(Address.requireSizes(addresses));
+    return Bulk.check(pool, Address.requireSizes(addresses), flags | Guest.DETAILS);
   }
 
   /**

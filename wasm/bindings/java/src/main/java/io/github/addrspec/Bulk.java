@@ -13,38 +13,26 @@ final class Bulk {
   /** The size of a call: larger ones are not faster, and their results leave the processor's cache. */
   private static final int PIECE = 16 << 10;
 
-  private final Pool pool;
-  private final int flags;
-
-  Bulk(Pool pool, int flags) {
-    this.pool = pool;
-    this.flags = flags;
-  }
+  private Bulk() {}
 
   /** Returns the facts of the addresses, in the same order. */
-  List<Facts> check(List<byte[]> addresses) {
+  static List<Facts> check(Pool pool, List<byte[]> addresses, int flags) {
     List<Facts> all = new ArrayList<>(addresses.size());
     while (all.size() < addresses.size()) {
       byte[] next = addresses.get(all.size());
       if (next.length > PIECE - PREFIX) {
         all.add(pool.use(guest -> guest.check(next, flags)));
-      } else {
-        checkPiece(addresses, all);
+        continue;
       }
+      ByteBuffer records = ByteBuffer.allocate(PIECE).order(ByteOrder.LITTLE_ENDIAN);
+      for (byte[] address : addresses.subList(all.size(), addresses.size())) {
+        if (PREFIX + address.length > records.remaining()) {
+          break;
+        }
+        records.putInt(address.length).put(address);
+      }
+      all.addAll(pool.use(guest -> guest.checkMany(records.array(), records.position(), flags)));
     }
     return all;
-  }
-
-  /** Checks as many of the next addresses as fit into a call. */
-  private void checkPiece(List<byte[]> addresses, List<Facts> all) {
-    ByteBuffer records = ByteBuffer.allocate(PIECE).order(ByteOrder.LITTLE_ENDIAN);
-    for (int n = all.size(); n < addresses.size(); n++) {
-      byte[] address = addresses.get(n);
-      if (PREFIX + address.length > records.remaining()) {
-        break;
-      }
-      records.putInt(address.length).put(address);
-    }
-    all.addAll(pool.use(guest -> guest.checkMany(records.array(), records.position(), flags)));
   }
 }

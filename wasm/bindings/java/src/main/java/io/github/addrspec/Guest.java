@@ -82,7 +82,11 @@ final class Guest {
             .withMachineFactory(code)
             .withMemoryFactory(ByteArrayMemory::new)
             .build();
-    requireVersion(get("addrspec_abi_version"));
+    int version = get("addrspec_abi_version");
+    if (version >>> 16 != MAJOR) {
+      String is = (version >>> 16) + "." + (version & 0xffff);
+      throw new ModuleException("the module has interface version " + is + ", this library needs " + MAJOR);
+    }
     input = get("addrspec_in_ptr");
     capacity = get("addrspec_in_cap");
     output = get("addrspec_out_ptr");
@@ -90,13 +94,6 @@ final class Guest {
     report = get("addrspec_report_ptr");
     check = instance.export("addrspec_check");
     checkMany = instance.export("addrspec_check_many");
-  }
-
-  private static void requireVersion(int version) {
-    if (version >>> 16 != MAJOR) {
-      String is = (version >>> 16) + "." + (version & 0xffff);
-      throw new ModuleException("the module has interface version " + is + ", this library needs " + MAJOR);
-    }
   }
 
   private int get(String name) {

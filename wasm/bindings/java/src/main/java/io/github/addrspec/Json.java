@@ -8,9 +8,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Reads members of the module's JSON in the order in which the module writes them (wasm/ABI.md), and
- * ignores what is between them. The JSON is UTF-8 without white space. Errors contain offsets and
- * names of members, never the text.
+ * Reads what the report lacks, texts and details: members of the module's JSON in the order in which
+ * the module writes them (wasm/ABI.md). It ignores what is between them. The JSON is UTF-8 without
+ * white space. Errors contain offsets and names of members, never the text.
  */
 final class Json {
   private static final String ESCAPES = "\"\\/bfnrt";
@@ -63,9 +63,16 @@ final class Json {
   }
 
   <T> List<T> objects(String name, Function<Json, T> type) {
-    return list(name, () -> object(type));
+    return list(
+        name,
+        () -> {
+          T value = type.apply(this);
+          require("}");
+          return value;
+        });
   }
 
+  /** Reads a list, of which each element is read to its end. */
   private <T> List<T> list(String name, Supplier<T> element) {
     find(name);
     require("[");
@@ -75,13 +82,6 @@ final class Json {
       accept(",");
     }
     return List.copyOf(list);
-  }
-
-  /** Reads an object to its end. */
-  private <T> T object(Function<Json, T> type) {
-    T value = type.apply(this);
-    require("}");
-    return value;
   }
 
   private <T> Optional<T> unlessNull(String name, Supplier<T> value) {

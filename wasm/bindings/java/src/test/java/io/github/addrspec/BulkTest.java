@@ -31,12 +31,8 @@ class BulkTest {
   }
 
   @Test
-  void takesNoAddresses() {
-    assertSame(List.of());
-  }
-
-  @Test
   void takesEmptyAddresses() {
+    assertSame(List.of());
     List<byte[]> list = new ArrayList<>();
     for (int n = 0; n < 5000; n++) {
       list.add(new byte[0]);
@@ -49,7 +45,7 @@ class BulkTest {
   void takesSizesAroundTheLimits() {
     List<byte[]> list = new ArrayList<>();
     for (int limit : new int[] {64, 254, 4096, 8 << 10, 16 << 10, 1 << 20}) {
-      for (int size = limit - 9; size <= limit; size++) {
+      for (int size = limit - 5; size <= limit; size++) {
         list.add(new byte[size]);
       }
     }
@@ -68,13 +64,5 @@ class BulkTest {
     }
     System.out.println("seed " + seed);
     assertSame(list);
-  }
-
-  @Test
-  void takesAListThatHasNoIndexes() {
-    try (Addrspec addrspec = new Addrspec()) {
-      List<Facts> all = addrspec.checkMany(new java.util.LinkedList<>(List.of("a@b.example", "c@d.example")));
-      assertTrue(all.get(1).email().equals("c@d.example"));
-    }
   }
 }

@@ -2,7 +2,6 @@ package io.github.addrspec;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -169,12 +168,5 @@ class ThreadsTest {
     thread.start();
     task.get();
     thread.join();
-  }
-
-  @Test
-  void refuseAClosedChecker() {
-    Addrspec closed = new Addrspec();
-    closed.close();
-    assertThrows(IllegalStateException.class, () -> closed.check("a"));
   }
 }
