@@ -206,8 +206,7 @@ export class Instance {
     json: number,
     length: number,
   ): Result {
-    const end = json + length;
-    return readResult(this.#views(), report, json, end, email, (flags & DETAILS) !== 0);
+    return readResult(this.#views(), report, json, json + length, email, (flags & DETAILS) !== 0);
   }
 
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
