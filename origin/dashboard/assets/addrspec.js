@@ -223,8 +223,7 @@ var Instance = class {
     return n;
   }
   #read(email, flags, report, json, length) {
-    const end = json + length;
-    return readResult(this.#views(), report, json, end, email, (flags & DETAILS) !== 0);
+    return readResult(this.#views(), report, json, json + length, email, (flags & DETAILS) !== 0);
   }
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
   verdict(policy2, { set, more, host }, found2) {
