@@ -105,6 +105,11 @@ ADDRSPEC_API void addrspec_free(addrspec_checker *checker);
 ADDRSPEC_API const addrspec_result *addrspec_check(addrspec_checker *checker, const void *address, size_t length,
                                                    unsigned flags);
 
+/* The same for a caller who needs the JSON alone, which takes less time. The JSON does not end with
+   a zero byte, and there is no result for addrspec_decide. */
+ADDRSPEC_API const char *addrspec_check_json(addrspec_checker *checker, const void *address, size_t length, unsigned flags,
+                                             size_t *json_length);
+
 /* Bytes that need not end with a zero byte. */
 typedef struct addrspec_address {
     const void *data;
@@ -152,6 +157,9 @@ ADDRSPEC_API const char *addrspec_versions(addrspec_checker *checker);
    checker, as addrspec_new returns without memory, gives ADDRSPEC_ERROR_MEMORY. */
 ADDRSPEC_API addrspec_code addrspec_error_code(const addrspec_checker *checker);
 ADDRSPEC_API const char *addrspec_error_message(const addrspec_checker *checker);
+
+/* The offset in the document, in bytes, of the place that the message about a policy names. */
+ADDRSPEC_API size_t addrspec_error_offset(const addrspec_checker *checker);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ struct addrspec_checker {
     char versions[256], decision[96];
     addrspec_verdict verdict;
     addrspec_code code;
+    size_t offset; /* of what is wrong in a policy that was refused */
     char message[512]; /* longer than any: none repeats more than 40 bytes of a document */
 };
 
@@ -121,6 +122,7 @@ static addrspec_code refused(addrspec_checker *c, addrspec_code code, const char
     const uint8_t *report = c->module.w2c_memory.data + c->report;
     if (!addrspec_record_fits(report, 0, output_limit(c))) return defect(c, 0);
     addrspec_text sentence = addrspec_report_sentence(report, output(c));
+    c->offset = addrspec_report_offset(report);
     return fail(c, code, "%s%.*s", what, (int)sentence.length, sentence.data);
 }
 
@@ -135,6 +137,7 @@ static addrspec_code install(addrspec_checker *c, const void *blob, size_t size)
 static bool begin(addrspec_checker *c) {
     if (c == NULL) return false;
     c->code = ADDRSPEC_OK;
+    c->offset = 0;
     c->message[0] = '\0';
     if (c->started) return true;
     c->record.known = false;
@@ -163,19 +166,32 @@ void addrspec_free(addrspec_checker *c) {
     free(c);
 }
 
-const addrspec_result *addrspec_check(addrspec_checker *c, const void *address, size_t length, unsigned flags) {
-    struct call check = {.two = CALL(check), .a = (u32)length, .b = flags};
-    if (!begin(c)) return NULL;
+/* Runs a check of the module, and returns the length of its JSON, or -1. */
+static int32_t check(addrspec_checker *c, const void *address, size_t length, unsigned flags) {
+    struct call each = {.two = CALL(check), .a = (u32)length, .b = flags};
+    if (!begin(c)) return -1;
     c->record.known = false;
-    if (address == NULL && length > 0) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the address is NULL"), NULL;
-    if (length > ADDRSPEC_MAX_ADDRESS) return fail(c, ADDRSPEC_ERROR_TOO_LONG, "the address has more than 1 MiB"), NULL;
-    if (flags > (ADDRSPEC_FULL_SUGGESTION | ADDRSPEC_DETAILS)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the flags %u are not defined", flags), NULL;
+    if (address == NULL && length > 0) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the address is NULL"), -1;
+    if (length > ADDRSPEC_MAX_ADDRESS) return fail(c, ADDRSPEC_ERROR_TOO_LONG, "the address has more than 1 MiB"), -1;
+    if (flags > (ADDRSPEC_FULL_SUGGESTION | ADDRSPEC_DETAILS)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the flags %u are not defined", flags), -1;
     put(c, address, length);
-    if (call_for_output(c, &check) != ADDRSPEC_OK) return NULL;
+    return call_for_output(c, &each) == ADDRSPEC_OK ? each.value : -1;
+}
+
+const addrspec_result *addrspec_check(addrspec_checker *c, const void *address, size_t length, unsigned flags) {
+    int32_t size = check(c, address, length, flags);
+    if (size < 0) return NULL;
     const uint8_t *report = c->module.w2c_memory.data + c->report;
-    if (!addrspec_record_fits(report, (size_t)check.value, output_limit(c))) return defect(c, 0), NULL;
-    if (addrspec_record_read(&c->record, report, output(c), (size_t)check.value)) return &c->record.result;
+    if (!addrspec_record_fits(report, (size_t)size, output_limit(c))) return defect(c, 0), NULL;
+    if (addrspec_record_read(&c->record, report, output(c), (size_t)size)) return &c->record.result;
     return fail(c, ADDRSPEC_ERROR_MEMORY, "there is no memory for the result"), NULL;
+}
+
+const char *addrspec_check_json(addrspec_checker *c, const void *address, size_t length, unsigned flags, size_t *json_length) {
+    int32_t size = check(c, address, length, flags);
+    if (size < 0) return NULL;
+    *json_length = (size_t)size;
+    return (const char *)output(c);
 }
 
 addrspec_code addrspec_check_many(addrspec_checker *c, const addrspec_address *addresses, size_t count, unsigned flags,
@@ -272,3 +288,5 @@ const char *addrspec_versions(addrspec_checker *c) {
 addrspec_code addrspec_error_code(const addrspec_checker *c) { return c == NULL ? ADDRSPEC_ERROR_MEMORY : c->code; }
 
 const char *addrspec_error_message(const addrspec_checker *c) { return c == NULL ? "there is no memory for a checker" : c->message; }
+
+size_t addrspec_error_offset(const addrspec_checker *c) { return c == NULL ? 0 : c->offset; }

@@ -20,6 +20,8 @@ addrspec_text addrspec_report_sentence(const uint8_t *report, const uint8_t *out
     return (addrspec_text){(const char *)output + word(report, SENTENCE), word(report, SENTENCE + 1)};
 }
 
+size_t addrspec_report_offset(const uint8_t *report) { return word(report, OFFSET); }
+
 bool addrspec_record_fits(const uint8_t *report, size_t size, size_t limit) {
     static const int places[] = {HOST, CODE, SECTION, SENTENCE};
     bool fits = size <= limit && word(report, EMAIL_END) <= size;

@@ -29,7 +29,9 @@ bool addrspec_record_read(addrspec_record *record, const uint8_t *report, const 
 
 void addrspec_record_free(addrspec_record *record);
 
-/* Returns the sentence of a report on lists or a policy, which fits. */
+/* Return the sentence of a report on lists or a policy, which fits, and the offset of what is
+   wrong in the policy. */
 addrspec_text addrspec_report_sentence(const uint8_t *report, const uint8_t *output);
+size_t addrspec_report_offset(const uint8_t *report);
 
 #endif

@@ -43,6 +43,17 @@ static void has_details(addrspec_checker *checker) {
     EXPECT(is(check(checker, "jane@gmial.com", ADDRSPEC_FULL_SUGGESTION)->typo_suggestion, "jane@gmail.com"));
 }
 
+static void gives_the_json_alone(addrspec_checker *checker) {
+    size_t length = 0;
+    const addrspec_result *r = check(checker, "info@example.org", 0);
+    char want[1000];
+    memcpy(want, r->json, r->json_length + 1);
+    const char *json = addrspec_check_json(checker, "info@example.org", 16, 0, &length);
+    EXPECT(json != NULL && length == strlen(want) && memcmp(json, want, length) == 0);
+    EXPECT(addrspec_decide(checker, "{}", 2, NULL) == NULL && addrspec_error_code(checker) == ADDRSPEC_ERROR_ARGUMENT);
+    EXPECT(addrspec_check_json(checker, NULL, 1, 0, &length) == NULL);
+}
+
 static void decodes_escapes(addrspec_checker *checker) {
     const addrspec_result *r = check(checker, "\"a\\\"b\\\\ c\"@example.org", 0);
     EXPECT(r->valid && is(r->local_part, "\"a\\\"b\\\\ c\""));
@@ -85,6 +96,7 @@ static void decides_by_a_policy(addrspec_checker *checker) {
     EXPECT(action(checker, "jane@example.org", policy, &burner) == 'b');
     EXPECT(action(checker, "jane@example.org", policy, &wrong) == '!' && addrspec_error_code(checker) == ADDRSPEC_ERROR_ARGUMENT);
     EXPECT(action(checker, "a@b", "{\"block\":{\"reasons\":[\"rolle\"]}}", NULL) == '!' && addrspec_error_code(checker) == ADDRSPEC_ERROR_POLICY);
+    EXPECT(addrspec_error_offset(checker) == 21);
     EXPECT(is(addrspec_error_message(checker), "block.reasons[0]: \"rolle\" is no reason; did you mean \"role\"?"));
 }
 
@@ -175,7 +187,7 @@ static void serves_threads(addrspec_checker *unused) {
 }
 
 int main(void) {
-    void (*const tests[])(addrspec_checker *) = {has_every_fact, has_details, decodes_escapes, a_refusal_is_a_result, takes_the_longest_address,
+    void (*const tests[])(addrspec_checker *) = {has_every_fact, has_details, gives_the_json_alone, decodes_escapes, a_refusal_is_a_result, takes_the_longest_address,
         decides_by_a_policy, keeps_policies_apart, messages_fit, names_wrong_arguments, checks_many, has_versions, serves_threads};
     addrspec_checker *checker = addrspec_new();
     for (size_t n = 0; n < sizeof tests / sizeof *tests; n++) tests[n](checker);
