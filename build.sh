@@ -266,10 +266,10 @@ python_packages() {
 	"$ADDRSPEC_PYTHON" -c "$code" || python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check "$@"
 }
 
-# What builds the Python wheel.
+# What builds the Python wheels, and their native code.
 wheel_tools() {
-	wanted=$(sed -n 's/^requires = \["\(hatchling==[0-9.]*\)"\]$/\1/p' wasm/bindings/python/pyproject.toml)
-	python_packages "import importlib.metadata as m; assert 'hatchling==' + m.version('hatchling') == '$wanted'" "$wanted"
+	wanted=$(grep -E '^(hatchling|ziglang)==' wasm/bindings/python/tests/requirements.txt | tr '\n' ' ')
+	python_packages "import importlib.metadata as m; assert '$wanted'.split() == [n + '==' + m.version(n) for n in ('hatchling', 'ziglang')]" $wanted
 }
 
 # What is missing for a part leaves that part out; the program lists it at the end.
@@ -292,7 +292,7 @@ release() {
 	}
 	bindings_cache
 	mkdir -p "$logs"
-	quietly wheel_tools wheel_tools || echo '   the wheel will be left out'
+	quietly wheel_tools wheel_tools || echo '   wheels will be left out'
 	quietly edge_tools edge_tools || echo '   the npm package will be left out'
 	build_module
 	build_component >/dev/null || rm -f dist/addrspec.component.wasm # an old one would be taken
@@ -309,7 +309,7 @@ verify_release() (
 	clone="$again/a directory with another name"
 	step "building the release again in $clone"
 	git clone --quiet . "$clone" &&
-		(cd "$clone" && GOCACHE="$again/cache" ./build.sh release) &&
+		(cd "$clone" && GOCACHE="$again/cache" ZIG_GLOBAL_CACHE_DIR="$again/zig" ./build.sh release) &&
 		diff dist/release/SHA256SUMS "$clone/dist/release/SHA256SUMS" || {
 		echo 'build.sh release: the second build failed, or differs in the files above' >&2
 		exit 1

@@ -21,13 +21,18 @@ Checker.check_many = lambda self, chunk: [self.check(address) for address in chu
 Checker.explain_many = lambda self, chunk: [self.explain(address) for address in chunk]
 raise SystemExit(main.main())`
 
-// The wheel, installed as a user does, gives the bytes of core.
+// The wheels of both engines, installed as a user does, give the bytes of core.
 func TestPythonPackage(t *testing.T) {
-	python := pythonWithWheel(t)
-	pack{many: []string{python, "-m", "addrspec"}, single: []string{python, "-c", onlyOneByOne}}.requireSameBytes(t)
+	for engine, python := range pythons {
+		t.Run(engine, func(t *testing.T) {
+			python := python(t)
+			require.Equal(t, engine+"\n", run(t, "", []string{python, "-c", "import addrspec; print(addrspec.engine())"}))
+			pack{many: []string{python, "-m", "addrspec"}, single: []string{python, "-c", onlyOneByOne}}.requireSameBytes(t)
+		})
+	}
 }
 
-// The package's own tests, on the installed wheel.
+// The package's own tests, on the installed wheels.
 func TestPythonUnits(t *testing.T) {
 	modules := t.TempDir()
 	fragile, older := filepath.Join(modules, "fragile.wasm"), filepath.Join(modules, "older.wasm")
@@ -35,7 +40,11 @@ func TestPythonUnits(t *testing.T) {
 	require.NoError(t, os.WriteFile(older, moduletest.Older(t), 0o600))
 	policies, err := filepath.Abs("../vectors/policies.jsonl")
 	require.NoError(t, err)
-	unittest(t, pythonWithWheel(t), []string{"discover", "-s", pythonTests(t)}, "ADDRSPEC_FRAGILE="+fragile, "ADDRSPEC_OLDER="+older, "ADDRSPEC_POLICIES="+policies)
+	for engine, python := range pythons {
+		t.Run(engine, func(t *testing.T) {
+			unittest(t, python(t), []string{"discover", "-s", pythonTests(t)}, "ADDRSPEC_FRAGILE="+fragile, "ADDRSPEC_OLDER="+older, "ADDRSPEC_POLICIES="+policies)
+		})
+	}
 }
 
 // The type, the validator and the fields work with the oldest frameworks that pyproject.toml allows.
@@ -111,7 +120,28 @@ func pythonWithWheel(t *testing.T) (python string) {
 	return pythonWith(t, "requirements.txt")
 }
 
-// pythonWith returns a Python with the wheel and what a file of python/tests has, in a
+// pythons has a Python with the wheel of each engine.
+var pythons = map[string]func(*testing.T) string{"wasmtime": pythonWithWheel, "native": pythonWithNative}
+
+// pythonWithNative returns a Python for which pip has chosen the wheel with native code, beside that
+// for any platform, and which has the packages of pythonWithWheel.
+func pythonWithNative(t *testing.T) (python string) {
+	t.Helper()
+	packages, system := pythonWithWheel(t), find(t, "python3")
+	t.Setenv("ADDRSPEC_PYTHON", packages)
+	t.Setenv("WHEELS", "any linux-"+strings.TrimSpace(run(t, "", []string{"uname", "-m"})))
+	directory := builtOnce(t, "python", func(directory string) {
+		build(t, ".", system, "-m", "venv", "--without-pip", directory)
+		buildPackage(t, "python", directory)
+		pip := []string{system, "-m", "pip", "--python", filepath.Join(directory, "bin", "python3"), "install", "--quiet", "--disable-pip-version-check"}
+		build(t, ".", append(pip, "--no-index", "--find-links", directory, "addrspec")...)
+		build(t, ".", filepath.Join(directory, "bin", "python3"), "-c", `import site, sys; open(site.getsitepackages()[0] + "/packages.pth", "w").write(sys.argv[1])`,
+			strings.TrimSpace(run(t, "", []string{packages, "-c", "import site; print(site.getsitepackages()[0])"})))
+	}, append(determinesC(t), sourcesDigest(t, "c/src", nil))...)
+	return filepath.Join(directory, "bin", "python3")
+}
+
+// pythonWith returns a Python with the wheel for any platform and what a file of python/tests has, in a
 // virtual environment of its own.
 func pythonWith(t *testing.T, file string) (python string) {
 	t.Helper()
@@ -124,6 +154,7 @@ func pythonWith(t *testing.T, file string) (python string) {
 		pip := []string{system, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"}
 		build(t, ".", append(pip, "-r", file)...)
 		t.Setenv("ADDRSPEC_PYTHON", python)
+		t.Setenv("WHEELS", "any")
 		buildPackage(t, "python", directory)
 		wheels, err := filepath.Glob(filepath.Join(directory, "*.whl"))
 		require.NoError(t, err)

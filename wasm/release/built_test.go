@@ -203,6 +203,7 @@ func requireSBOM(t *testing.T, r *release) {
 		{"addrspec-" + r.version + ".crate", "pkg:cargo/wasmi@"},
 		{"addrspec-" + r.version + ".jar", "pkg:maven/com.dylibso.chicory/runtime@"},
 		{"addrspec-" + r.version + "-py3-none-any.whl", "pkg:pypi/wasmtime"},
+		{"addrspec-" + r.version + "-cp310-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "pkg:github/WebAssembly/wabt@"},
 		{"addrspec-c-" + r.version + ".tar.gz", "pkg:github/WebAssembly/wabt@"},
 		{"addrspec-c-" + r.version + "-linux-x86_64.tar.gz", "pkg:github/WebAssembly/wabt@"},
 	} {

@@ -1,10 +1,11 @@
-"""Checks email addresses offline, with one WebAssembly module.
+"""Checks email addresses offline, with one WebAssembly module, in native code where the wheel has it.
 
     >>> import addrspec
     >>> addrspec.check("jane@gmial.com").typo_suggestion
     'gmail.com'
 """
 
+from ._abi import ListsRefused, PolicyRefused
 from ._checker import Address, Checker
 from ._default import (
     check,
@@ -19,8 +20,8 @@ from ._default import (
     versions,
 )
 from ._details import Details, Edit, Exchange, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
+from ._engine import engine
 from ._facts import Explained, Facts, FactsDict
-from ._instance import ListsRefused, PolicyRefused
 from ._names import KnownRefusalCode, KnownRole, RefusalCode, Role
 from ._policy import Policy, Verdict
 
@@ -51,6 +52,7 @@ __all__ = [
     "check",
     "check_arrow",
     "check_many",
+    "engine",
     "explain",
     "explain_many",
     "set_lists",

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import BinaryIO, Iterable, Iterator, List, Optional
 
 from . import Checker, __version__
-from ._instance import MAX_ADDRESS
+from ._abi import MAX_ADDRESS
 
 _CHUNK = 1000  # addresses at a time
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterator, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
-from ._instance import FULL_SUGGESTION, MAX_ADDRESS
+from ._abi import FULL_SUGGESTION, MAX_ADDRESS
+from ._engine import NATIVE
 from ._policy import Policy, document
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class _Results(NamedTuple):
     type: pyarrow.DataType
     of: Callable[[List[bytes]], List[bytes]]  # returns a JSON object for each address
     of_too_long: bytes
+    native: Callable[[Any], Any]  # returns the capsule of an array of structs for that of an array of large binary
 
 
 def check_arrow(
@@ -41,7 +43,11 @@ def check_arrow(
 ) -> Union[pyarrow.StructArray, pyarrow.ChunkedArray]:
     """See Checker.check_arrow."""
     flags = FULL_SUGGESTION if full_suggestion else 0
-    return _map(array, _Results(facts_type(), lambda addresses: checker._check_many(addresses, flags), _TOO_LONG))
+
+    def of(addresses: List[bytes]) -> List[bytes]:
+        return checker._check_many(addresses, flags)
+
+    return _map(array, _Results(facts_type(), of, _TOO_LONG, lambda rows: checker._arrow(rows, flags, None)))
 
 
 def verdict_arrow(
@@ -50,7 +56,11 @@ def verdict_arrow(
     """See Checker.verdict_arrow."""
     text = document(policy)
     checker.verdict_many([], text)  # without a row that needs it, the policy would not be verified
-    return _map(array, _Results(verdict_type(), lambda addresses: checker._verdict_many(addresses, text), _TOO_LONG_VERDICT))
+
+    def of(addresses: List[bytes]) -> List[bytes]:
+        return checker._verdict_many(addresses, text)
+
+    return _map(array, _Results(verdict_type(), of, _TOO_LONG_VERDICT, lambda rows: checker._arrow(rows, 0, text)))
 
 
 def _map(array: Any, results: _Results) -> Any:
@@ -62,7 +72,8 @@ def _map(array: Any, results: _Results) -> Any:
         raise TypeError(f"array must be a pyarrow Array or ChunkedArray, not {type(array).__name__}")
     column = _as_binary(pa, array)
     _require_room(column.nbytes)
-    return pa.concat_arrays([pa.array([], results.type), *_map_parts(pa, column, results)])
+    parts = [*_map_parts(pa, column, results)]
+    return parts[0] if len(parts) == 1 else pa.concat_arrays([pa.array([], results.type), *parts])
 
 
 def facts_type() -> pyarrow.DataType:
@@ -132,9 +143,23 @@ def _require_room(size: int) -> None:
 
 
 def _map_parts(pa: Any, column: Any, results: _Results) -> Iterator[Any]:
-    """Yields the results for a column, in several arrays."""
-    for rows in _parts(column):
-        yield _map_rows(pa, rows, results)
+    """Yields the results for a column, in one array of the native engine or in several."""
+    if NATIVE:
+        _, rows = column.__arrow_c_array__()
+        yield pa.array(_Exported(results.type, results.native(rows)))
+        return
+    for part in _parts(column):
+        yield _map_rows(pa, part, results)
+
+
+class _Exported:
+    """An array of the native engine, by the PyCapsule interface of Arrow."""
+
+    def __init__(self, kind: pyarrow.DataType, array: Any):
+        self._kind, self._array = kind, array
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
+        return self._kind.__arrow_c_schema__(), self._array
 
 
 def _parts(column: Any) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any, List, Optional, Tuple, Union
 from ._arrow import check_arrow, verdict_arrow
 from ._details import Versions, versions
 from ._facts import Explained, Facts
-from ._instance import DETAILS, FULL_SUGGESTION, MAX_ADDRESS
+from ._abi import DETAILS, FULL_SUGGESTION, MAX_ADDRESS
 from ._policy import Policy, Verdict, document, found, verdict
 from ._pool import Pool
 
@@ -34,11 +34,11 @@ class Checker:
 
     def check(self, address: Address, *, full_suggestion: bool = False) -> Facts:
         """Returns the facts about an address. An invalid one is a result, not an error."""
-        return Facts(self._check(address, FULL_SUGGESTION if full_suggestion else 0))
+        return Facts(self._pool.check(_bytes(address), FULL_SUGGESTION if full_suggestion else 0))
 
     def explain(self, address: Address, *, full_suggestion: bool = False) -> Explained:
         """Returns the facts and why they are so."""
-        return Explained(self._check(address, DETAILS | (FULL_SUGGESTION if full_suggestion else 0)))
+        return Explained(self._pool.check(_bytes(address), DETAILS | (FULL_SUGGESTION if full_suggestion else 0)))
 
     def check_many(self, addresses: Iterable[Address], *, full_suggestion: bool = False) -> List[Facts]:
         """Returns the facts about many addresses, in their order.
@@ -107,10 +107,9 @@ class Checker:
         with self._pool.instance() as instance:
             return instance.verdicts(policy, given, 0, False)
 
-    def _check(self, address: Address, flags: int) -> bytes:
-        given = _bytes(address)
+    def _arrow(self, rows: Any, flags: int, policy: Optional[bytes]) -> Any:
         with self._pool.instance() as instance:
-            return instance.check(given, flags)
+            return instance.arrow(rows, flags, policy)
 
     def versions(self) -> Versions:
         """Returns the versions of the checks, the lists and the model."""

@@ -1,58 +1,24 @@
-"""The compiled module, once per process."""
+"""What runs the checks: the native extension where the wheel has one, else wasmtime.
+
+Both have Instance, which is one instance of the module, and value, which reads a fact in JSON.
+"""
 
 from __future__ import annotations
 
-import os
-import threading
-from importlib.resources import files
-from typing import Optional, Tuple
+try:
+    from ._native import Instance, value
 
-from wasmtime import Config, Engine, Module, WasmtimeError
-
-_lock = threading.Lock()
-_compiled: Optional[Tuple[Engine, Module]] = None
-
-
-def compiled() -> Tuple[Engine, Module]:
-    """Returns the module of this package, which the first call compiles."""
-    global _compiled
-    with _lock:
-        if _compiled is None:
-            engine = _engine()
-            _compiled = engine, Module(engine, files(__package__).joinpath("addrspec.wasm").read_bytes())
-        return _compiled
-
-
-def _engine() -> Engine:
-    """Returns an engine that keeps machine code in the user's cache directory.
-
-    Compiling takes 2.5 s of processor time, loading the code 0.1 s. wasmtime's cache
-    has the module and wasmtime's version in its keys.
-    """
+    NATIVE = True
+except ImportError:
     try:
-        config = _config()
-        config.cache = True
-        return Engine(config)
-    except WasmtimeError:
-        return Engine(_config())  # there is no such directory: compile at each start
+        from ._wasmtime import Instance, value  # type: ignore[assignment]
+    except ImportError as error:
+        raise ImportError("addrspec has no native code for this Python, and there is no wasmtime: pip install wasmtime") from error
+    NATIVE = False
+
+__all__ = ["NATIVE", "Instance", "engine", "value"]
 
 
-def _config() -> Config:
-    """Returns a configuration without threads for compiling.
-
-    wasmtime's threads do not survive a fork: a child of a process that has compiled
-    anything would wait for them for ever.
-    """
-    config = Config()
-    config.parallel_compilation = False
-    return config
-
-
-def _unlock() -> None:
-    """Frees the lock in the child of a process that was compiling in another thread."""
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
+def engine() -> str:
+    """Returns what runs the checks: "native", or "wasmtime" where the wheel has no native code. The results are the same."""
+    return "native" if NATIVE else "wasmtime"

@@ -6,6 +6,7 @@ import json as _json
 from typing import Any, Dict, Optional, Tuple, Type, TypedDict
 
 from ._details import Details, details as _details
+from ._engine import value as _value
 from ._names import Role
 
 
@@ -63,7 +64,7 @@ class Facts:
     @property
     def email(self) -> str:
         """The address as given; bytes that are not UTF-8 are U+FFFD."""
-        return self._values()["email"]
+        return _value(self, "email")
 
     @property
     def valid(self) -> bool:
@@ -73,12 +74,12 @@ class Facts:
     @property
     def normalized(self) -> Optional[str]:
         """Lower case, Unicode NFC, without comments; None unless valid."""
-        return self._values()["normalized"]
+        return _value(self, "normalized")
 
     @property
     def local_part(self) -> Optional[str]:
         """The part before the @; None unless valid."""
-        return self._values()["local_part"]
+        return _value(self, "local_part")
 
     @property
     def alias(self) -> bool:
@@ -93,7 +94,7 @@ class Facts:
     @property
     def role(self) -> Optional[Role]:
         """The category of a role account, such as "Support"; otherwise None."""
-        return self._values()["role"]
+        return _value(self, "role")
 
     @property
     def gibberish(self) -> bool:
@@ -103,12 +104,12 @@ class Facts:
     @property
     def gibberish_score(self) -> float:
         """The probability that the local part is random."""
-        return float(self._values()["gibberish_score"])
+        return float(_value(self, "gibberish_score"))
 
     @property
     def domain(self) -> Optional[str]:
         """The part after the @, in lower case; None unless valid."""
-        return self._values()["domain"]
+        return _value(self, "domain")
 
     @property
     def mx(self) -> Optional[bool]:
@@ -138,7 +139,7 @@ class Facts:
     @property
     def typo_suggestion(self) -> Optional[str]:
         """The corrected domain, or on request address; None unless typo."""
-        return self._values()["typo_suggestion"]
+        return _value(self, "typo_suggestion")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Facts) and self.json == other.json

@@ -8,8 +8,7 @@ import weakref
 from contextlib import contextmanager
 from typing import Iterator, List, Optional
 
-from ._engine import compiled
-from ._instance import Instance
+from ._engine import NATIVE, Instance
 
 
 class Pool:
@@ -17,6 +16,7 @@ class Pool:
 
     def __init__(self, size: int, lists: Optional[bytes]):
         self._size, self.lists = size, lists
+        self._own: Optional[Instance] = None
         self.reset()
         _pools.add(self)
 
@@ -36,11 +36,24 @@ class Pool:
             yield instance
             self._idle.append(instance)  # list.append and list.pop are atomic
 
+    def check(self, address: bytes, flags: int) -> bytes:
+        """Returns the result for an address, a JSON object.
+
+        The native engine keeps the interpreter's lock meanwhile, so that one instance more is
+        enough for all threads, and lending one would take as long as the check.
+        """
+        if not NATIVE:
+            with self.instance() as instance:
+                return instance.check(address, flags)
+        if self._own is None:
+            self._own = Instance(self.lists)
+        return self._own.check(address, flags)
+
     def _take(self) -> Instance:
         try:
             return self._idle.pop()
         except IndexError:
-            return Instance(*compiled(), self.lists)
+            return Instance(self.lists)
 
 
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Dict, Optional, get_args
 
 from ._default import check, explain, verdict, verdict_many
-from ._instance import MAX_ADDRESS
+from ._abi import MAX_ADDRESS
 from ._names import KnownRefusalCode
 from ._policy import Policy, document
 

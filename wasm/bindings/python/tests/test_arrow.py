@@ -8,7 +8,7 @@ from unittest import mock
 import pyarrow as pa
 
 import addrspec
-from addrspec._instance import MAX_ADDRESS
+from addrspec._abi import MAX_ADDRESS
 
 ADDRESSES = ["jane@gmial.com", None, "", "josé@bücher.example", "no address", 'a"b\n@c']
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 import addrspec
 import addrspec.duckdb
-from addrspec._instance import MAX_ADDRESS
+from addrspec._abi import MAX_ADDRESS
 
 ADDRESSES = ["jane@gmial.com", None, "", "josé@bücher.example", "no address", 'a"b\n@c']
 

@@ -8,7 +8,7 @@ import polars as pl
 
 import addrspec
 import addrspec.polars
-from addrspec._instance import MAX_ADDRESS
+from addrspec._abi import MAX_ADDRESS
 
 ADDRESSES = ["jane@gmial.com", None, "", "josé@bücher.example", "no address", 'a"b\n@c']
 COLUMNS = [f"jane{n}@gmial.com" if n % 3 else None for n in range(30_000)]

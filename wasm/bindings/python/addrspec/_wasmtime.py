@@ -1,20 +1,21 @@
-"""One instance of the module, and the calls of its interface (wasm/ABI.md)."""
+"""The module, compiled by wasmtime, and the calls of its interface (wasm/ABI.md)."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
+import threading
+from importlib.resources import files
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
-from wasmtime import Engine, Instance as Wasm, Module, Store, Trap, WasmtimeError
+from wasmtime import Config, Engine, Instance as Wasm, Module, Store, Trap, WasmtimeError
+
+from ._abi import MAX_ADDRESS, ListsRefused, PolicyRefused
 
 ABI_MAJOR = 2
 
-FULL_SUGGESTION = 1  # typo_suggestion is the whole corrected address
-DETAILS = 2  # the result has the member details, the evidence for it
 _REPORTS = 4  # in bulk, each result comes with its report
-
-MAX_ADDRESS = 1 << 20  # the capacity of the input buffer, in bytes
 
 # How many bytes of addresses one call takes: with so many the cost of the call no
 # longer matters, and the results are still in the processor's cache.
@@ -28,19 +29,67 @@ _DISPOSABLE = 1 << 5
 _UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & _UNSIGNED makes it unsigned
 
 
-class ListsRefused(ValueError):
-    """The module refused a blob of lists, and still uses those before."""
+_lock = threading.Lock()
+_compiled: Optional[Tuple[Engine, Module]] = None
 
 
-class PolicyRefused(ValueError):
-    """The document is no policy. The text is the place in it, what is wrong there and how to fix it."""
+def compiled() -> Tuple[Engine, Module]:
+    """Returns the module of this package, which the first call compiles."""
+    global _compiled
+    with _lock:
+        if _compiled is None:
+            engine = _engine()
+            _compiled = engine, Module(engine, files(__package__).joinpath("addrspec.wasm").read_bytes())
+        return _compiled
 
-    place: str  #: such as "block.reasons[2]", or "line 3, column 7" if it is no JSON
-    offset: int  #: of the place in the document's text, in bytes of UTF-8
 
-    def __init__(self, text: str, offset: int = 0):  # pickle passes the text alone
-        super().__init__(text)
-        self.place, self.offset = text.partition(": ")[0], offset
+def _engine() -> Engine:
+    """Returns an engine that keeps machine code in the user's cache directory.
+
+    Compiling takes 2.5 s of processor time, loading the code 0.1 s. wasmtime's cache
+    has the module and wasmtime's version in its keys.
+    """
+    try:
+        config = _config()
+        config.cache = True
+        return Engine(config)
+    except WasmtimeError:
+        return Engine(_config())  # there is no such directory: compile at each start
+
+
+def _config() -> Config:
+    """Returns a configuration without threads for compiling.
+
+    wasmtime's threads do not survive a fork: a child of a process that has compiled
+    anything would wait for them for ever.
+    """
+    config = Config()
+    config.parallel_compilation = False
+    if _addresses_are_limited():
+        config.memory_reservation = config.memory_reservation_for_growth = 0
+    return config
+
+
+def _addresses_are_limited() -> bool:
+    """Whether a limit such as ulimit -v leaves no room for the 4 GiB that wasmtime reserves for each instance.
+
+    Without them each access of the module is compared with the size of its memory.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _unlock() -> None:
+    """Frees the lock in the child of a process that was compiling in another thread."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 class Instance:
@@ -49,7 +98,8 @@ class Instance:
     After an error other than ListsRefused and PolicyRefused it must not be used again.
     """
 
-    def __init__(self, engine: Engine, module: Module, lists: Optional[bytes]):
+    def __init__(self, lists: Optional[bytes]):
+        engine, module = compiled()
         self._store = Store(engine)
         exports = Wasm(self._store, module, []).exports(self._store)  # no imports
 
@@ -191,6 +241,11 @@ class Instance:
         if length > self._capacity:
             raise RuntimeError(f"the module returned {length}, more than its output has")
         return ctypes.string_at(self._base() + self._out, length)
+
+
+def value(facts: Any, name: str) -> Any:
+    """Returns a fact."""
+    return facts._values()[name]
 
 
 def _records(addresses: Sequence[bytes], first: int) -> bytes:
