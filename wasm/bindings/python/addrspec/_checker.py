@@ -20,8 +20,8 @@ Address = Union[str, bytes]
 class Checker:
     """Checks addresses with its own lists. Any number of threads may use it.
 
-    instances is how many threads check at the same time; each instance takes 10 MB
-    of address space and 2 MB of memory. None means one for each processor.
+    instances is how many threads check many at the same time; each instance takes 12 MB
+    of address space and 3 MB of memory. None means one for each processor.
     """
 
     def __init__(self, lists: Optional[bytes] = None, *, instances: Optional[int] = None):
@@ -43,7 +43,7 @@ class Checker:
     def check_many(self, addresses: Iterable[Address], *, full_suggestion: bool = False) -> List[Facts]:
         """Returns the facts about many addresses, in their order.
 
-        An address takes a tenth of the time that check takes.
+        With wasmtime an address takes a fifth of the time that check takes. The native engine releases the lock meanwhile.
         """
         return list(map(Facts, self._check_many(addresses, FULL_SUGGESTION if full_suggestion else 0)))
 

@@ -13,12 +13,12 @@ except ImportError:
     try:
         from ._wasmtime import Instance, value  # type: ignore[assignment]
     except ImportError as error:
-        raise ImportError("addrspec has no native code for this Python, and there is no wasmtime: pip install wasmtime") from error
+        raise ImportError("addrspec needs wasmtime where it has no native code: pip install wasmtime") from error
     NATIVE = False
 
 __all__ = ["NATIVE", "Instance", "engine", "value"]
 
 
 def engine() -> str:
-    """Returns what runs the checks: "native", or "wasmtime" where the wheel has no native code. The results are the same."""
+    """Returns what runs the checks: "native", or "wasmtime" where the wheel has no native code."""
     return "native" if NATIVE else "wasmtime"

@@ -38,10 +38,10 @@ class _Parsed(FactsDict, total=False):
 class Facts:
     """The facts about an address. Equal if all facts are equal.
 
-    `json` has the bytes of the module, the same in every host. They are parsed when
-    the first text or number is read. Reading a flag only searches them for it, which
-    takes a fiftieth of the time: in a text a quotation mark has a backslash before it,
-    so that no text of an address has a member's name between quotation marks.
+    `json` has the bytes of the module, the same in every host. A text or number is read in them
+    when it is asked for; with wasmtime all are, once. Reading a flag only searches them for it:
+    in a text a quotation mark has a backslash before it, so that no text of an address has a
+    member's name between quotation marks.
     """
 
     __slots__ = ("json", "_parsed")

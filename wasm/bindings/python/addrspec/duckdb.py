@@ -10,7 +10,8 @@
     [('review',)]
 
 DuckDB passes them a vector of 2,048 rows at a time, in Arrow's layout. They keep the
-interpreter's lock meanwhile but for the check, so DuckDB's threads take turns.
+interpreter's lock but for the check, and with wasmtime for most of it, so that DuckDB's threads
+take turns.
 """
 
 from __future__ import annotations

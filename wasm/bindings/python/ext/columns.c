@@ -6,8 +6,9 @@
 #define MEMBER(name, kind) {"\"" name "\":", sizeof name + 2, kind}
 
 const struct member FACTS[] = {
-    MEMBER("email", TEXT), MEMBER("valid", FLAG), MEMBER("normalized", TEXT), MEMBER("local_part", TEXT), MEMBER("alias", FLAG),
-    MEMBER("ascii", FLAG), MEMBER("role", TEXT), MEMBER("gibberish", FLAG), MEMBER("gibberish_score", NUMBER), MEMBER("domain", TEXT),
+    MEMBER("email", TEXT), MEMBER("valid", FLAG), MEMBER("normalized", TEXT), MEMBER("local_part", TEXT),
+    MEMBER("alias", FLAG), MEMBER("ascii", FLAG), MEMBER("role", TEXT), MEMBER("gibberish", FLAG),
+    MEMBER("gibberish_score", NUMBER), MEMBER("domain", TEXT),
     MEMBER("mx", FLAG), MEMBER("disposable", FLAG), MEMBER("public", FLAG), MEMBER("relay", FLAG), MEMBER("typo", FLAG),
     MEMBER("typo_suggestion", TEXT), {NULL, 0, TEXT}};
 
@@ -135,8 +136,8 @@ struct ArrowArray *new_results(const struct member *members, int64_t rows) {
         size_t count = (size_t)rows;
         size_t size[] = {[TEXT] = 4 * (count + 1), [FLAG] = count / 8 + 1, [NUMBER] = 8 * (count + 1)};
         int kind = members[results->n_children].kind;
-        struct ArrowArray *column = results->children[results->n_children] = new_array(rows, kind == TEXT ? 3 : 2, size[kind]);
-        done = column != NULL;
+        results->children[results->n_children] = new_array(rows, kind == TEXT ? 3 : 2, size[kind]);
+        done = results->children[results->n_children] != NULL;
     }
     if (done) return results;
     release(results);

@@ -50,7 +50,8 @@ static PyObject *raise_error(addrspec_checker *c) {
     } else if (module != NULL) {
         char text[600];
         bool long_one = strncmp(message, too_long, sizeof too_long - 1) == 0; /* the module says it with a place */
-        PyOS_snprintf(text, sizeof text, "%s%s", long_one ? "the document: it" : "", long_one ? message + strlen("the policy") : message);
+        if (long_one) message += strlen("the policy");
+        PyOS_snprintf(text, sizeof text, "%s%s", long_one ? "the document: it" : "", message);
         error = PyObject_CallMethod(module, "PolicyRefused", "sn", text, (Py_ssize_t)addrspec_error_offset(c));
     }
     if (error != NULL) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
@@ -152,7 +153,8 @@ static bool append_batch(PyObject *list, const struct results *r, int count) {
 /* Returns how many addresses of a list from next on are a batch, or -1 with an exception. */
 static int take_batch(PyObject *list, Py_ssize_t next, addrspec_address *addresses) {
     int count = 0;
-    for (Py_ssize_t bytes = 0, all = PyList_Size(list); count < BATCH && next + count < all && bytes < BATCH_BYTES; count++) {
+    Py_ssize_t bytes = 0, all = PyList_Size(list);
+    for (; count < BATCH && next + count < all && bytes < BATCH_BYTES; count++) {
         char *data;
         Py_ssize_t length;
         if (PyBytes_AsStringAndSize(PyList_GetItem(list, next + count), &data, &length) < 0) return -1;
@@ -227,7 +229,8 @@ static PyObject *instance_info(PyObject *self, PyObject *unused) {
 }
 
 /* Sets rows of results, in an array that is exported, to those for rows of an array of large binary. */
-static bool judge_rows(const struct job *job, const struct ArrowArray *rows, int64_t first, int64_t end, struct ArrowArray *out) {
+static bool judge_rows(const struct job *job, const struct ArrowArray *rows, int64_t first, int64_t end,
+                       struct ArrowArray *out) {
     const int64_t *offsets = (const int64_t *)rows->buffers[1] + rows->offset;
     const uint8_t *valid = rows->buffers[0];
     const char *addresses = rows->buffers[2];
@@ -286,7 +289,8 @@ static PyObject *object_of(const struct value *v, const struct member *member) {
         return object;
     }
     /* As json.loads has it, 0 and 1 are integers. */
-    if (member->kind == NUMBER) return v->length == 1 ? PyLong_FromLong((long)number(v)) : PyFloat_FromDouble(number(v));
+    if (member->kind == NUMBER && v->length == 1) return PyLong_FromLong((long)number(v));
+    if (member->kind == NUMBER) return PyFloat_FromDouble(number(v));
     if (!v->escaped) return PyUnicode_DecodeUTF8(v->at, (Py_ssize_t)v->length, "strict");
     char *text = v->length <= sizeof small ? small : malloc(v->length);
     if (text == NULL) return PyErr_NoMemory();
@@ -369,7 +373,8 @@ static void clear(void *module) {
     Py_CLEAR(names->json);
 }
 
-static PyMethodDef functions[] = {{"value", (PyCFunction)(void (*)(void))value, METH_FASTCALL, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {
+    {"value", (PyCFunction)(void (*)(void))value, METH_FASTCALL, NULL}, {NULL, NULL, 0, NULL}};
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
 
