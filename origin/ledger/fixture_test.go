@@ -56,13 +56,6 @@ func (c *fakeClock) advance(d time.Duration) {
 // until advances both clocks until the wall clock has the time.
 func (c *fakeClock) until(text string) { c.advance(clockAt(text).wall.Sub(c.Now())) }
 
-// set sets the wall clock alone.
-func (c *fakeClock) set(to time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.wall = to
-}
-
 // withFake makes a ledger use a fake clock.
 func withFake(c *fakeClock) Option {
 	return func(s *settings) { s.clock, s.process, s.monotonic = c.Now, c.Now, c.instant }
