@@ -55,7 +55,7 @@ sources() {
 # python3_dll TARGET makes the import library of python3.dll, with every name that native.c may mean.
 python3_dll() {
 	{
-		printf 'LIBRARY python3.dll\nEXPORTS\n_Py_Dealloc\n_Py_NoneStruct\n_Py_TrueStruct\n_Py_FalseStruct\n'
+		printf '%s\n' 'LIBRARY python3.dll' EXPORTS _Py_Dealloc _Py_NoneStruct _Py_TrueStruct _Py_FalseStruct PyEval_SaveThread PyEval_RestoreThread
 		printf '_%s_SizeT\n' PyArg_ParseTuple PyArg_ParseTupleAndKeywords PyObject_CallMethod
 		grep -oh 'Py[A-Z][A-Za-z]*_[A-Za-z0-9]*' "$work/c/ext/native.c" | LC_ALL=C sort -u
 	} >"$work/c/python3.def"
