@@ -160,7 +160,7 @@ func program(t *testing.T, flags ...string) *exec.Cmd {
 // Rows that need no build of the program are measured as a user does.
 func TestBench(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "all.json")
-	cmd := program(t, "-quick", "-runs", "1", "-only", "^all facts of jane|^MX, not cached, one", "-json",
+	cmd := program(t, "-quick", "-runs", "1", "-only", "^all facts of jane|^MX, not cached, one|, Go beside", "-json",
 		file)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	var progress bytes.Buffer
@@ -173,7 +173,7 @@ func TestBench(t *testing.T) {
 	require.NoError(t, err)
 	var r report
 	require.NoError(t, json.Unmarshal(data, &r))
-	require.Len(t, r.Rows, 2)
+	require.Len(t, r.Rows, 3)
 	for _, f := range r.Rows {
 		require.Empty(t, f.Error)
 		require.Positive(t, f.Runs[0].Ours)
@@ -183,6 +183,22 @@ func TestBench(t *testing.T) {
 	list, err := program(t, "-only", "no such row").CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(list), rows()[0].name)
+}
+
+// A row whose tools are missing is skipped, and says which.
+func TestPeersMissing(t *testing.T) {
+	tools := t.TempDir()
+	for _, tool := range []string{"go", "dirname"} {
+		path, err := exec.LookPath(tool)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(tools, tool)))
+	}
+	t.Setenv("PATH", tools)
+	for language, missing := range map[string]string{"python": "python3", "node": "npm", "java": "mvn", "php": "phpize"} {
+		r := &result{row: row{measure: func(l *lab) pair { l.install(language); return pair{} }}}
+		r.run(&lab{ctx: t.Context()})
+		require.Equal(t, "skipped: "+language+": "+missing+" is not installed", r.Error)
+	}
 }
 
 // startLong starts a run that does not end by itself, and returns once it is in its

@@ -53,8 +53,7 @@ func moduleRows() []row {
 			return p
 		}},
 	}
-	for _, email := range []string{"jane.doe@example.org", "j.smith@gmail.com", "hans.mueller@stadtwerke-muenchen.de",
-		"info@mycompany.de", "user1234@yahoo.co.uk"} { // usual ones of every kind of provider
+	for _, email := range usualAddresses {
 		list = append(list, row{"all facts of " + email, "ns", "net/mail.ParseAddress", atMost(1.5), func(l *lab) pair {
 			checker, input := core.New(lists.Default()), []byte(email)
 			return beside(l.span/2, func() { checker.Check(input) }, func() { _, _ = mail.ParseAddress(email) })
@@ -116,14 +115,19 @@ console.log(run(Number(length)));
 
 const listLines = 1_000_000
 
-// checkList checks addresses with typos, roles and domains of all classes.
-func checkList(l *lab) (p pair) {
+// mixedAddresses have typos, roles and domains of all classes.
+func mixedAddresses(number int) []string {
 	locals := []string{"jane.doe%d", "info%d", "j.doe+news%d", "xkqjzvw%d", "otto%d", "a..b%d", "maria_garcia%d"}
 	domains := []string{"mail.example", "gmail.com", "gmial.com", "mailinator.com", "uni.example", "example.org"}
-	emails := make([]string, listLines)
+	emails := make([]string, number)
 	for n := range emails {
 		emails[n] = fmt.Sprintf(locals[n%len(locals)], n) + "@" + domains[n%len(domains)]
 	}
+	return emails
+}
+
+func checkList(l *lab) (p pair) {
+	emails := mixedAddresses(listLines)
 	file := filepath.Join(l.dir, "list.txt")
 	l.check(os.WriteFile(file, []byte(strings.Join(emails, "\n")+"\n"), 0o600))
 	begun := time.Now()

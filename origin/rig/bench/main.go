@@ -96,7 +96,7 @@ type row struct {
 
 // rows returns all rows, in the order of the table.
 func rows() []row {
-	return slices.Concat(httpRows(), edgeRows(), moduleRows(), mxRows(), processRows())
+	return slices.Concat(httpRows(), edgeRows(), moduleRows(), mxRows(), processRows(), peerRows())
 }
 
 // A pair is one measurement of a row. What a row does not measure is 0.
