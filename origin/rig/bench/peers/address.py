@@ -46,7 +46,9 @@ def polars(emails, expression=None):
     import addrspec.polars
     import polars
 
-    return partial(polars.DataFrame({"email": emails}).select, expression or addrspec.polars.check("email"))
+    if expression is None:
+        expression = addrspec.polars.check("email")
+    return partial(polars.DataFrame({"email": emails}).select, expression)
 
 
 def emval_polars(emails):
