@@ -194,7 +194,8 @@ func TestPeersMissing(t *testing.T) {
 		require.NoError(t, os.Symlink(path, filepath.Join(tools, tool)))
 	}
 	t.Setenv("PATH", tools)
-	for language, missing := range map[string]string{"python": "python3", "node": "npm", "java": "mvn", "php": "phpize"} {
+	for language, missing := range map[string]string{"python": "python3", "node": "npm", "java": "mvn",
+		"php": "phpize"} {
 		r := &result{row: row{measure: func(l *lab) pair { l.install(language); return pair{} }}}
 		r.run(&lab{ctx: t.Context()})
 		require.Equal(t, "skipped: "+language+": "+missing+" is not installed", r.Error)
