@@ -64,7 +64,8 @@ class Facts:
     @property
     def email(self) -> str:
         """The address as given; bytes that are not UTF-8 are U+FFFD."""
-        return _value(self, "email")
+        email: str = _value(self, "email")
+        return email
 
     @property
     def valid(self) -> bool:
@@ -74,12 +75,14 @@ class Facts:
     @property
     def normalized(self) -> Optional[str]:
         """Lower case, Unicode NFC, without comments; None unless valid."""
-        return _value(self, "normalized")
+        normalized: Optional[str] = _value(self, "normalized")
+        return normalized
 
     @property
     def local_part(self) -> Optional[str]:
         """The part before the @; None unless valid."""
-        return _value(self, "local_part")
+        local_part: Optional[str] = _value(self, "local_part")
+        return local_part
 
     @property
     def alias(self) -> bool:
@@ -94,7 +97,8 @@ class Facts:
     @property
     def role(self) -> Optional[Role]:
         """The category of a role account, such as "Support"; otherwise None."""
-        return _value(self, "role")
+        role: Optional[Role] = _value(self, "role")
+        return role
 
     @property
     def gibberish(self) -> bool:
@@ -109,7 +113,8 @@ class Facts:
     @property
     def domain(self) -> Optional[str]:
         """The part after the @, in lower case; None unless valid."""
-        return _value(self, "domain")
+        domain: Optional[str] = _value(self, "domain")
+        return domain
 
     @property
     def mx(self) -> Optional[bool]:
@@ -139,7 +144,8 @@ class Facts:
     @property
     def typo_suggestion(self) -> Optional[str]:
         """The corrected domain, or on request address; None unless typo."""
-        return _value(self, "typo_suggestion")
+        typo_suggestion: Optional[str] = _value(self, "typo_suggestion")
+        return typo_suggestion
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Facts) and self.json == other.json
