@@ -40,11 +40,12 @@ var (
 
 // Limiter shares units between owners. It is safe for concurrent use.
 type Limiter[Owner comparable] struct {
-	config  Config
-	mu      sync.Mutex
-	units   pool[Owner]
-	places  pool[Owner]    // of the takes that wait
-	waiting []*take[Owner] // the next one to be served first
+	config Config
+	mu     sync.Mutex
+	units  pool[Owner]
+	places pool[Owner]                    // of the takes that wait
+	queues map[class[Owner]]*queue[Owner] // those that have takes
+	line   []*queue[Owner]                // the same, the next one to be served first
 }
 
 // class is what the takes have in common that wait behind each other.
@@ -53,16 +54,23 @@ type class[Owner comparable] struct {
 	reserved int // units that they leave free
 }
 
-type take[Owner comparable] struct {
+type queue[Owner comparable] struct {
 	class[Owner]
+	takes []*take[Owner]
+}
+
+type take[Owner comparable] struct {
 	units   int
+	queue   *queue[Owner]
 	granted chan struct{} // closed once the owner has the units
 }
 
 // New returns a Limiter of which all is free.
 func New[Owner comparable](c Config) *Limiter[Owner] {
-	return &Limiter[Owner]{config: c, units: newPool[Owner](c.Units, c.PerOwner),
-		places: newPool[Owner](c.Waiting, c.WaitingPerOwner)}
+	return &Limiter[Owner]{
+		config: c, queues: map[class[Owner]]*queue[Owner]{},
+		units: newPool[Owner](c.Units, c.PerOwner), places: newPool[Owner](c.Waiting, c.WaitingPerOwner),
+	}
 }
 
 // Take takes n units, 1 or more, for an owner, which must Free them. It waits for them until
@@ -76,8 +84,11 @@ func (l *Limiter[Owner]) Take(ctx context.Context, owner Owner, n int) error {
 	case <-t.granted:
 		return nil
 	case <-ctx.Done():
-		return l.leave(t, ctx.Err())
 	}
+	if l.leave(t) {
+		return ctx.Err()
+	}
+	return nil // the units came at the same moment
 }
 
 // Free returns n units of an owner.
@@ -109,7 +120,6 @@ func (l *Limiter[Owner]) Used() int {
 	return l.units.size - l.units.free
 }
 
-// enter takes units that may be had at once, else it returns a take that waits.
 func (l *Limiter[Owner]) enter(owner Owner, n int) (*take[Owner], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,9 +127,9 @@ func (l *Limiter[Owner]) enter(owner Owner, n int) (*take[Owner], error) {
 	if n > l.config.Small {
 		of.reserved = l.config.Reserved
 	}
-	behind := slices.ContainsFunc(l.waiting, func(t *take[Owner]) bool { return t.class == of })
+	q := l.queues[of]
 	switch {
-	case !behind && l.units.allows(owner, n, of.reserved):
+	case q == nil && l.units.allows(owner, n, of.reserved):
 		l.units.add(owner, n)
 		return nil, nil
 	case n+of.reserved > l.units.size || n > l.units.share(l.units.size):
@@ -128,49 +138,53 @@ func (l *Limiter[Owner]) enter(owner Owner, n int) (*take[Owner], error) {
 		return nil, ErrOwner
 	case !l.places.allows(owner, 1, 0):
 		return nil, ErrAll
+	case q == nil:
+		q = &queue[Owner]{class: of}
+		l.queues[of], l.line = q, append(l.line, q)
 	}
-	t := &take[Owner]{of, n, make(chan struct{})}
-	l.waiting = append(l.waiting, t)
+	t := &take[Owner]{n, q, make(chan struct{})}
+	q.takes = append(q.takes, t)
 	l.places.add(owner, 1)
 	return t, nil
 }
 
-// leave ends the wait of t and returns why, or nil if the units came at the same moment.
-func (l *Limiter[Owner]) leave(t *take[Owner], why error) error {
+// leave ends the wait of t. It reports false if t has its units.
+func (l *Limiter[Owner]) leave(t *take[Owner]) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := slices.Index(l.waiting, t)
+	at := slices.Index(t.queue.takes, t)
 	if at < 0 {
-		return nil
+		return false
 	}
-	l.waiting = slices.Delete(l.waiting, at, at+1)
-	l.places.add(t.owner, -1)
+	l.remove(t.queue, at)
 	l.serve() // the one behind it may want less
-	return why
+	return true
 }
 
-// serve grants the takes for which there is room. The caller must hold mu.
+// serve grants the takes for which there is room. A queue that was served goes to the end of
+// the line. The caller must hold mu.
 func (l *Limiter[Owner]) serve() {
-	blocked := map[class[Owner]]bool{}
-	for at := 0; at < len(l.waiting) && l.units.free > 0; {
-		t := l.waiting[at]
-		if blocked[t.class] || !l.units.allows(t.owner, t.units, t.reserved) {
-			blocked[t.class] = true
+	for at := 0; at < len(l.line) && l.units.free > 0; {
+		q := l.line[at]
+		next := q.takes[0]
+		if !l.units.allows(q.owner, next.units, q.reserved) {
 			at++
 			continue
 		}
-		l.units.add(t.owner, t.units)
-		l.places.add(t.owner, -1)
-		close(t.granted)
-		// The others of its class go behind all that wait, so that owners are served in turn.
-		var same []*take[Owner]
-		for _, other := range l.waiting[at+1:] {
-			if other.class == t.class {
-				same = append(same, other)
-			}
-		}
-		l.waiting = slices.DeleteFunc(l.waiting, func(other *take[Owner]) bool { return other.class == t.class })
-		l.waiting = append(l.waiting, same...)
+		l.units.add(q.owner, next.units)
+		close(next.granted)
+		l.line = append(slices.Delete(l.line, at, at+1), q)
+		l.remove(q, 0)
+	}
+}
+
+// remove removes a take that waits. The caller must hold mu.
+func (l *Limiter[Owner]) remove(q *queue[Owner], at int) {
+	l.places.add(q.owner, -1)
+	q.takes = slices.Delete(q.takes, at, at+1)
+	if len(q.takes) == 0 {
+		delete(l.queues, q.class)
+		l.line = slices.DeleteFunc(l.line, func(other *queue[Owner]) bool { return other == q })
 	}
 }
 

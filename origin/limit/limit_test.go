@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 )
+
+// slots is a Config of lookup slots.
+var slots = Config{Units: 256, PerOwner: 64, Waiting: 8192, WaitingPerOwner: 1024, Small: 1}
 
 // held returns whether a take of n units has them at once. It waits otherwise.
 func held[Owner comparable](t testing.TB, l *Limiter[Owner], owner Owner, n int) bool {
@@ -22,18 +23,29 @@ func held[Owner comparable](t testing.TB, l *Limiter[Owner], owner Owner, n int)
 	return waits == nil
 }
 
+func TestOwnerAlone(t *testing.T) {
+	l := New[int](slots)
+	for range 300 {
+		held(t, l, 1, 1)
+	}
+	require.Equal(t, 64, l.units.held[1])
+	require.Equal(t, 236, l.Waiting())
+	all := New[int](Config{Units: 8, PerOwner: 8})
+	for range 8 {
+		require.True(t, held(t, all, 1, 1), "without shares an owner may have all")
+	}
+}
+
 // If any number of owners take all they can get, at once or one after the other, the next one
 // is served at once.
 func TestServesNextOwner(t *testing.T) {
-	slots := Config{Units: 256, PerOwner: 64, Waiting: 1 << 20, WaitingPerOwner: 1 << 10, Small: 1}
 	for _, greedy := range []int{1, 2, 4, 5, 8, 20, 100, 255} {
-		l := New[int](slots)
+		l := New[int](Config{Units: 256, PerOwner: 64, Waiting: 1 << 20, WaitingPerOwner: 1 << 10, Small: 1})
 		for range 100 {
 			for owner := range greedy {
 				held(t, l, owner, 1)
 			}
 		}
-		require.LessOrEqual(t, l.Held(0), 64)
 		require.GreaterOrEqual(t, l.units.free, 256/(greedy+1)-1, "%d owners", greedy)
 		require.NotZero(t, l.units.free)
 		require.True(t, held(t, l, -1, 1), "%d owners", greedy)
@@ -46,34 +58,32 @@ func TestServesNextOwner(t *testing.T) {
 		left *= 0.75
 		require.InDelta(t, left, l.units.free, 3, "after %d owners", owner+1)
 	}
-	all := New[int](Config{Units: 8, PerOwner: 8})
-	for range 8 {
-		require.True(t, held(t, all, 1, 1), "without shares an owner may have all")
-	}
 }
 
 // Owners are served in turn, and the takes of one in their order.
 func TestOrder(t *testing.T) {
 	l := New[int](Config{Units: 1, PerOwner: 1, Waiting: 1000, WaitingPerOwner: 1000})
 	held(t, l, 9, 1)
+	var waiting []*take[int]
 	names := map[*take[int]]string{}
 	for owner := range 3 {
 		for n := range owner + 2 {
 			w, err := l.enter(owner, 1)
 			require.NoError(t, err)
-			names[w] = fmt.Sprintf("%d%d ", owner, n)
+			waiting, names[w] = append(waiting, w), fmt.Sprintf("%d%d ", owner, n)
 		}
 	}
 	order, last := "", 9
-	for len(names) > 0 {
-		before := slices.Clone(l.waiting)
+	for range len(waiting) {
 		l.Free(last, 1)
-		for _, w := range before {
-			if !slices.Contains(l.waiting, w) {
-				<-w.granted
+		for _, w := range waiting {
+			select {
+			case <-w.granted:
 				order += names[w]
-				last = w.owner
+				last = w.queue.owner
 				delete(names, w)
+				w.granted = nil // not again
+			default:
 			}
 		}
 	}
@@ -87,7 +97,7 @@ func TestOrder(t *testing.T) {
 	require.NoError(t, err)
 	held(t, l, 2, 2)
 	require.Zero(t, l.Held(2), "it waits behind the large one")
-	require.ErrorIs(t, l.leave(large, context.Canceled), context.Canceled)
+	require.True(t, l.leave(large))
 	require.Equal(t, 2, l.Held(2))
 }
 
@@ -102,8 +112,12 @@ func TestWaitingIsBounded(t *testing.T) {
 	_, err = l.enter(4, 1)
 	require.ErrorIs(t, err, ErrAll)
 	require.Equal(t, 3, l.Waiting())
+	_, err = New[int](Config{Units: 1, PerOwner: 1}).enter(1, 1)
+	require.NoError(t, err)
 	none := New[int](Config{Units: 9, PerOwner: 3})
-	require.True(t, held(t, none, 1, 3))
+	for range 3 {
+		require.True(t, held(t, none, 1, 1))
+	}
 	_, err = none.enter(1, 1)
 	require.ErrorIs(t, err, ErrAll, "nothing waits where nothing may")
 }
@@ -111,9 +125,10 @@ func TestWaitingIsBounded(t *testing.T) {
 // Large takes leave the last units to small ones, which do not wait behind them.
 func TestLargeTakesBlockNoSmallOne(t *testing.T) {
 	l := New[string](Config{Units: 100, PerOwner: 60, Waiting: 10, WaitingPerOwner: 5, Small: 5, Reserved: 25})
-	for owner, n := range []int{30, 20, 15, 10} {
-		require.True(t, held(t, l, fmt.Sprint("large", owner), n))
-	}
+	require.True(t, held(t, l, "a", 30))
+	require.True(t, held(t, l, "b", 20))
+	require.True(t, held(t, l, "c", 15))
+	require.True(t, held(t, l, "d", 10))
 	require.Equal(t, 25, l.units.free)
 	require.False(t, held(t, l, "e", 6), "the reserve is for small ones")
 	require.True(t, held(t, l, "e", 5), "also of an owner with a large one that waits")
@@ -122,10 +137,10 @@ func TestLargeTakesBlockNoSmallOne(t *testing.T) {
 		require.True(t, held(t, l, fmt.Sprint(n), 1))
 	}
 	require.Zero(t, l.units.free)
-	l.Free("large0", 30)
+	l.Free("a", 30)
 	require.Equal(t, 30, l.units.free, "a large take does not get what leaves too little")
-	l.Free("large1", 20)
-	require.Equal(t, []int{11, 8}, []int{l.Held("e"), l.Held("f")})
+	l.Free("b", 20)
+	require.Equal(t, []int{11, 8}, []int{l.units.held["e"], l.units.held["f"]})
 	require.Zero(t, l.Waiting())
 	for _, n := range []int{76, 35} {
 		_, err := l.enter("g", n)
@@ -143,6 +158,7 @@ func TestTakeWaits(t *testing.T) {
 		synctest.Wait()
 		go func() { stays <- l.Take(t.Context(), 3, 1) }()
 		synctest.Wait()
+		require.Equal(t, 2, l.Waiting())
 		leave()
 		require.ErrorIs(t, <-left, context.Canceled)
 		l.Free(1, 1)
@@ -156,7 +172,8 @@ func TestTakeWaits(t *testing.T) {
 // For the race detector: never more is held than there is, and all is free in the end.
 func TestConcurrentTakes(t *testing.T) {
 	l := New[int](Config{Units: 12, PerOwner: 5, Waiting: 100, WaitingPerOwner: 100, Small: 1, Reserved: 3})
-	var holding, most atomic.Int64
+	var mu sync.Mutex
+	holding := 0
 	var all sync.WaitGroup
 	for worker := range 16 {
 		all.Go(func() {
@@ -167,10 +184,15 @@ func TestConcurrentTakes(t *testing.T) {
 					go cancel()
 				}
 				if l.Take(ctx, worker%6, n) == nil {
-					if now := holding.Add(int64(n)); now > 12 {
-						most.Store(now)
+					mu.Lock()
+					holding += n
+					mu.Unlock()
+					mu.Lock()
+					if holding > 12 {
+						t.Errorf("%d of 12 units are held", holding)
 					}
-					holding.Add(int64(-n))
+					holding -= n
+					mu.Unlock()
 					l.Free(worker%6, n)
 				}
 				cancel()
@@ -178,7 +200,6 @@ func TestConcurrentTakes(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Zero(t, most.Load(), "of 12 units")
 	requireEmpty(t, l)
 }
 
@@ -188,7 +209,8 @@ func requireEmpty[Owner comparable](t testing.TB, l *Limiter[Owner]) {
 	require.Equal(t, l.places.size, l.places.free)
 	require.Empty(t, l.units.held)
 	require.Empty(t, l.places.held)
-	require.Empty(t, l.waiting)
+	require.Empty(t, l.queues)
+	require.Empty(t, l.line)
 }
 
 // FuzzLimiter checks after any sequence of events that the counts are those of the takes, that no
@@ -202,60 +224,91 @@ func FuzzLimiter(f *testing.F) {
 		seed[n] = byte(rand.N(256))
 	}
 	f.Add(seed)
-	type holder struct{ owner, n int }
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		l := New[int](Config{Units: 12, PerOwner: 4, Waiting: 24, WaitingPerOwner: 9, Small: 1, Reserved: 3})
-		var holding []holder
-		for n := range min(most, len(steps)) {
-			// One of 8 owners takes 1 to 3 units, or a take or a wait ends.
-			step, before := steps[n], slices.Clone(l.waiting)
-			owner, which := int(step&7), int(step>>3&7)
-			units := 1 + which%3
-			switch what := step >> 6; {
-			case what == 2 && len(holding) > which:
-				ends := holding[which]
-				holding = slices.Delete(holding, which, which+1)
-				l.Free(ends.owner, ends.n)
-			case what == 3 && len(before) > which:
-				require.ErrorIs(t, l.leave(before[which], context.Canceled), context.Canceled)
-				before = slices.Delete(before, which, which+1)
-			default:
-				free, had := l.units.free, l.Held(owner)
-				if w, err := l.enter(owner, units); w == nil && err == nil {
-					holding = append(holding, holder{owner, units})
-					require.False(t, had+units > min(4, (free+2)/3) || units > 1 && free-units < 3,
-						"owner %d has %d units and takes %d of %d", owner, had, units, free)
-				}
-			}
-			for _, w := range before {
-				if !slices.Contains(l.waiting, w) {
-					holding = append(holding, holder{w.owner, w.units})
-				}
-			}
-			sum, places, total := 0, map[int]int{}, map[int]int{}
-			for _, h := range holding {
-				sum, total[h.owner] = sum+h.n, total[h.owner]+h.n
-			}
-			first := map[class[int]]bool{}
-			for _, w := range l.waiting {
-				places[w.owner]++
-				require.False(t, !first[w.class] && l.units.allows(w.owner, w.units, w.reserved), "owner %d waits for what it may have", w.owner)
-				first[w.class] = true
-			}
-			require.True(t, maps.Equal(total, l.units.held) && sum == 12-l.units.free, "%v hold %d units of %v", total, sum, l.units)
-			require.True(t, maps.Equal(places, l.places.held) && len(l.waiting) == 24-l.places.free, "%v wait in %v", places, l.places)
-			require.True(t, l.units.free == 0 || l.units.allows(99, 1, 0), "an owner that has none gets none, although some are free")
+		s := &story{t: t, Limiter: New[int](Config{Units: 12, PerOwner: 4, Waiting: 24, WaitingPerOwner: 9, Small: 1, Reserved: 3})}
+		for _, step := range steps[:min(most, len(steps))] {
+			s.step(step)
+			s.requireConsistent()
 		}
-		for len(holding) > 0 {
-			before, ends := slices.Clone(l.waiting), holding[0]
-			holding = holding[1:]
-			l.Free(ends.owner, ends.n)
-			for _, w := range before {
-				if !slices.Contains(l.waiting, w) {
-					holding = append(holding, holder{w.owner, w.units})
-				}
-			}
+		for len(s.holding) > 0 {
+			s.Free(s.holding[0].owner, s.holding[0].n)
+			s.holding = s.holding[1:]
+			s.collect()
 		}
-		requireEmpty(t, l)
+		requireEmpty(t, s.Limiter)
 	})
+}
+
+// story is a Limiter and its takes.
+type story struct {
+	*Limiter[int]
+	t       *testing.T
+	waiting []*take[int]
+	holding []holder
+}
+
+type holder struct{ owner, n int }
+
+// step has one of 8 owners take 1 to 3 units, or ends a take or a wait.
+func (s *story) step(step byte) {
+	owner, n, which := int(step&7), 1+int(step>>3&7)%3, int(step>>3&7)
+	switch what := step >> 6; {
+	case what == 2 && len(s.holding) > which:
+		h := s.holding[which]
+		s.holding = append(s.holding[:which:which], s.holding[which+1:]...)
+		s.Free(h.owner, h.n)
+	case what == 3 && len(s.waiting) > which:
+		require.True(s.t, s.leave(s.waiting[which]))
+		s.waiting = append(s.waiting[:which:which], s.waiting[which+1:]...)
+	default:
+		free, before := s.units.free, s.units.held[owner]
+		w, err := s.enter(owner, n)
+		switch {
+		case w != nil:
+			s.waiting = append(s.waiting, w)
+		case err == nil:
+			s.holding = append(s.holding, holder{owner, n})
+			if before+n > min(4, (free+2)/3) || n > 1 && free-n < 3 {
+				s.t.Fatalf("owner %d has %d units and takes %d of %d", owner, before, n, free)
+			}
+		}
+	}
+	s.collect()
+}
+
+// collect moves the takes that were granted.
+func (s *story) collect() {
+	var waiting []*take[int]
+	for _, w := range s.waiting {
+		select {
+		case <-w.granted:
+			s.holding = append(s.holding, holder{w.queue.owner, w.units})
+		default:
+			waiting = append(waiting, w)
+		}
+	}
+	s.waiting = waiting
+}
+
+func (s *story) requireConsistent() {
+	held, total := map[int]int{}, 0
+	for _, h := range s.holding {
+		held[h.owner] += h.n
+		total += h.n
+	}
+	places := map[int]int{}
+	for _, w := range s.waiting {
+		places[w.queue.owner]++
+	}
+	if !maps.Equal(held, s.units.held) || total != 12-s.units.free || !maps.Equal(places, s.places.held) || len(s.waiting) != 24-s.places.free {
+		s.t.Fatalf("%v hold %d units of %v, %v wait in %d places of %v", held, total, s.units, places, len(s.waiting), s.places)
+	}
+	for _, q := range s.line {
+		if s.units.allows(q.owner, q.takes[0].units, q.reserved) {
+			s.t.Fatalf("owner %d waits for what it may have", q.owner)
+		}
+	}
+	if s.units.free > 0 && !s.units.allows(99, 1, 0) {
+		s.t.Fatal("an owner that has none gets none, although some are free")
+	}
 }
