@@ -260,6 +260,26 @@ func TestDocumentsOfPoliciesAreReadInTurn(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, <-done)
 }
 
+// Forms that arrive keep nobody from a page, and those of one network nobody from sending a form.
+func TestSlowFormsBlockNoPage(t *testing.T) {
+	s, b := ownSite(t)
+	const to = "/dashboard/settings/name"
+	name := url.Values{"name": {"Ada"}}
+	require.Equal(t, 32, fill(s.Limits.Arriving, "192.0.2.0/24"))
+	require.Equal(t, http.StatusSeeOther, b.submit(to, name).status)
+	own := fill(s.Limits.Arriving, "127.0.0.0/24")
+	expect(t, http.StatusTooManyRequests, b.submit(to, name), "Many requests from your network")
+	s.Limits.Arriving.Free("127.0.0.0/24", own)
+	others := 0
+	for ; fill(s.Limits.Arriving, strconv.Itoa(others)) > 0; others++ {
+	}
+	require.Greater(t, others, 7, "256 in all, and each has a part of what is free")
+	expect(t, http.StatusServiceUnavailable, b.submit(to, name), "Try again in a few seconds")
+	require.Equal(t, http.StatusOK, b.get(to[:len("/dashboard/settings")]).status)
+	s.Limits.Arriving.Free("0", s.Limits.Arriving.Held("0"))
+	require.Equal(t, http.StatusSeeOther, b.submit(to, name).status)
+}
+
 // Large forms that arrive slowly keep nobody from sending a small one.
 func TestFormsOfPoliciesAreBounded(t *testing.T) {
 	s, b := ownSite(t)
