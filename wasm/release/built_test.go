@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"debug/buildinfo"
@@ -74,7 +73,13 @@ func TestBuilt(t *testing.T) {
 	t.Run("sums", func(t *testing.T) { programOutput(t, r.out, "sha256sum", "--check", "--quiet", sumsFile) })
 	t.Run("archives", func(t *testing.T) { requireArchives(t, r) })
 	t.Run("SBOM", func(t *testing.T) { requireSBOM(t, r) })
-	t.Run("container", func(t *testing.T) { requireContainer(t, r) })
+	for _, p := range platforms {
+		if p.os == "linux" {
+			t.Run("deb/"+p.arch, func(t *testing.T) { requireDeb(t, r, p.arch) })
+			t.Run("rpm/"+p.arch, func(t *testing.T) { requireRPM(t, r, p.arch) })
+			t.Run("image/"+p.arch, func(t *testing.T) { requireOCI(t, r, p.arch) })
+		}
+	}
 	t.Run("licences", func(t *testing.T) {
 		text := read(t, r.out, licencesFile)
 		for _, name := range []string{"Go go1.", "its standard library", "github.com/tetratelabs/wazero v", "modernc.org/sqlite v", "Apache License", "MIT License"} {
@@ -241,58 +246,4 @@ func cycloneDX(t *testing.T) *jsonschema.Schema {
 		require.NoError(t, compiler.AddResource(base+name, document))
 	}
 	return must(compiler.Compile(base + "bom-1.6.schema.json"))(t)
-}
-
-// requireContainer looks into the context, and builds the image if buildah is installed,
-// which needs no service.
-func requireContainer(t *testing.T, r *release) {
-	context := r.inOut("addrspec-" + r.version + "-container.tar")
-	f, err := os.Open(context)
-	require.NoError(t, err)
-	defer f.Close()
-	modes := map[string]int64{}
-	for archive := tar.NewReader(f); ; {
-		header, err := archive.Next()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		modes[header.Name] = header.Mode
-	}
-	require.Equal(t, int64(0o700), modes["owned/data/"])
-	require.Equal(t, int64(0o755), modes["amd64/addrspec"])
-	require.Contains(t, modes, "ca-certificates.crt")
-	t.Run("image", func(t *testing.T) { requireImage(t, r, context) })
-}
-
-// requireImage builds the image and runs its program. The Dockerfile has no command that
-// runs, and no base image, so nothing asks the network.
-func requireImage(t *testing.T, r *release, context string) {
-	if os.Getuid() != 0 {
-		t.Skip("buildah needs root here")
-	}
-	dir, work := t.TempDir(), t.TempDir()
-	programOutput(t, dir, "tar", "-xf", context)
-	store := []string{"--root", filepath.Join(work, "root"), "--runroot", filepath.Join(work, "run"), "--storage-driver", "vfs"}
-	buildah := func(args ...string) string {
-		return programOutput(t, dir, "buildah", append(slices.Clone(store), args...)...)
-	}
-	buildah("build", "--isolation", "chroot", "-t", "addrspec", ".")
-	lastLine := func(text string) string {
-		lines := strings.Split(strings.TrimSpace(text), "\n")
-		return lines[len(lines)-1]
-	}
-	container := lastLine(buildah("from", "--pull-never", "addrspec"))
-	root := lastLine(buildah("mount", container))
-	out := programOutput(t, "/", "chroot", "--userspec=65532:65532", root, "/addrspec", "--version")
-	require.Contains(t, out, "addrspec "+r.version+"+")
-	require.Equal(t, "0 0\n", programOutput(t, root, "stat", "-c", "%u %g", "."))
-	for _, name := range []string{"data", "cache"} {
-		require.Equal(t, "700 65532 65532\n", programOutput(t, root, "stat", "-c", "%a %u %g", name))
-	}
-	config := buildah("inspect", "--type", "image", "--format", "{{.OCIv1.Config}}", "addrspec")
-	for _, part := range []string{"65532:65532", "/addrspec", "serve", "sqlite:/data/addrspec.db"} {
-		require.Contains(t, config, part)
-	}
-	buildah("umount", container)
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var someEntries = []entry{{"directory/addrspec", 0o755, []byte("program")}, {"directory/empty/", 0o700, nil}, {"directory/LICENSE", 0o644, []byte("text")}}
+var someEntries = []entry{
+	{"directory/addrspec", 0o755, []byte("program"), 0}, {"directory/empty/", 0o700, nil, 65532}, {"directory/LICENSE", 0o644, []byte("text"), 0},
+}
 
 // Archives depend on the entries and the given time alone.
 func TestArchivesAreReproducible(t *testing.T) {
@@ -30,7 +32,7 @@ func TestArchivesAreReproducible(t *testing.T) {
 	}
 }
 
-func TestTarKeepsModes(t *testing.T) {
+func TestTarKeepsModesAndOwners(t *testing.T) {
 	var buffer bytes.Buffer
 	require.NoError(t, writeTar(&buffer, someEntries, time.Unix(1, 0)))
 	archive := tar.NewReader(&buffer)
@@ -39,7 +41,7 @@ func TestTarKeepsModes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.name, header.Name)
 		require.Equal(t, want.mode, header.Mode)
-		require.Zero(t, header.Uid)
+		require.Equal(t, []int{want.owner, want.owner}, []int{header.Uid, header.Gid})
 		data, err := io.ReadAll(archive)
 		require.NoError(t, err)
 		require.Equal(t, string(want.data), string(data))
@@ -55,11 +57,11 @@ func archived(t *testing.T, suffix, name string, data []byte) string {
 	if suffix == ".whl" {
 		write = writeZip
 	}
-	require.NoError(t, write(&buffer, []entry{{name, 0o644, data}}, time.Unix(1, 0)))
+	require.NoError(t, write(&buffer, []entry{{name: name, mode: 0o644, data: data}}, time.Unix(1, 0)))
 	if suffix == ".gem" {
 		files := bytes.Clone(buffer.Bytes())
 		buffer.Reset()
-		require.NoError(t, writeTar(&buffer, []entry{{"metadata.gz", 0o444, nil}, {"data.tar.gz", 0o444, files}}, time.Unix(1, 0)))
+		require.NoError(t, writeTar(&buffer, []entry{{name: "metadata.gz", mode: 0o444}, {name: "data.tar.gz", mode: 0o444, data: files}}, time.Unix(1, 0)))
 	}
 	require.NoError(t, os.WriteFile(path, buffer.Bytes(), 0o600))
 	return path

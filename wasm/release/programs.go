@@ -3,10 +3,8 @@ package main
 import (
 	"archive/tar"
 	"archive/zip"
-	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
 // platform is an operating system and an architecture, by their Go names.
@@ -74,9 +70,10 @@ func (r *release) programVersion() string { return r.version + "+" + r.label() }
 
 // entry is one file of an archive. A name that ends with a slash is a directory.
 type entry struct {
-	name string
-	mode int64
-	data []byte
+	name  string
+	mode  int64
+	data  []byte
+	owner int // the number of its user and group
 }
 
 // manual are the man page and the completion of the shells: the name in the archive,
@@ -104,7 +101,7 @@ func (r *release) archives(ctx context.Context) error {
 			return err
 		}
 		name := "addrspec-" + r.version + "-" + p.String()
-		entries := []entry{{p.platform.name(), 0o755, binary}}
+		entries := []entry{{name: p.platform.name(), mode: 0o755, data: binary}}
 		if err := r.writeArchive(p.platform, name, append(entries, shared...)); err != nil {
 			return err
 		}
@@ -120,7 +117,7 @@ func (r *release) sharedEntries(ctx context.Context) (entries []entry, err error
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry{filepath.Base(file), 0o644, data})
+		entries = append(entries, entry{name: filepath.Base(file), mode: 0o644, data: data})
 	}
 	here := slices.IndexFunc(r.programs, func(p program) bool { return p.os == runtime.GOOS && p.arch == runtime.GOARCH })
 	if here < 0 {
@@ -131,7 +128,7 @@ func (r *release) sharedEntries(ctx context.Context) (entries []entry, err error
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry{page.name, 0o644, []byte(text)})
+		entries = append(entries, entry{name: page.name, mode: 0o644, data: []byte(text)})
 	}
 	return entries, nil
 }
@@ -140,7 +137,7 @@ func (r *release) sharedEntries(ctx context.Context) (entries []entry, err error
 func (r *release) writeArchive(p platform, directory string, entries []entry) error {
 	inside := make([]entry, len(entries))
 	for n, e := range entries {
-		inside[n] = entry{directory + "/" + e.name, e.mode, e.data}
+		inside[n] = entry{name: directory + "/" + e.name, mode: e.mode, data: e.data}
 	}
 	if p.os == "windows" {
 		return writeFile(r.inOut(directory+".zip"), func(w io.Writer) error { return writeZip(w, inside, r.time) })
@@ -172,12 +169,13 @@ func writeTarGz(w io.Writer, entries []entry, modified time.Time) error {
 	return zipped.Close()
 }
 
-// writeTar writes entries that belong to user 0 and have one time, so that the bytes
+// writeTar writes entries that have one time, so that the bytes
 // depend on nothing else of the machine.
 func writeTar(w io.Writer, entries []entry, modified time.Time) error {
 	archive := tar.NewWriter(w)
 	for _, e := range entries {
-		header := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: modified, Format: tar.FormatUSTAR}
+		header := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), Uid: e.owner, Gid: e.owner,
+			ModTime: modified, Format: tar.FormatUSTAR}
 		header.Typeflag = tar.TypeReg
 		if strings.HasSuffix(e.name, "/") {
 			header.Typeflag = tar.TypeDir
@@ -206,99 +204,4 @@ func writeZip(w io.Writer, entries []entry, modified time.Time) error {
 		}
 	}
 	return archive.Close()
-}
-
-// container writes what `docker build - <FILE` needs: the programs for Linux, the
-// certificates and a Dockerfile. Nothing is compiled and nothing is fetched, so that
-// the image has the released program.
-func (r *release) container(context.Context) error {
-	dockerfile, err := r.dockerfile()
-	if err != nil {
-		return err
-	}
-	license, err := os.ReadFile(r.path("LICENSE"))
-	if err != nil {
-		return err
-	}
-	third, err := os.ReadFile(r.inOut(licencesFile))
-	if err != nil {
-		return err
-	}
-	entries := []entry{
-		{"Dockerfile", 0o644, dockerfile},
-		{"LICENSE", 0o644, license},
-		{licencesFile, 0o644, third},
-		{"ca-certificates.crt", 0o644, certificates()},
-		{"owned/", 0o755, nil},
-		{"owned/data/", 0o700, nil},
-		{"owned/cache/", 0o700, nil},
-	}
-	programs, err := r.linuxPrograms()
-	if err != nil {
-		return err
-	}
-	return writeFile(r.inOut("addrspec-"+r.version+"-container.tar"), func(w io.Writer) error {
-		return writeTar(w, append(entries, programs...), r.time)
-	})
-}
-
-// linuxPrograms returns the programs under the names of Docker's architectures.
-func (r *release) linuxPrograms() (entries []entry, err error) {
-	for _, p := range r.programs {
-		if p.os != "linux" {
-			continue
-		}
-		binary, err := os.ReadFile(p.file)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, entry{p.arch + "/", 0o755, nil}, entry{p.arch + "/addrspec", 0o755, binary})
-	}
-	return entries, nil
-}
-
-// containerStart copies the files. The rest of the Dockerfile, which configures the
-// image, is that of origin/deploy/Dockerfile.
-const containerStart = `# addrspec in a container without a shell or any other program:
-#
-#   docker build -t addrspec - <addrspec-VERSION-container.tar
-#   docker run -d --name addrspec -p 127.0.0.1:8080:8080 -v addrspec:/data addrspec
-#
-# It needs BuildKit, which sets TARGETARCH. For another architecture: --platform linux/arm64.
-# ca-certificates.crt has Mozilla's roots, as golang.org/x/crypto/x509roots has them.
-FROM scratch
-ARG TARGETARCH
-COPY ${TARGETARCH}/addrspec /addrspec
-COPY LICENSE THIRD-PARTY-LICENSES.txt /licenses/
-COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --chown=65532:65532 owned/ /
-`
-
-// containerMark is the line of origin/deploy/Dockerfile from which the image's
-// configuration is taken.
-const containerMark = "# An unprivileged user"
-
-// dockerfile returns the Dockerfile of the context.
-func (r *release) dockerfile() ([]byte, error) {
-	source, err := os.ReadFile(r.path("origin/deploy/Dockerfile"))
-	if err != nil {
-		return nil, err
-	}
-	_, configuration, found := strings.Cut(string(source), "\n"+containerMark)
-	if !found {
-		return nil, errors.New("origin/deploy/Dockerfile has no line that begins with \"" + containerMark + "\"")
-	}
-	return []byte(strings.ReplaceAll(containerStart, "VERSION", r.version) + containerMark + configuration), nil
-}
-
-// certificates returns the roots for connections that the service makes, as PEM. A
-// root with a constraint is left out, since PEM cannot express it.
-func certificates() []byte {
-	var text bytes.Buffer
-	for root := range bundle.Roots() {
-		if root.Constraint == nil {
-			_ = pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a Buffer takes everything
-		}
-	}
-	return text.Bytes()
 }

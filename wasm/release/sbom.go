@@ -175,7 +175,7 @@ func (r *release) importedModules(ctx context.Context, packages ...string) (modu
 // code comes from.
 var bundledFrom = regexp.MustCompile(`(?m)^\s*// (?:[^\n ]*/)?node_modules/((?:@[^/\n]+/)?[^/\n]+)/`)
 
-// addPackage adds a file of the release if it is the package of a language. It contains the module, or what was
+// addPackage adds a file of the release if it is a package. That of a language contains the module, or what was
 // translated from it; that of npm also contains parts of other packages, which its bundler names; the others name what
 // they need in files of their own.
 func (r *release) addPackage(b *bill, file string) error {
@@ -206,7 +206,7 @@ func (r *release) addPackage(b *bill, file string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if !isPackage {
+	if !isPackage && !hasSuffix(file, ".deb", ".rpm", imageSuffix) { // of which nothing but the program is listed
 		return nil
 	}
 	if err := b.addFile(p.ref, name, "", file); err != nil {
@@ -216,7 +216,8 @@ func (r *release) addPackage(b *bill, file string) error {
 		b.depends[p.ref] = append(b.depends[p.ref], "file/addrspec.wasm")
 	}
 	for _, program := range r.programs {
-		if strings.HasPrefix(name, "addrspec-"+r.version+"-"+program.String()+".") {
+		system := program.os == "linux" && strings.HasPrefix(name, "addrspec_"+r.version+"_"+program.arch+".")
+		if system || strings.HasPrefix(name, "addrspec-"+r.version+"-"+program.String()+".") {
 			b.depends[p.ref] = append(b.depends[p.ref], "program/"+program.String())
 		}
 	}

@@ -124,7 +124,7 @@ var places = map[string]*regexp.Regexp{
 	"CHANGELOG.md":      regexp.MustCompile(`\A# [^\n]*\n(?:[^#\n][^\n]*\n|\n)*## \[?v?(\d+\.\d+\.\d+)\b`),
 	// The lines that install a package. A table of measurements says with which version
 	// it was made, and must keep it.
-	"README.md":  regexp.MustCompile(`(?:addrspec(?:-c|-php|-postgresql|-sqlite)?-|addrspec:addrspec:|addrspec/(?:core|wasm/host)@v|tag .v|<artifactId>addrspec</artifactId>\s*<version>)(\d+\.\d+\.\d+)`),
+	"README.md":  regexp.MustCompile(`(?:addrspec(?:-c|-php|-postgresql|-sqlite)?[-_]|/addrspec:|addrspec:addrspec:|addrspec/(?:core|wasm/host)@v|tag .v|<artifactId>addrspec</artifactId>\s*<version>)(\d+\.\d+\.\d+)`),
 	"engines.md": regexp.MustCompile(`addrspec-(?:spark|flink)[-:](\d+\.\d+\.\d+)`),
 }
 
