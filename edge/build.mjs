@@ -46,7 +46,7 @@ const commands = {
   },
 
   async package(wasm, directory) {
-    const names = ["node", "browser", "workerd", "edge-light", "lists", "schema", "element"];
+    const names = ["node", "browser", "workerd", "edge-light", "lists", "schema", "element", "client"];
     const entries = names.map((name) => `package/${name}.ts`);
     await bundle(entries, { outdir: directory, plugins: [separate] });
     copyFileSync(wasm, join(directory, "addrspec.wasm"));
@@ -55,6 +55,7 @@ const commands = {
       ["signed-lists", "lists"],
       ["email-schema", "schema"],
       ["email-element", "element"],
+      ["api-client", "client"],
     ]) {
       copyFileSync(join(edge, `package/${from}.d.ts`), join(directory, `${to}.d.ts`));
     }

@@ -138,7 +138,7 @@ type Example struct {
 
 // languages has the languages of examples by file name, in the order of the pages.
 var languages = []struct{ file, name string }{
-	{"example.sh", "curl"}, {"main.go", "Go"}, {"example.py", "Python"}, {"example.mjs", "JavaScript"},
+	{"example.py", "Python"}, {"example.mjs", "JavaScript"}, {"example.sh", "curl"}, {"main.go", "Go"},
 }
 
 // Examples returns the programs in examples/NAME.

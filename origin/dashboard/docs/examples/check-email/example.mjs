@@ -1,9 +1,8 @@
-const address = encodeURIComponent("jane.doe+news@hotmial.com");
-const response = await fetch(`http://127.0.0.1:8080/v1/email/${address}`, {
-  headers: { "X-API-Key": process.env.ADDRSPEC_KEY },
-});
-if (!response.ok) throw new Error(`status ${response.status}`); // see the guide "Handle errors"
-const result = await response.json();
+import { Client } from "addrspec/client";
 
+const client = new Client("http://127.0.0.1:8080", process.env.ADDRSPEC_KEY);
+const { result, error } = await client.check("jane.doe+news@hotmial.com");
+
+if (error) throw new Error(error.message); // the name servers of the domain failed: try again later
 console.log("valid:", result.valid);
 if (result.typo_suggestion) console.log("perhaps meant:", result.typo_suggestion);

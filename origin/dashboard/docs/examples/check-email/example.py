@@ -1,17 +1,12 @@
-import json
 import os
-import urllib.parse
-import urllib.request
 
-address = urllib.parse.quote("jane.doe+news@hotmial.com", safe="")
-request = urllib.request.Request(
-    "http://127.0.0.1:8080/v1/email/" + address,
-    headers={"X-API-Key": os.environ["ADDRSPEC_KEY"]},
-)
-# urlopen raises HTTPError for an error response: see the guide "Handle errors".
-with urllib.request.urlopen(request, timeout=30) as response:
-    result = json.load(response)
+from addrspec.client import Client
 
-print("valid:", str(result["valid"]).lower())
-if result["typo_suggestion"]:
-    print("perhaps meant:", result["typo_suggestion"])
+client = Client("http://127.0.0.1:8080", os.environ["ADDRSPEC_KEY"])
+item = client.check("jane.doe+news@hotmial.com")
+
+if item.result is None:  # the name servers of the domain failed: try again later
+    raise SystemExit(item.error["message"])
+print("valid:", str(item.result["valid"]).lower())
+if item.result["typo_suggestion"]:
+    print("perhaps meant:", item.result["typo_suggestion"])

@@ -1,33 +1,11 @@
-/** An error response of any shape. */
-class Problem extends Error {
-  constructor(response, body) {
-    const inBatch = typeof body.error === "object" ? body.error : {};
-    const code = inBatch.code ?? body.code ?? ""; // none with status 429
-    const message = body.detail ?? inBatch.message ?? body.error;
-    super(`${response.status} ${code}: ${message}`);
-    this.status = response.status;
-    this.code = code;
-    this.retryAfter = response.headers.get("Retry-After"); // null if a retry does not help
-    this.requestId = response.headers.get("X-Request-Id"); // for support
-  }
+import { ApiError, Client, PointsUsedUp } from "addrspec/client";
 
-  static async of(response) {
-    // A response that is not JSON is not ours: a proxy sent it.
-    const body = await response.json().catch(() => ({ error: response.statusText }));
-    return new Problem(response, body);
-  }
-}
-
-async function check(email) {
-  const response = await fetch(`http://127.0.0.1:8080/v1/email/${encodeURIComponent(email)}`, {
-    headers: { "X-API-Key": process.env.ADDRSPEC_KEY },
-  });
-  if (!response.ok) throw await Problem.of(response);
-  return response.json();
-}
+const client = new Client("http://127.0.0.1:8080", process.env.ADDRSPEC_KEY);
 
 try {
-  await check("jane.@example.org");
-} catch (problem) {
-  console.log(problem.message);
+  await client.check("jane@example.org", { policy: "sign-up" });
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error;
+  if (error instanceof PointsUsedUp) console.log("no points are left:", error.message);
+  else console.log(error.status, error.code); // message says what to do; requestId is for support
 }
