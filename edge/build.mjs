@@ -46,7 +46,16 @@ const commands = {
   },
 
   async package(wasm, directory) {
-    const names = ["node", "browser", "workerd", "edge-light", "lists", "schema", "element", "client"];
+    const names = [
+      "node",
+      "browser",
+      "workerd",
+      "edge-light",
+      "lists",
+      "schema",
+      "element",
+      "client",
+    ];
     const entries = names.map((name) => `package/${name}.ts`);
     await bundle(entries, { outdir: directory, plugins: [separate] });
     copyFileSync(wasm, join(directory, "addrspec.wasm"));
