@@ -74,37 +74,70 @@ func (c *Checker) appendRefusal(dst []byte, f *Facts) []byte {
 	return append(appendNull(dst), '}')
 }
 
-// appendCanonical appends the identity of the mailbox of f and the name of the
-// provider's rule behind it: the normalized address, in which a rule that is known
-// drops the tag and the characters that its provider ignores. Both are null for an address
-// that is not valid, and the name is null where no rule is known.
-//
-// Two addresses with the same identity are one mailbox. So a rule leaves alone
-// addresses that its provider cannot have issued.
+// Normalize returns the member normalized of an address without any other fact, or why the
+// address is not valid. email must not point into c. The result is valid until c is used again.
+func (c *Checker) Normalize(email []byte) (normalized []byte, r Refusal) {
+	r = c.address.parse(email)
+	if r.Reason != Accepted {
+		return nil, r
+	}
+	return c.address.normalized, r
+}
+
+// AppendCanonical appends the identity of the mailbox of the valid address that c checked or
+// normalized last: the member canonical of its details, of at most 254 bytes.
+func (c *Checker) AppendCanonical(dst []byte) []byte {
+	canonical, rule := c.appendIdentity(dst)
+	if rule != nil {
+		return canonical
+	}
+	return append(dst, c.address.normalized...)
+}
+
+// appendCanonical appends canonical and canonical_rule, the name of the provider's rule
+// behind it. Both are null for an address that is not valid, and the name is null where no
+// rule is known.
 func (c *Checker) appendCanonical(dst []byte, f *Facts) []byte {
 	if !f.Valid {
 		return appendText(dst, `null,"canonical_rule":null`)
 	}
-	if rule, user, domain := c.mailbox(f); rule != nil {
-		if out, ok := appendMailbox(append(dst, '"'), rule, user, domain); ok {
-			out = appendText(appendText(out, `","canonical_rule":"`), rule.Name)
-			return append(out, '"')
-		}
+	out, rule := c.appendIdentity(append(dst, '"'))
+	if rule != nil {
+		out = appendText(appendText(out, `","canonical_rule":"`), rule.Name)
+		return append(out, '"')
 	}
 	return appendText(appendJSONString(dst, f.Normalized), `,"canonical_rule":null`)
 }
 
-// mailbox returns the rule for the address f, the local part to which it applies
+// appendIdentity appends the identity of the mailbox of the valid address in c.address by the
+// provider's rule, which drops the tag and the characters that its provider ignores. It needs no
+// escape. Where no rule is known, the rule is nil and the identity is the normalized address.
+//
+// Two addresses with the same identity are one mailbox. So a rule leaves alone
+// addresses that its provider cannot have issued.
+func (c *Checker) appendIdentity(dst []byte) (identity []byte, rule *lists.Rule) {
+	rule, user, domain := c.mailbox()
+	if rule == nil {
+		return dst, nil
+	}
+	identity, ok := appendMailbox(dst, rule, user, domain)
+	if !ok {
+		return dst, nil
+	}
+	return identity, rule
+}
+
+// mailbox returns the rule for the address in c.address, the local part to which it applies
 // and the domain; a nil rule if none is known.
-func (c *Checker) mailbox(f *Facts) (rule *lists.Rule, user, domain []byte) {
+func (c *Checker) mailbox() (rule *lists.Rule, user, domain []byte) {
 	if !isDotAtomText(c.address.plainLocal) {
 		return nil, nil, nil // no provider with a rule issues quoted local parts
 	}
-	rule = c.lists.Rule(f.Host)
+	rule = c.lists.Rule(c.address.host)
 	if rule != nil {
-		return rule, c.address.plainLocal, f.Host
+		return rule, c.address.plainLocal, c.address.host
 	}
-	label, parent, _ := bytes.Cut(f.Host, dot)
+	label, parent, _ := bytes.Cut(c.address.host, dot)
 	// A hyphen may be for an underscore of the user's name, which a host name cannot have.
 	rule = c.lists.Rule(parent)
 	if rule == nil || !rule.Subdomains || bytes.IndexByte(label, '-') >= 0 {

@@ -70,7 +70,7 @@ func figures(text string) (list []float64) {
 
 func starters(t *testing.T, text string) (names []string, policies []*policy.Policy) {
 	for _, match := range starter.FindAllStringSubmatch(text, -1) {
-		p, err := policy.Parse([]byte(match[2]))
+		p, err := policy.Parse([]byte(match[2]), core.New(lists.Default()))
 		require.NoError(t, err, match[1])
 		names, policies = append(names, match[1]), append(policies, p)
 	}
@@ -128,7 +128,7 @@ func (s policySet) rates(p *policy.Policy) (blocked, reviewed int) {
 	for _, email := range s.emails {
 		facts := checker.Check([]byte(email))
 		in := policy.Of(&facts, checker.Form(&facts))
-		switch p.Evaluate(&in).Action {
+		switch p.Evaluate(&in, checker).Action {
 		case policy.Block:
 			blocked++
 		case policy.Review:

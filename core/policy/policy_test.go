@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		`{"block":{"domains":["*.ru","localhost","xn--bcher-kva.example","b\u00fccher.example","B\u00DCCHER.example","a\u3002example","\ud840\udc0b.example"]}}`,
 		`{"\u0062lock":{"reasons":["dis\u0070osable","role:noreply","role:it","gibberish>=0.8","gibberish>=0.01","gibberish>=1","gibberish>=1.00"]}}`,
 	} {
-		_, err := Parse([]byte(document))
+		_, err := Parse([]byte(document), checker)
 		require.NoError(t, err, document)
 	}
 }
@@ -68,7 +68,7 @@ func TestParseErrors(t *testing.T) {
 		{"{\"\\u\x10041\":{}}", `line 1, column 3: JSON has no such escape`},
 		{`{"\udc00\ud800":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
 		{`{"block":` + strings.Repeat("[", 60_000), `block: it is an array; an object is expected`},
-		{strings.Repeat(`{"block":`, 7_000), `block: "block" is no member of block; write one of domains, reasons`},
+		{strings.Repeat(`{"block":`, 7_000), `block: "block" is no member of block; write one of addresses, domains, exchanges, reasons`},
 		// The members.
 		{`{"blok":{}}`, `the document: "blok" is no member of a policy; did you mean "block"?`},
 		{`{"Block":{}}`, `the document: "Block" is no member of a policy; did you mean "block"?`},
@@ -77,12 +77,12 @@ func TestParseErrors(t *testing.T) {
 		{`{"a\u0000":{}}`, `the document: this is no member of a policy; write one of allow, block, review`},
 		{`{"jane@example.org":{}}`, `the document: this is no member of a policy; write one of allow, block, review`},
 		{`{"` + strings.Repeat("x", 41) + `":{}}`, `the document: this is no member of a policy; write one of allow, block, review`},
-		{`{"block":{"jane@example.org":[]}}`, `block: this is no member of block; write one of domains, reasons`},
+		{`{"block":{"jane@example.org":[]}}`, `block: this is no member of block; write one of addresses, domains, exchanges, reasons`},
 		{`{"block":{"domain":[]}}`, `block: "domain" is no member of block; did you mean "domains"?`},
 		{`{"block":{},"block":{}}`, `block: the member is there twice; join the two`},
 		{`{"block":{},"review":{},"bloc\u006b":{}}`, `block: the member is there twice; join the two`},
 		{`{"block":{"domains":[],"domains":[]}}`, `block.domains: the member is there twice; join the two`},
-		{`{"allow":{"reasons":["role"]}}`, `allow.reasons: only block and review have reasons; allow has domains alone`},
+		{`{"allow":{"reasons":["role"]}}`, `allow.reasons: only block and review have reasons; allow has domains, addresses and exchanges`},
 		// The types.
 		{`{"block":[]}`, `block: it is an array; an object is expected`},
 		{`{"block":null}`, `block: it is null; an object is expected`},
@@ -105,6 +105,19 @@ func TestParseErrors(t *testing.T) {
 		{`{"block":{"reasons":["jane@example.org"]}}`, `block.reasons[0]: this is no reason; write one of ` + strings.Join(reasonNames, ", ")},
 		{`{"review":{"reasons":["gibberish>0.8"]}}`, `review.reasons[0]: "gibberish>0.8" is no reason; a threshold is from 0.01 to 1, as in "gibberish>=0.8"`},
 		{`{"review":{"reasons":["invalid"]}}`, `review.reasons[0]: "invalid" is no reason; an address that is not valid is always blocked`},
+		// The addresses, which an error never repeats.
+		{`{"block":{"addresses":["jane@example.org","jane..doe@example.org"]}}`, `block.addresses[1]: the local part has two dots in a row; remove one`},
+		{`{"allow":{"addresses":[""]}}`, `allow.addresses[0]: the address is empty; write it as name@domain`},
+		{`{"allow":{"addresses":["example.org"]}}`, `allow.addresses[0]: the address has no @; write it as name@domain`},
+		{`{"review":{"addresses":["*@example.org"]}}`, `review.addresses[0]: an asterisk is no pattern in an address; write the domain to domains`},
+		{`{"review":{"addresses":[7]}}`, `review.addresses[0]: it is a number; a string is expected`},
+		{`{"review":{"addresses":"jane@example.org"}}`, `review.addresses: it is a string; an array of addresses is expected`},
+		{`{"review":{"adresses":[]}}`, `review: "adresses" is no member of review; did you mean "addresses"?`},
+		// The exchanges.
+		{`{"block":{"exchanges":["mx.example",""]}}`, `block.exchanges[1]: the domain is empty; remove it`},
+		{`{"block":{"exchanges":["192.0.2.1"]}}`, `block.exchanges[0]: it is an IP address; a policy knows domains alone`},
+		{`{"block":{"exchanges":["mx.*.example"]}}`, `block.exchanges[0]: an asterisk is possible only before the first dot, as in "*.example.com"`},
+		{`{"block":{"exchanges":[],"domains":[],"addresses":[],"reasons":[],"reasons":[]}}`, `block.reasons: the member is there twice; join the two`},
 		// The domains.
 		{`{"block":{"domains":["a.example",""]}}`, `block.domains[1]: the domain is empty; remove it`},
 		{`{"block":{"domains":["*"]}}`, `block.domains[0]: an asterisk is possible only before the first dot, as in "*.example.com"`},
@@ -129,7 +142,7 @@ func TestParseErrors(t *testing.T) {
 		{`{"block":{"domains":["` + strings.Repeat("a", 64) + `.example"]}}`, `block.domains[0]: a part of the domain between dots is 1 byte too long; at most 63 fit`},
 		{`{"block":{"domains":["` + strings.Repeat("a.", 127) + `a"]}}`, `block.domains[0]: the domain is 2 bytes too long; at most 253 fit`},
 	} {
-		_, err := Parse([]byte(c.document))
+		_, err := Parse([]byte(c.document), checker)
 		if assert := c.want; err == nil || err.Error() != assert {
 			t.Errorf("%.100q:\n got %v\nwant %s", c.document, err, c.want)
 		}
@@ -163,7 +176,7 @@ func TestParseErrorOffsets(t *testing.T) {
 		{`{"block": {}`, `:`, ` {}}`},
 		{`{"block": {}}`, `{}`, ` `},
 	} {
-		_, err := Parse([]byte(c.before + c.wrong + c.after))
+		_, err := Parse([]byte(c.before+c.wrong+c.after), checker)
 		var parsed *Error
 		require.ErrorAs(t, err, &parsed)
 		require.Equal(t, len(c.before), parsed.Offset, "%s: %v", c.wrong, err)
@@ -188,21 +201,27 @@ func TestParseLimits(t *testing.T) {
 		{"10,000 domains, indented", `{"allow": {"domains": [` + domainsOf(4_000, 0, "N.example") + `]}, "block": {"domains": [` +
 			domainsOf(6_000, 4_000, "N.example") + `]}}`, ""},
 		{"10,001 domains", `{"allow": {"domains": [` + domainsOf(4_000, 0, "N.example") + `]}, "block": {"domains": [` +
-			domainsOf(6_001, 4_000, "N.example") + `]}}`, "block.domains[6000]: the document has more than 10000 domains"},
+			domainsOf(6_001, 4_000, "N.example") + `]}}`, "block.domains[6000]: the document has more than 10000 domains, addresses and exchanges"},
+		{"10,000 entries of three kinds", `{"allow": {"domains": [` + domainsOf(4_000, 0, "N.example") + `]}, "block": {"exchanges": [` +
+			domainsOf(3_000, 0, "N.example") + `], "addresses": [` + domainsOf(3_000, 0, "N@a.example") + `]}}`, ""},
+		{"10,001 entries of three kinds", `{"allow": {"domains": [` + domainsOf(4_000, 0, "N.example") + `]}, "block": {"exchanges": [` +
+			domainsOf(3_000, 0, "N.example") + `], "addresses": [` + domainsOf(3_001, 0, "N@a.example") + `]}}`,
+			"block.addresses[3000]: the document has more than 10000 domains, addresses and exchanges"},
+		{"addresses of the greatest length", `{"block": {"addresses": [` + strings.ReplaceAll(domainsOf(10_000, 10_000, "N"+strings.Repeat("d", 57)+"@"+longest[:191]), "\n      ", "") + `]}}`, ""},
 		{"10,001 times the same domain", `{"block": {"domains": [` + domainsOf(10_001, 0, "a.example") + `]}}`,
-			"block.domains[10000]: the document has more than 10000 domains"},
+			"block.domains[10000]: the document has more than 10000 domains, addresses and exchanges"},
 		{"domains of the greatest length", `{"block": {"domains": [` + strings.ReplaceAll(domainsOf(10_000, 10_000, longest+"N"+strings.Repeat("d", 54)), "\n      ", "") + `]}}`, ""},
 		{"64 KiB of rules", `{"block": {"reasons": ["role"` + strings.Repeat(` `, MaxRest-32) + `]}}`, ""},
 		{"64 KiB of rules, and domains", `{"block": {"reasons": ["role"` + strings.Repeat(` `, MaxRest-43) + `],"domains":["a.example"]}}`, ""},
 		{"a byte over 64 KiB", `{"block": {"reasons": ["role"` + strings.Repeat(` `, MaxRest-31) + `]}}`,
-			"the document: it has more than 65536 bytes outside its arrays of domains"},
+			"the document: it has more than 65536 bytes outside its arrays of domains, addresses and exchanges"},
 		{"65 KiB of reasons", `{"block": {"reasons": ["role"` + strings.Repeat(`,"role"`, 65<<10/7) + `]}}`,
-			"the document: it has more than 65536 bytes outside its arrays of domains"},
-		{"white space among domains", `{"block": {"domains": [` + strings.Repeat(" ", MaxDocument) + `]}}`, "the document: it has more than 2625536 bytes"},
+			"the document: it has more than 65536 bytes outside its arrays of domains, addresses and exchanges"},
+		{"white space among domains", `{"block": {"domains": [` + strings.Repeat(" ", MaxDocument) + `]}}`, "the document: it has more than 2665536 bytes"},
 		{"the longest document", `{"block": {"domains": [` + strings.Repeat(" ", MaxDocument-27) + `]}}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse([]byte(c.document))
+			_, err := Parse([]byte(c.document), checker)
 			if c.want == "" {
 				require.NoError(t, err)
 				return
@@ -214,7 +233,7 @@ func TestParseLimits(t *testing.T) {
 
 // However many reasons a document repeats, few are compared: those that differ.
 func TestReasonsThatCannotDecide(t *testing.T) {
-	p, err := Parse([]byte(`{"review":{"reasons":["role"]},"block":{"reasons":["role"` + strings.Repeat(`,"role","gibberish>=0.80","gibberish>=0.8"`, 1000) + `]}}`))
+	p, err := Parse([]byte(`{"review":{"reasons":["role"]},"block":{"reasons":["role"`+strings.Repeat(`,"role","gibberish>=0.80","gibberish>=0.8"`, 1000)+`]}}`), checker)
 	require.NoError(t, err)
 	require.Len(t, p.reasons, 2)
 	all := len(reasonNames) + len(roleNames()) + 100
@@ -238,7 +257,7 @@ func decode(document []byte) (accepted, bool) {
 			return nil, false
 		}
 		for member, texts := range members {
-			if member != "domains" && (member != "reasons" || section == "allow") || texts == nil {
+			if !slices.Contains([]string{"addresses", "domains", "exchanges"}, member) && (member != "reasons" || section == "allow") || texts == nil {
 				return nil, false
 			}
 		}
@@ -326,7 +345,10 @@ func isReason(text string) bool {
 func isPolicy(document []byte) bool {
 	p, ok := decode(document)
 	for _, members := range p {
-		for _, text := range members["domains"] {
+		for _, text := range members["addresses"] {
+			ok = ok && core.Check(text).Valid && !strings.HasPrefix(text, "*@")
+		}
+		for _, text := range slices.Concat(members["domains"], members["exchanges"]) {
 			_, _, is := domainOracle(text)
 			ok = ok && is
 		}
@@ -341,6 +363,7 @@ var seeds = []string{
 	`{}`, ` `, `{"allow":{"domains":["a.example","*.b\u00fc.example"]},"block":{"domains":[],"reasons":["role:hr","gibberish>=0.75"]},"review":{"reasons":["no_mx"]}}`,
 	`{"block: ":{}}`, `{"block":{"a: b":{}}}`, `{"block":{"reasons":["a: b"]}}`, `{"block":{"reasons":["role",null]}}`, `{"block":null}`, `null`, `{"block":{"reasons":["\ud83d\ude00","\ud83d"]}}`,
 	`{"block":{},"block":{}}`, `{"block":{"domains":["a@b","(c)b","a b","1.2.3.4","[1.2.3.4]"]}}`, "\uFEFF{}", `{"block":{"reasons":[1e5]}}`,
+	`{"allow":{"addresses":["j.doe@gmail.com","\"a b\"@x.example","*@b.example","a@","\u00e9@x.example"]}}`, `{"review":{"exchanges":["*.mx.example","mx.b.example"],"addresses":["doe+1@gmail.com"]}}`, `{"block":{"exchanges":["a@b","1.2.3.4"]}}`,
 	`{"block":{"reasons":["gibberish>=0.8","gibberish>=1.00"],"domains":["*.com","x","xn--bcher-kva.example"]}}`, `{"block":{"reasons":["gibberish>=0."]}}`, `{"allow":{"reasons":[]}}`, `{"block":{"domains":[null]}}`,
 }
 
@@ -351,12 +374,12 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, document []byte) {
-		p, err := Parse(document)
+		p, err := Parse(document, checker)
 		if near := len(document) > MaxRest; !near {
 			require.Equal(t, isPolicy(document), err == nil, "%q: %v", document, err)
 		}
 		if err == nil {
-			p.Evaluate(&Input{Facts: 1, Host: []byte("a.example")})
+			p.Evaluate(&Input{Facts: 1, Host: []byte("a.example")}, checker)
 			return
 		}
 		var parsed *Error

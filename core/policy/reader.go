@@ -15,17 +15,23 @@ type reader struct {
 	member  string // the member of section that is being read, or ""
 	index   int    // the index in the array of member, or -1
 
-	names   []byte // of domains
-	domains []entry
-	reasons [noList][]reason
-	lists   int // bytes in arrays of domains
-	hosts   core.HostReader
+	addresses, domains entries
+	exchanges          [noList]entries
+	reasons            [noList][]reason
+	entries            int // addresses, domains and exchanges
+	lists              int // bytes in their arrays
+	hosts              core.HostReader
+	checker            *core.Checker
 }
 
 const (
-	domainsMember = "domains"
-	reasonsMember = "reasons"
+	addressesMember = "addresses"
+	domainsMember   = "domains"
+	exchangesMember = "exchanges"
+	reasonsMember   = "reasons"
 )
+
+var memberNames = []string{addressesMember, domainsMember, exchangesMember, reasonsMember}
 
 func (r *reader) readDocument() error {
 	if len(r.text) > MaxDocument {
@@ -41,7 +47,7 @@ func (r *reader) readDocument() error {
 		return r.malformed(r.at, "text follows the end of the document; remove it")
 	}
 	if len(r.text)-r.lists > MaxRest {
-		return &Error{Place: "the document", Problem: "it has more than " + strconv.Itoa(MaxRest) + " bytes outside its arrays of domains"}
+		return &Error{Place: "the document", Problem: "it has more than " + strconv.Itoa(MaxRest) + " bytes outside its arrays of domains, addresses and exchanges"}
 	}
 	return nil
 }
@@ -52,7 +58,7 @@ func (r *reader) object(read func(name string, start int) error) error {
 	if err := r.open('{', "an object"); err != nil {
 		return err
 	}
-	var names [3]string // more than there are known ones
+	var names [4]string // as many as there are known ones
 	for n := 0; ; n++ {
 		if r.skipSpace(); n == 0 && r.skip('}') {
 			return nil
@@ -124,13 +130,15 @@ func (r *reader) readSection(name string, start int) error {
 func (r *reader) readMember(name string, start int) (err error) {
 	r.member = name
 	switch {
+	case name == addressesMember:
+		err = r.entriesOf("addresses", r.readAddress)
 	case name == domainsMember:
-		before := r.at
-		err = r.array("domains", r.readDomain)
-		r.lists += r.at - before
+		err = r.entriesOf("domains", r.readDomain)
+	case name == exchangesMember:
+		err = r.entriesOf("exchanges", r.readDomain)
 	case name == reasonsMember && r.section == allowList:
 		r.start = start
-		return r.wrong("only block and review have reasons; allow has domains alone")
+		return r.wrong("only block and review have reasons; allow has domains, addresses and exchanges")
 	case name == reasonsMember:
 		err = r.array("reasons", func(text []byte) error {
 			reason, ok := parseReason(string(text))
@@ -143,7 +151,7 @@ func (r *reader) readMember(name string, start int) (err error) {
 		})
 	default:
 		r.member = ""
-		return r.unknownMember(name, start, []string{domainsMember, reasonsMember})
+		return r.unknownMember(name, start, memberNames)
 	}
 	r.member = ""
 	return err
@@ -178,12 +186,38 @@ func (r *reader) array(what string, read func(text []byte) error) error {
 	return nil
 }
 
-func (r *reader) readDomain(text []byte) error {
-	if len(r.domains) == MaxDomains {
-		return r.wrong("the document has more than " + strconv.Itoa(MaxDomains) + " domains")
+// entriesOf reads an array of addresses, domains or exchanges, which together have a limit, but
+// whose bytes do not count as the rest of the document.
+func (r *reader) entriesOf(what string, read func(text []byte) error) error {
+	before := r.at
+	err := r.array(what, func(text []byte) error {
+		r.entries++
+		if r.entries > MaxEntries {
+			return r.wrong("the document has more than " + strconv.Itoa(MaxEntries) + " domains, addresses and exchanges")
+		}
+		return read(text)
+	})
+	r.lists += r.at - before
+	return err
+}
+
+func (r *reader) readAddress(text []byte) error {
+	if bytes.HasPrefix(text, []byte("*@")) {
+		return r.wrong("an asterisk is no pattern in an address; write the domain to domains")
 	}
+	normalized, refusal := r.checker.Normalize(text)
+	if refusal.Reason != core.Accepted {
+		return r.wrong(string(refusal.AppendSentence(nil, text)))
+	}
+	r.addresses.add(normalized, false, r.rule())
+	return nil
+}
+
+// readDomain reads a domain or an exchange.
+func (r *reader) readDomain(text []byte) error {
 	name, below := bytes.CutPrefix(text, []byte("*."))
-	if problem := misplaced(name); problem != "" {
+	problem := misplaced(name)
+	if problem != "" {
 		return r.wrong(problem)
 	}
 	host, refusal := r.hosts.Read(name)
@@ -193,8 +227,11 @@ func (r *reader) readDomain(text []byte) error {
 	if host[len(host)-1] <= '9' && len(bytes.Trim(host, "0123456789.")) == 0 && bytes.Count(host, []byte(".")) == 3 {
 		return r.wrong("it is an IP address; a policy knows domains alone")
 	}
-	r.domains = append(r.domains, entry{domainName{uint32(len(r.names)), uint8(len(host))}, below, r.rule()})
-	r.names = append(r.names, host...)
+	own := &r.domains
+	if r.member == exchangesMember {
+		own = &r.exchanges[r.section]
+	}
+	own.add(host, below, r.rule())
 	return nil
 }
 

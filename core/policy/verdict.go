@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/addrspec/addrspec/core"
@@ -13,6 +14,12 @@ type Input struct {
 	More   uint32 // word 1 of the report
 	Lookup Lookup
 	Host   []byte // the domain in A-label form; empty for an address literal
+
+	// Address is the address as it was given or normalized, for a policy with addresses.
+	Address []byte
+	// Exchanges are those of Host if the host has looked them up, in lower case and A-label form,
+	// for a policy with exchanges. "*" in place of a name means that there are others.
+	Exchanges [][]byte
 }
 
 // Lookup is what a host found in DNS. Zero means that it looked up nothing.
@@ -51,7 +58,7 @@ const (
 // Of returns the input for the facts of an address and its form, which Checker.Form
 // returns. The host adds what it looks up.
 func Of(f *core.Facts, form core.Form) Input {
-	return Input{Facts: Facts(f), More: More(f, form), Host: f.Host}
+	return Input{Facts: Facts(f), More: More(f, form), Host: f.Host, Address: f.Email}
 }
 
 // Facts returns word 0 of the report on f: the boolean facts, in the order of the
@@ -74,7 +81,7 @@ func bit(fact bool, bit uint32) uint32 {
 	return 0
 }
 
-// reasons returns the reasons that are true of an address without domain entries, and its
+// reasons returns the reasons that are true of an address without an entry, and its
 // score of gibberish.
 func (in *Input) reasons() (set reasonSet, score uint8) {
 	set = reasonSet(in.Facts>>5&0xF) | reasonSet(in.Facts>>1&1)<<4 | reasonSet(in.Facts>>3&3)<<5
@@ -112,24 +119,40 @@ func (a Action) String() string { return listNames[a] }
 // Verdict is a decision about an address.
 type Verdict struct {
 	Action Action
-	reason *reason // invalid, byDomain, unruled, or one of the document
+	reason *reason // of this file, or one of the document
 	rule   rule    // noRule if the document has none for it
 }
 
-// The verdicts that no reason of a document gives.
+// The reasons of verdicts that are none of a document. Those without a JSON are of entries.
 var (
-	invalid  = reason{name: "invalid", json: `{"action":"block","reason":"invalid","rule":null}`}
-	byDomain = reason{name: "domain"} // each entry has a JSON of its own
-	unruled  = reason{json: `{"action":"allow","reason":null,"rule":null}`}
+	invalid    = reason{name: "invalid", json: `{"action":"block","reason":"invalid","rule":null}`}
+	byAddress  = reason{name: "address", array: addressesMember}
+	byDomain   = reason{name: "domain", array: domainsMember}
+	byExchange = reason{name: "exchange", array: exchangesMember}
+	unruled    = reason{json: `{"action":"allow","reason":null,"rule":null}`}
 )
 
-// Evaluate returns the verdict on an address. It allocates nothing.
-func (p *Policy) Evaluate(in *Input) Verdict {
+// Evaluate returns the verdict on an address. It allocates nothing. c has the lists by which p was
+// parsed; it is used for a policy with addresses, and in.Address must not point into it.
+func (p *Policy) Evaluate(in *Input, c *core.Checker) Verdict {
 	if in.Facts&wordValid == 0 {
 		return Verdict{Block, &invalid, noRule}
 	}
-	if own := p.domains.find(in.Host); own.list != noList {
+	if p.HasAddresses() {
+		own := p.findMailbox(in.Address, c)
+		if own.list != noList {
+			return Verdict{Action(own.list), &byAddress, own}
+		}
+	}
+	own, _ := p.domains.find(in.Host)
+	if own.list != noList {
 		return Verdict{Action(own.list), &byDomain, own}
+	}
+	if len(in.Exchanges) > 0 {
+		own = p.findExchanges(in.Exchanges)
+		if own.list != noList {
+			return Verdict{Action(own.list), &byExchange, own}
+		}
 	}
 	if set, score := in.reasons(); set&p.any != 0 || score >= p.least {
 		for i := range p.reasons {
@@ -141,7 +164,33 @@ func (p *Policy) Evaluate(in *Input) Verdict {
 	return Verdict{Allow, &unruled, noRule}
 }
 
-// Reason returns "invalid", "domain", a reason of the document, or "" if no rule applied.
+// findMailbox returns the rule for the mailbox of an address.
+func (p *Policy) findMailbox(address []byte, c *core.Checker) rule {
+	_, refusal := c.Normalize(address)
+	if refusal.Reason != core.Accepted {
+		return noRule
+	}
+	var buffer [math.MaxUint8]byte // no name in a table is longer
+	own := p.addresses.named(c.AppendCanonical(buffer[:0]))
+	if own == nil {
+		return noRule
+	}
+	return own.alone
+}
+
+// findExchanges returns the most specific rule of the members whose entries cover all exchanges.
+func (p *Policy) findExchanges(exchanges [][]byte) rule {
+	found, most := noRule, 0
+	for n := range p.exchanges {
+		own, specific := p.exchanges[n].findEach(exchanges)
+		if specific > most {
+			found, most = own, specific
+		}
+	}
+	return found
+}
+
+// Reason returns "invalid", "address", "domain", "exchange", a reason of the document, or "" if no rule applied.
 func (v Verdict) Reason() string { return v.reason.name }
 
 // Rule returns the place of the rule that decided, such as "block.reasons[1]", or "".
@@ -154,17 +203,13 @@ func (v Verdict) Rule() string {
 
 func (v Verdict) appendRule(dst []byte) []byte {
 	dst = append(dst, listNames[v.rule.list]...)
-	if v.reason == &byDomain {
-		dst = append(dst, ".domains["...)
-	} else {
-		dst = append(dst, ".reasons["...)
-	}
+	dst = append(append(append(dst, '.'), v.reason.array...), '[')
 	return append(strconv.AppendUint(dst, uint64(v.rule.index), 10), ']')
 }
 
 // AppendJSON appends {"action":…,"reason":…,"rule":…}.
 func AppendJSON(dst []byte, v Verdict) []byte {
-	if v.reason == &byDomain {
+	if v.reason.json == "" {
 		return v.appendJSON(dst)
 	}
 	return append(dst, v.reason.json...)

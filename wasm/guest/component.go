@@ -155,7 +155,7 @@ func componentDecide(slot, at, size, found uint32) uint32 {
 	facts.Disposable = facts.Disposable || found&foundDisposable != 0
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = policy.Lookup(found &^ foundDisposable)
-	v := slots[slot].Evaluate(&in)
+	v := slots[slot].Evaluate(&in, checker)
 	// The texts of the verdict come one after another in the output.
 	json := policy.AppendJSON(out[:0], v)
 	results[1], results[2], results[3] = lift(place{}), uint32(len(json)), actions[v.Action]

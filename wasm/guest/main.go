@@ -18,7 +18,7 @@ import (
 
 // abiVersion is major<<16 | minor. A new major version breaks hosts; a new minor
 // version only adds to the interface.
-const abiVersion = 2<<16 | 5
+const abiVersion = 2<<16 | 6
 
 const (
 	// inCap is the body limit of the batch operation, so every address in a request
@@ -39,7 +39,7 @@ const (
 	errPanic       = -3 // a defect: the host must discard the instance
 	errRefused     = -4 // lists: damaged or in another format; see the report
 	errListsSize   = -5 // lists: more than maxLists bytes
-	errFraming     = -6 // check_many, exchanges: a record ends after the input
+	errFraming     = -6 // a record ends after the input, or lacks what it must have
 )
 
 // Flags of exportCheck and exportCheckMany.
@@ -159,10 +159,16 @@ func install() int32 {
 	gathered = nil
 	l, err := lists.Open(blob)
 	if err != nil {
-		outcome = report{}
-		putString(&outcome.sentence, out[:0], err.Error())
-		return errRefused
+		return refuse(errRefused, err.Error())
 	}
 	checker = core.New(l)
+	renewPolicies()
 	return 0
+}
+
+// refuse returns code, and the report has why.
+func refuse(code int32, sentence string) int32 {
+	outcome = report{}
+	putString(&outcome.sentence, out[:0], sentence)
+	return code
 }

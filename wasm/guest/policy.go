@@ -13,8 +13,9 @@ import (
 
 // Error results of the exports of this file.
 const (
-	errPolicy = -7 // the document is no policy; see the report
-	errSlot   = -8 // there is no such slot or handle, or the slot has no policy
+	errPolicy  = -7 // the document is no policy; see the report
+	errSlot    = -8 // there is no such slot or handle, or the slot has no policy
+	errVerdict = -9 // verdict: the policy has a member that needs decide; see the report
 )
 
 const (
@@ -130,12 +131,11 @@ func use(n int) loadedPolicy {
 
 // parse returns the policy of a document, or nil, and the report has the error.
 func parse(text []byte) *policy.Policy {
-	p, err := policy.Parse(text)
+	p, err := policy.Parse(text, checker)
 	if err == nil {
 		return p
 	}
-	outcome = report{}
-	putString(&outcome.sentence, out[:0], err.Error())
+	refuse(errPolicy, err.Error())
 	if wrong, ok := err.(*policy.Error); ok {
 		outcome.offset = uint32(wrong.Offset)
 	}
@@ -149,8 +149,26 @@ func collect(text []byte) {
 	}
 }
 
+// renewPolicies makes the loaded policies compare addresses by the lists of checker.
+func renewPolicies() {
+	for n, p := range slots {
+		if p != nil {
+			slots[n] = p.WithLists(checker)
+		}
+	}
+	for n, p := range loaded {
+		loaded[n].Policy = p.WithLists(checker)
+	}
+}
+
 //go:wasmexport addrspec_verdict
-func exportVerdict(handle, length int32) (n int32) {
+func exportVerdict(handle, length int32) int32 { return evaluate(handle, length, factsTexts) }
+
+//go:wasmexport addrspec_decide
+func exportDecide(handle, length int32) int32 { return evaluate(handle, length, subjectTexts) }
+
+// evaluate writes the verdicts of a policy on each record of the input, which has as many texts.
+func evaluate(handle, length int32, texts int) (n int32) {
 	defer catch(&n)
 	var p *policy.Policy
 	if 0 <= handle && handle < policySlots {
@@ -158,45 +176,71 @@ func exportVerdict(handle, length int32) (n int32) {
 	} else if n := slices.IndexFunc(loaded, func(l loadedPolicy) bool { return l.handle == handle }); n >= 0 {
 		p = use(n).Policy
 	}
-	if p == nil {
+	switch {
+	case p == nil:
 		return errSlot
-	}
-	if length < 0 || length > inCap {
+	case length < 0 || length > inCap:
 		return errTooLong
+	case texts == factsTexts && p.HasAddresses():
+		return refuse(errVerdict, "the policy has addresses, which addrspec_verdict does not know; call addrspec_decide")
+	case texts == factsTexts && p.HasExchanges():
+		return refuse(errVerdict, "the policy has exchanges, which addrspec_verdict does not know; call addrspec_decide")
 	}
-	return verdicts(p, in[:length])
+	return verdicts(p, in[:length], texts)
 }
 
-// factsPrefix is the size of what comes before the host text in the input of a verdict: words 0
-// and 1 of the report, what the lookup found, and the length of the text.
-const factsPrefix = 4 * prefix
+const (
+	// wordsSize is the size of the words before the texts in the input of a verdict: words 0 and 1
+	// of the report, and what the lookup found.
+	wordsSize = 3 * prefix
+	// factsTexts is how many texts follow the words for addrspec_verdict: that of the host.
+	factsTexts = 1
+	// subjectTexts is how many follow for addrspec_decide: the host, the address and the exchanges.
+	subjectTexts = 3
+)
 
 // verdictMax is the size of the longest verdict:
-// {"action":"review","reason":"gibberish>=0.55","rule":"review.reasons[9999]"}.
-const verdictMax = 76
+// {"action":"review","reason":"looks_disposable","rule":"review.reasons[9999]"}.
+const verdictMax = 77
 
 // The output has room for the verdicts on the most records that fit the input.
-const _ = uint(outCap - inCap/factsPrefix*(prefix+verdictMax))
+const _ = uint(outCap - inCap/(wordsSize+factsTexts*prefix)*(prefix+verdictMax))
+
+// exchangeNames is the memory for the exchanges of a subject.
+var exchangeNames [][]byte
 
 // verdicts writes the verdict of p on each record of the input, after its length, and
 // returns the number of bytes.
-func verdicts(p *policy.Policy, input []byte) int32 {
+func verdicts(p *policy.Policy, input []byte, texts int) int32 {
 	written := out[:0]
 	var in policy.Input
 	for len(input) > 0 {
-		if len(input) < factsPrefix {
+		if len(input) < wordsSize {
 			return errFraming
 		}
-		record := (*[factsPrefix / prefix]uint32)(unsafe.Pointer(&input[0]))
-		input = input[factsPrefix:]
-		if record[3] > uint32(len(input)) {
+		words := (*[wordsSize / prefix]uint32)(unsafe.Pointer(&input[0]))
+		in.Facts, in.More, in.Lookup = words[0], words[1], policy.Lookup(words[2])
+		input = input[wordsSize:]
+		var text [subjectTexts][]byte
+		for n := range text[:texts] {
+			if len(input) < prefix || *word(input) > uint32(len(input)-prefix) {
+				return errFraming
+			}
+			text[n] = first(input)
+			input = input[prefix+len(text[n]):]
+		}
+		in.Host, in.Address = text[0], text[1]
+		if !framed(text[2]) || p.HasAddresses() && in.Facts&1 != 0 && len(in.Address) == 0 {
 			return errFraming
 		}
-		in.Facts, in.More, in.Lookup, in.Host = record[0], record[1], policy.Lookup(record[2]), input[:record[3]]
+		exchangeNames = exchangeNames[:0]
+		for names := text[2]; len(names) > 0; names = names[prefix+len(first(names)):] {
+			exchangeNames = append(exchangeNames, first(names))
+		}
+		in.Exchanges = exchangeNames
 		at := len(written)
-		written = policy.AppendJSON(append(written, 0, 0, 0, 0), p.Evaluate(&in))
+		written = policy.AppendJSON(append(written, 0, 0, 0, 0), p.Evaluate(&in, checker))
 		*word(written[at:]) = uint32(len(written) - at - prefix)
-		input = input[record[3]:]
 	}
 	if len(written) > outCap {
 		return errPanic // append has reallocated the output

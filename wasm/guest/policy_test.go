@@ -10,13 +10,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/policy"
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/feed/feedtest"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
 const (
 	badPolicy = -7
 	badSlot   = -8
+	oldCall   = -9
 )
 
 // load passes a document to a slot, in pieces of the given size.
@@ -55,8 +59,8 @@ func (g *guest) sentence(t testing.TB) string {
 }
 
 // appendFacts appends a record of a verdict: the words of the report on an address, with what the
-// host found.
-func (g *guest) appendFacts(t testing.TB, dst []byte, c *vectors.Policy) []byte {
+// host found. A subject has two more texts.
+func (g *guest) appendFacts(t testing.TB, dst []byte, c *vectors.Policy, subject bool) []byte {
 	require.GreaterOrEqual(t, g.call(t, "check", g.write([]byte(c.Email)), 0), int32(0))
 	facts := g.word(0)
 	if c.Disposable {
@@ -64,7 +68,16 @@ func (g *guest) appendFacts(t testing.TB, dst []byte, c *vectors.Policy) []byte 
 	}
 	host, ok := g.Memory().Read(g.out+g.word(9), g.word(10))
 	require.True(t, ok)
-	return appendRecord(dst, facts, g.word(1), uint32(c.Lookup()), string(host))
+	dst = appendRecord(dst, facts, g.word(1), uint32(c.Lookup()), string(host))
+	if subject {
+		dst = append(dst, frames(c.Email, string(frames(c.Exchanges...)))...)
+	}
+	return dst
+}
+
+// appendSubject appends a subject of addrspec_decide.
+func appendSubject(dst []byte, facts, found uint32, host, address string, exchanges ...string) []byte {
+	return append(appendRecord(dst, facts, 0, found, host), frames(address, string(frames(exchanges...)))...)
 }
 
 func appendRecord(dst []byte, facts, more, found uint32, host string) []byte {
@@ -75,8 +88,12 @@ func appendRecord(dst []byte, facts, more, found uint32, host string) []byte {
 }
 
 // verdicts returns the verdicts of a slot on records.
-func (g *guest) verdicts(t testing.TB, slot int32, records []byte) (list []string) {
-	n := g.call(t, "verdict", slot, g.write(records))
+func (g *guest) verdicts(t testing.TB, slot int32, records []byte) []string {
+	return g.verdictsOf(t, "verdict", slot, records)
+}
+
+func (g *guest) verdictsOf(t testing.TB, export string, slot int32, records []byte) (list []string) {
+	n := g.call(t, export, slot, g.write(records))
 	require.GreaterOrEqual(t, n, int32(0))
 	for output := g.output(t, n); len(output) > 0; {
 		size := binary.LittleEndian.Uint32(output)
@@ -86,7 +103,8 @@ func (g *guest) verdicts(t testing.TB, slot int32, records []byte) (list []strin
 	return list
 }
 
-// Every case of the vectors, alone and in bulk, in every slot.
+// Every case of the vectors, alone and in bulk, in every slot. addrspec_verdict decides alike
+// unless the policy has members that it does not know.
 func TestPolicyVectors(t *testing.T) {
 	g := start(t)
 	cases, err := vectors.ReadPolicies("../vectors")
@@ -104,13 +122,69 @@ func TestPolicyVectors(t *testing.T) {
 			continue
 		}
 		require.Zero(t, code)
-		record := g.appendFacts(t, nil, &c)
-		require.Equal(t, []string{string(c.Verdict)}, g.verdicts(t, slot, record), "%s %s", c.Document, c.Email)
+		record := g.appendFacts(t, nil, &c, true)
+		require.Equal(t, []string{string(c.Verdict)}, g.verdictsOf(t, "decide", slot, record), "%s %s", c.Document, c.Email)
+		if facts := g.appendFacts(t, nil, &c, false); isOld(c.Document) {
+			require.Equal(t, []string{string(c.Verdict)}, g.verdicts(t, slot, facts), "%s %s", c.Document, c.Email)
+		} else {
+			require.EqualValues(t, oldCall, g.call(t, "verdict", slot, g.write(facts)), c.Document)
+		}
 		records[c.Document], want[c.Document] = append(records[c.Document], record...), append(want[c.Document], string(c.Verdict))
 	}
 	for document, all := range records {
 		require.Zero(t, g.load(t, 3, document, 1<<20))
-		require.Equal(t, want[document], g.verdicts(t, 3, all))
+		require.Equal(t, want[document], g.verdictsOf(t, "decide", 3, all))
+	}
+}
+
+// isOld reports whether a policy has no members that came with addrspec_decide.
+func isOld(document string) bool {
+	return !strings.Contains(document, "addresses") && !strings.Contains(document, "exchanges")
+}
+
+// addrspec_verdict refuses a policy that it would apply in part, and names the member.
+func TestVerdictRefusesPolicy(t *testing.T) {
+	g := start(t)
+	record := appendRecord(nil, 1|4, 0, 0, "a.example")
+	for document, member := range map[string]string{
+		`{"block":{"addresses":["jane@a.example"]}}`:                                         "addresses",
+		`{"allow":{"exchanges":["mx.a.example"]}}`:                                           "exchanges",
+		`{"review":{"exchanges":["mx.a.example"]},"block":{"addresses":["jane@a.example"]}}`: "addresses",
+		`{"review":{"exchanges":[],"addresses":[]}}`:                                         "",
+	} {
+		require.Zero(t, g.load(t, 2, document, 99))
+		for _, policy := range []int32{2, g.handle(t, document)} {
+			code := g.call(t, "verdict", policy, g.write(record))
+			if member == "" {
+				require.Positive(t, code)
+				continue
+			}
+			require.EqualValues(t, oldCall, code)
+			require.Equal(t, "the policy has "+member+", which addrspec_verdict does not know; call addrspec_decide", g.sentence(t))
+		}
+	}
+}
+
+// Policies that are loaded, by slot and by handle, compare addresses by new lists once these are
+// installed.
+func TestPoliciesFollowLists(t *testing.T) {
+	g := start(t)
+	document := `{"block":{"addresses":["jane.doe@gmail.com"]}}`
+	require.Zero(t, g.load(t, 0, document, 99))
+	handle := g.handle(t, document)
+	dotted := appendSubject(nil, 1|4, 0, "gmail.com", "janedoe@gmail.com")
+	dashed := appendSubject(nil, 1|4, 0, "gmail.com", "jane_.doe@gmail.com")
+	blocked, allowed := `{"action":"block","reason":"address","rule":"block.addresses[0]"}`, `{"action":"allow","reason":null,"rule":null}`
+	for range 2 {
+		for _, policy := range []int32{0, handle} {
+			require.Equal(t, []string{blocked, allowed}, g.verdictsOf(t, "decide", policy, append(dotted, dashed...)))
+		}
+		require.Zero(t, g.pass(t, string(feedtest.Edited(lists.Blob(), "gmail\t+\t.\t", "gmail\t+\t_\t")), 1<<20, "lists"))
+		for _, policy := range []int32{0, handle} {
+			require.Equal(t, []string{allowed, blocked}, g.verdictsOf(t, "decide", policy, append(dotted, dashed...)))
+		}
+		require.Equal(t, handle, g.handle(t, document), "it is loaded")
+		require.Zero(t, g.pass(t, string(lists.Blob()), 1<<20, "lists"))
 	}
 }
 
@@ -163,7 +237,8 @@ func TestHandlesBound(t *testing.T) {
 	g := start(t)
 	before := g.Memory().Size()
 	for round := range 40 {
-		require.Positive(t, g.handle(t, largest("r"+strconv.Itoa(round))))
+		document := []func(string) string{largest, largestAddresses}[round%2]("r" + strconv.Itoa(round))
+		require.Positive(t, g.handle(t, document))
 	}
 	t.Logf("memory before and after: %d, %d", before, g.Memory().Size())
 	require.Less(t, g.Memory().Size(), before+40<<20)
@@ -229,6 +304,19 @@ func TestPolicyErrors(t *testing.T) {
 	}
 	require.EqualValues(t, framing, g.call(t, "verdict", 5, g.write(append(append([]byte(nil), record...), record[:15]...))))
 	require.EqualValues(t, framing, g.call(t, "verdict", 5, g.write(append(make([]byte, 12), 0xff, 0xff, 0xff, 0xff))))
+	subject := appendSubject(nil, 1, 3, "a.example", "jane@a.example", "mx.a.example")
+	for n := 1; n < len(subject); n++ {
+		require.EqualValues(t, framing, g.call(t, "decide", 5, g.write(subject[:n])), "%d bytes", n)
+	}
+	torn := append(appendRecord(nil, 1, 0, 3, "a.example"), frames("jane@a.example", "\x05\x00\x00\x00a.b")...)
+	require.EqualValues(t, framing, g.call(t, "decide", 5, g.write(torn)), "an exchange is cut off")
+	require.EqualValues(t, badSlot, g.call(t, "decide", 6, 0))
+	require.EqualValues(t, tooLong, g.call(t, "decide", 5, -1))
+	nameless := appendSubject(nil, 1, 0, "a.example", "")
+	require.Len(t, g.verdictsOf(t, "decide", 5, nameless), 1, "the policy needs no address")
+	require.Zero(t, g.load(t, 6, `{"block":{"addresses":["jane@a.example"]}}`, 99))
+	require.EqualValues(t, framing, g.call(t, "decide", 6, g.write(nameless)), "a block would be skipped")
+	require.Len(t, g.verdictsOf(t, "decide", 6, appendSubject(nil, 0, 0, "", "")), 1, "an address that is not valid")
 	require.Empty(t, g.verdicts(t, 5, nil))
 	require.Equal(t, []string{`{"action":"block","reason":"domain","rule":"block.domains[0]"}`}, g.verdicts(t, 5, record))
 }
@@ -246,7 +334,7 @@ func TestPolicyStays(t *testing.T) {
 	require.EqualValues(t, 21, g.word(12), "the offset of the domain")
 	require.EqualValues(t, badPolicy, g.load(t, 0, "", 99), "no document")
 	require.EqualValues(t, badPolicy, g.load(t, 0, strings.Repeat(" ", policy.MaxDocument+1), 1<<20))
-	require.Equal(t, "the document: it has more than 2625536 bytes", g.sentence(t))
+	require.Equal(t, "the document: it has more than 2665536 bytes", g.sentence(t))
 	require.Zero(t, g.call(t, "policy", 0, g.write([]byte(`{"bl`))))
 	require.Zero(t, g.load(t, 1, allow, 99), "the pieces for slot 0 are dropped")
 	require.EqualValues(t, badPolicy, g.load(t, 0, `ock":{}}`, 99))
@@ -275,10 +363,19 @@ func TestVerdictsFillInput(t *testing.T) {
 // name.
 func largest(name string) string {
 	var list strings.Builder
-	for n := range policy.MaxDomains {
+	for n := range policy.MaxEntries {
 		list.WriteString(`,"` + strconv.Itoa(10_000+n) + "." + name + strings.Repeat("."+strings.Repeat("d", 61), 3) + "." + strings.Repeat("e", 50) + `"`)
 	}
 	return `{"block":{"domains":[` + list.String()[1:] + `]}}`
+}
+
+// largestAddresses is largest for addresses, whose text a policy keeps besides what it compares.
+func largestAddresses(name string) string {
+	var list strings.Builder
+	for n := range policy.MaxEntries {
+		list.WriteString(`,"` + strconv.Itoa(10_000+n) + "." + name + strings.Repeat("a", 50) + "@" + strings.Repeat(strings.Repeat("d", 61)+".", 3) + `example"`)
+	}
+	return `{"block":{"addresses":[` + list.String()[1:] + `]}}`
 }
 
 // Sixteen of the largest policies take a bounded amount of memory, which those that replace
@@ -291,16 +388,19 @@ func TestPoliciesBoundMemory(t *testing.T) {
 		rounds, slots = 3, 2
 	}
 	for round := range rounds {
+		document := []func(string) string{largest, largestAddresses}[round%2]("r" + strconv.Itoa(round))
 		for slot := range slots {
-			require.Zero(t, g.load(t, slot, largest("r"+strconv.Itoa(round)), 1<<20))
+			require.Zero(t, g.load(t, slot, document, 1<<20))
 		}
+		t.Logf("memory after round %d: %d", round, g.Memory().Size())
+		require.Zero(t, g.pass(t, string(lists.Blob()), 1<<20, "lists"))
 	}
 	t.Logf("memory before and after %d rounds of %d policies: %d, %d", rounds, slots, before, g.Memory().Size())
 	require.Less(t, g.Memory().Size(), before+24<<20+uint32(slots)*4<<20, "4 MB each, and the garbage of loading one")
 	settled := g.Memory().Size()
-	record := appendRecord(nil, 1|4, 0, 1, "a.example")
+	subject := appendSubject(nil, 1|4, 3, "a.example", "jane@a.example", "mx.a.example", "mx.b.example")
 	for range 1_000 {
-		g.verdicts(t, slots-1, record)
+		g.verdictsOf(t, "decide", slots-1, subject)
 	}
 	require.Equal(t, settled, g.Memory().Size())
 }
@@ -312,6 +412,9 @@ func FuzzPolicies(f *testing.F) {
 	f.Add([]byte(`{}`), int32(15), uint8(0), append(record, record...), int32(15), int32(-1))
 	f.Add([]byte(`{"x":1}`), int32(16), uint8(1), record[:15], int32(-1), int32(15))
 	f.Add([]byte(``), int32(-1), uint8(1), []byte{}, int32(3), int32(1<<20))
+	f.Add([]byte(`{"block":{"exchanges":["*.b.example"],"addresses":["j.d@gmail.com"]}}`), int32(3), uint8(9),
+		appendSubject(appendSubject(nil, 1, 3, "gmail.com", "jd+1@gmail.com"), 5, 3, "a.example", "a@a.example", "mx.b.example", "*"), int32(3), int32(-1))
+	native := core.New(lists.Default())
 	g := start(f)
 	require.Zero(f, g.load(f, 3, `{}`, 9))
 	f.Fuzz(func(t *testing.T, document []byte, slot int32, piece uint8, input []byte, from, length int32) {
@@ -320,33 +423,42 @@ func FuzzPolicies(f *testing.F) {
 		case !inRange(slot):
 			require.EqualValues(t, badSlot, code)
 		default:
-			_, err := policy.Parse(document)
+			_, err := policy.Parse(document, native)
 			require.Equal(t, err == nil, code == 0)
 			if err != nil {
 				require.EqualValues(t, badPolicy, code)
 				require.Equal(t, err.Error(), g.sentence(t))
 			}
 		}
-		_, err := policy.Parse(document)
+		_, err := policy.Parse(document, native)
 		require.Equal(t, err == nil, g.handle(t, string(document)) >= 16)
 		written := g.write(input)
 		if length < 0 {
 			length = written
 		}
-		switch n := g.call(t, "verdict", from, length); {
-		case n >= 0:
-			require.LessOrEqual(t, n, int32(g.outCap))
-			for output := g.output(t, n); len(output) > 0; {
-				size := binary.LittleEndian.Uint32(output)
-				require.True(t, json.Valid(output[4:][:size]))
-				output = output[4+size:]
-			}
-		case n == badSlot:
-		case length > int32(g.inCap):
-			require.EqualValues(t, tooLong, n)
-		default:
-			require.EqualValues(t, framing, n)
+		for _, export := range []string{"verdict", "decide"} {
+			g.requireVerdicts(t, export, from, length)
 		}
 		require.Less(t, g.Memory().Size(), uint32(memoryBound))
 	})
+}
+
+// requireVerdicts calls an export with any input, of which it makes verdicts or an error.
+func (g *guest) requireVerdicts(t testing.TB, export string, from, length int32) {
+	switch n := g.call(t, export, from, length); {
+	case n >= 0:
+		require.LessOrEqual(t, n, int32(g.outCap))
+		for output := g.output(t, n); len(output) > 0; {
+			size := binary.LittleEndian.Uint32(output)
+			require.True(t, json.Valid(output[4:][:size]))
+			output = output[4+size:]
+		}
+	case n == badSlot:
+	case n == oldCall:
+		require.Equal(t, "verdict", export)
+	case length > int32(g.inCap):
+		require.EqualValues(t, tooLong, n)
+	default:
+		require.EqualValues(t, framing, n)
+	}
 }

@@ -121,22 +121,32 @@ func (i *instance) exchange(ctx context.Context, host string, l Lookup) (x Excha
 // writeNames writes the host and its exchanges to the input buffer, each after its length,
 // and returns the number of bytes.
 func (i *instance) writeNames(host, exchanges string) (size int, err error) {
-	if len(host)+5*len(exchanges)+8 > int(i.inCap) { // each name may be one character
+	if recordPrefix+len(host)+namesSize(exchanges) > int(i.inCap) {
 		return 0, ErrTooLong
 	}
 	in, ok := i.module.Memory().Read(i.in, i.inCap)
 	if !ok {
 		return 0, &trap{errors.New("the input buffer is outside the memory")}
 	}
-	write := func(name string) {
-		binary.LittleEndian.PutUint32(in[size:], uint32(len(name)))
-		size += 4 + copy(in[size+4:], name)
+	return putNames(in, putRecord(in, 0, host), exchanges), nil
+}
+
+// namesSize is how many bytes putNames writes at most, since each name may be one character.
+func namesSize(names string) int { return (recordPrefix + 1) * len(names) }
+
+// putNames writes the names that spaces separate to in from at on, each after its length, and
+// returns where they end.
+func putNames(in []byte, at int, names string) int {
+	for name := range strings.FieldsSeq(names) {
+		at = putRecord(in, at, name)
 	}
-	write(host)
-	for name := range strings.FieldsSeq(exchanges) {
-		write(name)
-	}
-	return size, nil
+	return at
+}
+
+// putRecord writes a text after its length.
+func putRecord(in []byte, at int, text string) int {
+	binary.LittleEndian.PutUint32(in[at:], uint32(len(text)))
+	return at + recordPrefix + copy(in[at+recordPrefix:], text)
 }
 
 // exchangeMemory remembers the exchanges of a View, which has the same lists for its life.

@@ -37,7 +37,7 @@ type instance struct {
 	module              api.Module
 	check, many         api.Function
 	exchanges           api.Function
-	policy, verdict     api.Function
+	policy, decision    api.Function
 	handles             map[[sha256.Size]byte]uint32 // of policies, by their hashes
 	info, lists         api.Function
 	in, inCap           uint32
@@ -82,7 +82,7 @@ func (i *instance) bind(ctx context.Context) error {
 	}
 	i.check, i.many = i.fn("addrspec_check"), i.fn("addrspec_check_many")
 	i.exchanges = i.fn("addrspec_exchanges")
-	i.policy, i.verdict = i.fn("addrspec_load_policy"), i.fn("addrspec_verdict")
+	i.policy, i.decision = i.fn("addrspec_load_policy"), i.fn("addrspec_decide")
 	i.info, i.lists = i.fn("addrspec_info"), i.fn("addrspec_lists")
 	for name, place := range map[string]*uint32{
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,

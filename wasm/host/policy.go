@@ -84,8 +84,10 @@ func (l Lookup) Found() Found {
 
 // Subject is an address that a policy decides about.
 type Subject struct {
-	Facts *Facts // after View.Resolve, if its Host was looked up
-	Found Found
+	Facts     *Facts // after View.Resolve, if its Host was looked up
+	Address   string // as it was checked, or normalized
+	Found     Found
+	Exchanges string // as in Lookup; "" if nothing was looked up
 }
 
 // Reported returns the facts of a Subject that another host has checked, by its result. score is
@@ -139,9 +141,13 @@ func (i *instance) load(ctx context.Context, p *Policy) (uint32, error) {
 	return handle, nil
 }
 
-// subjectPrefix is what comes before the host text of a subject: two words of the report, what
-// was found, and the length of the text.
-const subjectPrefix = 4 * 4
+const (
+	// subjectWords is the size of the words before the texts of a subject: two of the report, and
+	// what was found.
+	subjectWords = 3 * 4
+	// recordPrefix is the size of the length before a text.
+	recordPrefix = 4
+)
 
 // decide passes subjects to the module, as many at a time as fit a part of its input buffer.
 func (i *instance) decide(ctx context.Context, p *Policy, subjects []Subject, each func(n int, verdict []byte)) error {
@@ -156,7 +162,7 @@ func (i *instance) decide(ctx context.Context, p *Policy, subjects []Subject, ea
 		size, count, err := i.writeSubjects(subjects[n:])
 		var length uint32
 		if err == nil {
-			length, err = i.call(ctx, i.verdict, uint64(handle), uint64(size))
+			length, err = i.call(ctx, i.decision, uint64(handle), uint64(size))
 		}
 		if err == errEvicted {
 			delete(i.handles, p.hash)
@@ -184,17 +190,24 @@ func (i *instance) writeSubjects(subjects []Subject) (size, count int, err error
 		return 0, 0, &trap{errors.New("the input buffer is outside the memory")}
 	}
 	for n, s := range subjects {
-		end := size + subjectPrefix + len(s.Facts.Host)
+		if !s.Facts.Valid {
+			s.Address = "" // it may be long, and nothing about it counts
+		}
+		end := size + subjectWords + 3*recordPrefix + len(s.Facts.Host) + len(s.Address) + namesSize(s.Exchanges)
 		if end > len(in) || size > 0 && end > manyBytes {
 			break
 		}
-		for at, word := range [...]uint32{uint32(s.Facts.Set), s.Facts.more, uint32(s.Found), uint32(len(s.Facts.Host))} {
+		for at, word := range [...]uint32{uint32(s.Facts.Set), s.Facts.more, uint32(s.Found)} {
 			binary.LittleEndian.PutUint32(in[size+4*at:], word)
 		}
-		copy(in[size+subjectPrefix:], s.Facts.Host)
-		size, count = end, n+1
+		size = putRecord(in, size+subjectWords, s.Facts.Host)
+		size = putRecord(in, size, s.Address)
+		names := size + recordPrefix
+		size = putNames(in, names, s.Exchanges)
+		binary.LittleEndian.PutUint32(in[names-recordPrefix:], uint32(size-names))
+		count = n + 1
 	}
-	if count == 0 { // a host has 253 bytes at most
+	if count == 0 { // a host and an address have a limit
 		return 0, 0, ErrTooLong
 	}
 	return size, count, nil

@@ -35,7 +35,7 @@ func newPolicy(t testing.TB, engine *Engine, document string) *Policy {
 func subject(t testing.TB, engine *Engine, email string, found Found) Subject {
 	facts, err := engine.Check(context.Background(), nil, email, 0)
 	require.NoError(t, err)
-	return Subject{&facts, found}
+	return Subject{Facts: &facts, Address: email, Found: found}
 }
 
 // Every case of the vectors has its verdict or its error, alone and together.
@@ -57,6 +57,7 @@ func TestPolicyVectors(t *testing.T) {
 		if c.Disposable {
 			s.Facts.Set |= Disposable
 		}
+		s.Exchanges = strings.Join(c.Exchanges, " ")
 		got, err := engine.View().Verdict(t.Context(), []byte("before"), p, s)
 		require.NoError(t, err)
 		require.Equal(t, "before"+string(c.Verdict), string(got), "%s %s", c.Document, c.Email)
@@ -85,7 +86,7 @@ func TestPolicyError(t *testing.T) {
 	_, err := engine.NewPolicy(t.Context(), `{"block":{"reasons":["role","disposible"]}}`)
 	require.Equal(t, &PolicyError{"block.reasons[1]", 28, `block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`}, err)
 	_, err = engine.NewPolicy(t.Context(), strings.Repeat(" ", policy.MaxDocument+1))
-	require.Equal(t, &PolicyError{"the document", 0, "the document: it has more than 2625536 bytes"}, err)
+	require.Equal(t, &PolicyError{"the document", 0, "the document: it has more than 2665536 bytes"}, err)
 	_, err = engine.NewPolicy(t.Context(), "")
 	require.Error(t, err)
 	newPolicy(t, engine, `{}`)
@@ -226,7 +227,7 @@ func TestVerdictAfterCheckMany(t *testing.T) {
 	var kept []Facts
 	require.NoError(t, engine.View().CheckMany(t.Context(), []string{"hr@iana.org", `"a b"@iana.cmo`}, 0, func(_ int, f Facts) { kept = append(kept, f.Keep(nil)) }))
 	p := newPolicy(t, engine, `{"block":{"reasons":["role:hr","quoted"]}}`)
-	require.NoError(t, engine.View().Verdicts(t.Context(), p, []Subject{{&kept[0], 0}, {&kept[1], 0}}, func(n int, verdict []byte) {
+	require.NoError(t, engine.View().Verdicts(t.Context(), p, []Subject{{Facts: &kept[0]}, {Facts: &kept[1]}}, func(n int, verdict []byte) {
 		require.Contains(t, string(verdict), `"block.reasons[`+strconv.Itoa(n)+`]"`)
 	}))
 }

@@ -5,7 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/policy"
+	"github.com/addrspec/addrspec/lists"
 )
 
 func TestNativeCore(t *testing.T) {
@@ -53,7 +55,7 @@ func TestNativePolicies(t *testing.T) {
 	require.Greater(t, len(cases), 80)
 	for n, c := range cases {
 		require.Equal(t, c.Error+string(c.Verdict), c.NativeVerdict(), "policies.jsonl:%d: %s %s", n+1, c.Document, c.Email)
-		_, err := policy.Parse([]byte(c.Document))
+		_, err := policy.Parse([]byte(c.Document), core.New(lists.Default()))
 		if refused, ok := err.(*policy.Error); ok {
 			require.Equal(t, []any{c.Place, c.Offset}, []any{refused.Place, refused.Offset}, c.Document)
 		}

@@ -23,6 +23,7 @@ type Policy struct {
 	Disposable bool            `json:"disposable"` // the host has found that all exchanges are
 	MX         *bool           `json:"mx"`         // null: nothing was looked up
 	Address    *bool           `json:"address"`    // whether there is an address record; null: not looked up
+	Exchanges  []string        `json:"exchanges"`  // names of the exchanges, "*" last if there are more; missing: none is known
 	Verdict    json.RawMessage `json:"verdict"`    // the very bytes
 }
 
@@ -63,16 +64,19 @@ func known(fact *bool, looked, has policy.Lookup) policy.Lookup {
 // NativeVerdict returns the verdict of core/policy on a case as JSON, or the text of the
 // error.
 func (p *Policy) NativeVerdict() string {
-	parsed, err := policy.Parse([]byte(p.Document))
+	checker := core.New(lists.Default())
+	parsed, err := policy.Parse([]byte(p.Document), checker)
 	if err != nil {
 		return err.Error()
 	}
-	checker := core.New(lists.Default())
 	facts := checker.Check([]byte(p.Email))
 	facts.Disposable = facts.Disposable || p.Disposable
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = p.Lookup()
-	return string(policy.AppendJSON(nil, parsed.Evaluate(&in)))
+	for _, name := range p.Exchanges {
+		in.Exchanges = append(in.Exchanges, []byte(name))
+	}
+	return string(policy.AppendJSON(nil, parsed.Evaluate(&in, checker)))
 }
 
 // NativeInput returns a function that returns what a policy needs to know about an address.

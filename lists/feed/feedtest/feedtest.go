@@ -2,6 +2,7 @@
 package feedtest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"os"
@@ -21,6 +22,16 @@ import (
 func Dated(blob []byte, day string) []byte {
 	blob = slices.Clone(blob)
 	copy(blob[format.DateAt:], day)
+	return checked(blob)
+}
+
+// Edited returns the blob with the text old replaced by another one of the same length.
+func Edited(blob []byte, old, other string) []byte {
+	return checked(bytes.Replace(blob, []byte(old), []byte(other), 1))
+}
+
+// checked returns the blob with its checksum.
+func checked(blob []byte) []byte {
 	binary.LittleEndian.PutUint32(blob[format.ChecksumAt:], crc32.ChecksumIEEE(blob[format.DateAt:]))
 	return blob
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/policy"
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
@@ -56,7 +58,7 @@ func query(t testing.TB, url, statement string) (list []string) {
 func pathOf(url string) string { return strings.TrimPrefix(url, "sqlite:") }
 
 func parsePolicy(document string) error {
-	_, err := policy.Parse([]byte(document))
+	_, err := policy.Parse([]byte(document), core.New(lists.Default()))
 	return err
 }
 

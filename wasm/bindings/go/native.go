@@ -53,17 +53,17 @@ func (n *native) result(address string) []byte {
 
 // verdict parses the policy at each call. A program parses each of its policies once.
 func (n *native) verdict(document, email string, f found) string {
-	parsed, err := policy.Parse([]byte(document))
-	if refused, ok := errors.AsType[*policy.Error](err); ok {
-		return wrong(refused.Place, refused.Offset, err)
-	}
 	checker := n.checker
 	if checker == nil {
 		checker = core.New(lists.Default())
+	}
+	parsed, err := policy.Parse([]byte(document), checker)
+	if refused, ok := errors.AsType[*policy.Error](err); ok {
+		return wrong(refused.Place, refused.Offset, err)
 	}
 	facts := checker.Check([]byte(email))
 	facts.Disposable = facts.Disposable || f.disposable
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = known(f.mx, policy.LookedUp, policy.HasMX) | known(f.addressRecord, policy.AddressLookedUp, policy.HasAddress)
-	return string(policy.AppendJSON(nil, parsed.Evaluate(&in)))
+	return string(policy.AppendJSON(nil, parsed.Evaluate(&in, checker)))
 }

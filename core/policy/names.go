@@ -1,50 +1,65 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/addrspec/addrspec/core"
 )
 
-// domainName is the place of a name in A-label form in domainTable.text.
-type domainName struct {
+// name is the place in nameTable.text of a domain or an exchange in A-label form, or of an
+// address.
+type name struct {
 	at     uint32
 	length uint8
 }
 
-func (n domainName) in(text string) string { return text[n.at : n.at+uint32(n.length)] }
+func (n name) in(text string) string { return text[n.at : n.at+uint32(n.length)] }
 
-// entry is a domain of a document.
+// entry is a domain, an address or an exchange of a document.
 type entry struct {
-	domainName
+	name
 	below bool // it covers the names below it too
 	rule  rule
 }
 
-// domainTable has the entries of a policy by name, sorted by the hash of the name, so that a
+// entries are what newNameTable makes a table of.
+type entries struct {
+	text []byte // of all names
+	list []entry
+}
+
+func (e *entries) add(text []byte, below bool, rule rule) {
+	e.list = append(e.list, entry{name{uint32(len(e.text)), uint8(len(text))}, below, rule})
+	e.text = append(e.text, text...)
+}
+
+// nameTable has the entries of a policy by name, sorted by the hash of the name, so that a
 // lookup compares words. Names with the same hash are sorted too: a lookup never compares more
 // than a few, even if the author of a policy chose names of the same hash. A map would: the
 // module has no random numbers, so its hashes can be foreseen.
-type domainTable struct {
+type nameTable struct {
 	text    string // of all names
-	names   []domain
+	names   []namedRules
 	lengths [4]uint64 // set of the lengths of names
 }
 
-// domain is a name with the rules for itself and for what is below it. A list of noList
+// namedRules is a name with the rules for itself and for what is below it. A list of noList
 // means that there is no rule.
-type domain struct {
+type namedRules struct {
 	hash uint64
-	domainName
+	name
 	alone, tree rule
 }
 
 var noRule = rule{list: noList}
 
-const indexMask = 1<<14 - 1 // has the index of each of MaxDomains
+const indexMask = 1<<14 - 1 // has the index of each of MaxEntries
 
-func newDomainTable(text string, entries []entry) domainTable {
-	t := domainTable{text: text, names: make([]domain, len(entries))}
+func newNameTable(text string, entries []entry) nameTable {
+	t := nameTable{text: text, names: make([]namedRules, len(entries))}
 	// Sorting words first leaves little to compare: comparing names takes most of the time of
 	// Parse in WebAssembly, where each comparison is two calls.
 	keys := make([]uint64, len(entries))
@@ -54,7 +69,7 @@ func newDomainTable(text string, entries []entry) domainTable {
 	slices.Sort(keys)
 	for i, key := range keys {
 		e := entries[key&indexMask]
-		d := domain{hashOf(e.in(text)), e.domainName, noRule, noRule}
+		d := namedRules{hashOf(e.in(text)), e.name, noRule, noRule}
 		if e.below {
 			d.tree = e.rule
 		} else {
@@ -76,7 +91,27 @@ func newDomainTable(text string, entries []entry) domainTable {
 	return t
 }
 
-func (t *domainTable) compare(a, b domain) int {
+// newMailboxTable returns the table of normalized addresses by the identity of their mailboxes,
+// which follows them in the text where it differs.
+func newMailboxTable(addresses string, list []entry, c *core.Checker) nameTable {
+	list = slices.Clone(list)
+	var normalized, others []byte
+	for n := range list {
+		own := &list[n].name
+		normalized = append(normalized[:0], own.in(addresses)...)
+		c.Normalize(normalized) // it is valid
+		at := len(others)
+		others = c.AppendCanonical(others)
+		if bytes.Equal(others[at:], normalized) {
+			others = others[:at]
+		} else {
+			*own = name{uint32(len(addresses) + at), uint8(len(others) - at)}
+		}
+	}
+	return newNameTable(addresses+string(others), list)
+}
+
+func (t *nameTable) compare(a, b namedRules) int {
 	if a.hash != b.hash { // almost always
 		return cmp.Compare(a.hash, b.hash)
 	}
@@ -112,16 +147,18 @@ func hashOf[T string | []byte](name T) (hash uint64) {
 // hostMax is the limit on a name with an entry (RFC 1035 section 2.3.4).
 const hostMax = 253
 
-// find returns the rule of the most specific entry for host, which is in A-label form. It looks
-// for parents of host among the lengths that entries have, which are few.
-func (t *domainTable) find(host []byte) rule {
-	found := noRule
+// find returns the rule of the most specific entry for host, which is in A-label form, and how
+// specific that is: for *.x the length of x, for x alone more than for any *.x, and 0 if
+// there is none. It looks for parents of host among the lengths that entries have, which are few.
+func (t *nameTable) find(host []byte) (found rule, specific int) {
+	found = noRule
 	if len(host) > hostMax {
-		return found
+		return found, 0
 	}
 	for n, set := range t.lengths {
 		for ; set != 0; set &= set - 1 {
-			at := len(host) - 64*n - bits.TrailingZeros64(set)
+			length := 64*n + bits.TrailingZeros64(set)
+			at := len(host) - length
 			if at < 0 {
 				break
 			}
@@ -130,17 +167,35 @@ func (t *domainTable) find(host []byte) rule {
 			}
 			d := t.named(host[at:])
 			if d != nil && d.tree.list != noList {
-				found = d.tree
+				found, specific = d.tree, length
 			}
 			if d != nil && at == 0 && d.alone.list != noList {
-				found = d.alone
+				found, specific = d.alone, hostMax+length
 			}
 		}
 	}
-	return found
+	return found, specific
 }
 
-func (t *domainTable) named(name []byte) *domain {
+// findEach returns the rule of the most specific entry for any of the exchanges, and how specific
+// that is, if each of them has an entry. "*", which stands for further exchanges, has none.
+func (t *nameTable) findEach(exchanges [][]byte) (found rule, specific int) {
+	found = noRule
+	for _, exchange := range exchanges {
+		rule, n := t.find(exchange)
+		switch {
+		case n == 0:
+			return noRule, 0
+		case n > specific:
+			found, specific = rule, n
+		case n == specific:
+			found = winner(found, rule)
+		}
+	}
+	return found, specific
+}
+
+func (t *nameTable) named(name []byte) *namedRules {
 	hash := hashOf(name)
 	low, high := 0, len(t.names)
 	for low < high {
