@@ -35,7 +35,11 @@ type Checker struct {
 	scorer  gibberish.Scorer
 
 	repaired [repairMax]byte
-	unproven bool // the domain of the last valid address with a domain is lists.Unproven
+
+	// Of the last valid address with a domain:
+	unproven    bool  // its domain is lists.Unproven
+	mailboxRule uint8 // for its local part, as lists.Lookup returns it
+	untagged    int   // bytes of its local part without the tag
 }
 
 // New returns a Checker that uses l.
@@ -60,6 +64,7 @@ func (c *Checker) Check(email []byte) (f Facts) {
 func (c *Checker) fill(f *Facts) {
 	a := &c.address
 	local, tagged := cutTag(a.plainLocal)
+	c.untagged = len(local)
 	f.Valid, f.Normalized, f.LocalPart, f.Domain = true, a.normalized, a.local, a.domain
 	f.Host, f.Alias = a.host, tagged
 	c.fillFromHost(f)
@@ -81,7 +86,8 @@ func (c *Checker) fillFromHost(f *Facts) {
 	if len(f.Host) == 0 {
 		return
 	}
-	class := c.lists.Provider(f.Host)
+	class, rule := c.lists.Lookup(f.Host)
+	c.mailboxRule = rule
 	c.unproven = class == lists.Unproven
 	if c.unproven {
 		class = 0

@@ -22,11 +22,12 @@ const (
 	FormGenerated                        // the local part has the form that a throw-away service generates
 	FormOddCharacter                     // it has a character that hardly anybody means: see Checker.Form
 	FormLooksDisposable                  // the domain has no class, but looks like those of throw-away services
+	FormMailbox                          // the provider publishes that its mailboxes have no such local part
 )
 
 // formNames are the names of the bits in details.
 var formNames = [...]string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use",
-	"generated", "odd_character", "looks_disposable"}
+	"generated", "odd_character", "looks_disposable", "mailbox_form"}
 
 // Form returns what is unusual about f, the facts of the last Check: 0 for most
 // addresses, and for one that is not valid.
@@ -58,6 +59,9 @@ func (c *Checker) Form(f *Facts) (form Form) {
 	}
 	if c.unproven && !f.Classed && f.Typo == nil {
 		form |= FormLooksDisposable
+	}
+	if c.mailboxRule != 0 && !c.lists.MailboxRules()[c.mailboxRule-1].Allows(c.address.plainLocal[:c.untagged]) {
+		form |= FormMailbox
 	}
 	return form | c.formOfHost(f.Host)
 }

@@ -53,6 +53,23 @@ func TestForm(t *testing.T) {
 		"vadoke4821@iana.cmo":              {"unknown_tld", "generated"},
 		"jane@de":                          {"single_label"},
 		"jane@iana":                        {"single_label", "unknown_tld"},
+		"jane.doe2@gmail.com":              {},
+		"Jane.Doe@GoogleMail.com":          {},
+		"j@gmail.com":                      {}, // the least length on Google's page is not a rule
+		"jane+my_shop@gmail.com":           {}, // a tag has other characters
+		"jane_doe@gmail.com":               {"mailbox_form"},
+		"jane-doe+shop@googlemail.com":     {"mailbox_form"},
+		"=jane@gmail.com":                  {"mailbox_form"},
+		"+jane@gmail.com":                  {"mailbox_form"}, // no tag
+		"josé@gmail.com":                   {"mailbox_form"},
+		`"jane"@gmail.com`:                 {"quoted"},
+		`"jane doe"@gmail.com`:             {"quoted", "mailbox_form"},
+		`""@gmail.com`:                     {"quoted", "mailbox_form"},
+		"jane_doe@mail.gmail.com":          {}, // a rule covers no subdomain
+		"jane_doe-@mail.ru":                {},
+		"_jane@mail.ru":                    {"mailbox_form"},
+		"jan@bk.ru":                        {"mailbox_form"},
+		"jane_doe@gmial.com":               {}, // a misspelling
 		"jane@a-name.hair":                 {"looks_disposable"},
 		"jane@mail.a-name.hair":            {"looks_disposable"},
 		"(x)jane@a-name.hair":              {"comment", "looks_disposable"},
@@ -74,6 +91,8 @@ func TestForm(t *testing.T) {
 func TestFormForgets(t *testing.T) {
 	c := New(lists.Default())
 	require.Equal(t, []string{"comment"}, formOf(t, c, "jane(x)@iana.org"))
+	require.Equal(t, []string{"mailbox_form"}, formOf(t, c, "j_d@gmail.com"))
+	require.Equal(t, []string{"literal"}, formOf(t, c, "j_d@[192.0.2.1]"))
 	require.Empty(t, formOf(t, c, "jane@iana.org"))
 	require.Empty(t, formOf(t, c, "jäne@iana.org"))
 }

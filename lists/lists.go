@@ -60,6 +60,7 @@ type Lists struct {
 	rules     []Rule
 	exchanges table // suffix of mail exchanges -> number of its operator, from 1
 	operators []Exchange
+	mailboxes []MailboxRule
 	endings   uint32 // the last letters of top-level domains with an entry, a bit each
 	selfNames int    // the bit of SelfNamedSource among the sources; 0 if it is not there
 }
@@ -87,15 +88,25 @@ func (l *Lists) Version() string { return l.version }
 // Provider returns the class of domain, which must be lower case and in A-label
 // form, or 0.
 func (l *Lists) Provider(domain []byte) Class {
-	switch kind, _, mail := l.find(domain); {
-	case kind != 0 && l.class(kind) != Unproven:
-		return l.class(kind)
-	case mail && l.selfNamed(domain) != nil:
-		return Disposable
-	case kind != 0:
-		return Unproven
+	class, _ := l.Lookup(domain)
+	return class
+}
+
+// Lookup returns the class of domain as Provider does, and the number of the rule for the
+// names of its mailboxes in MailboxRules, from 1; 0 if none is known.
+func (l *Lists) Lookup(domain []byte) (class Class, rule uint8) {
+	number, at, mail := l.find(domain)
+	if number != 0 {
+		kind := l.kind(number)
+		class = Class(kind[0] &^ format.Subdomains)
+		if at == 0 { // a rule covers no subdomain
+			rule = kind[5]
+		}
 	}
-	return 0
+	if (class == 0 || class == Unproven) && mail && l.selfNamed(domain) != nil {
+		return Disposable, 0
+	}
+	return class, rule
 }
 
 // Match is the entry that classifies a domain.
@@ -103,6 +114,7 @@ type Match struct {
 	Entry      []byte // the domain or the parent that has the entry; a part of the domain
 	Class      Class  // 0 if there is no entry
 	Subdomains bool   // the entry covers every name below its own
+	Mailboxes  uint8  // number of the entry's rule in MailboxRules, from 1; 0 if it has none
 	carriers   int    // a bit for each source that carries the entry
 }
 
@@ -117,7 +129,7 @@ func (l *Lists) Match(domain []byte) Match {
 	number, at, _ := l.find(domain)
 	if number == 0 || l.class(number) == Unproven {
 		if name := l.selfNamed(domain); name != nil {
-			return Match{name, Disposable, true, l.selfNames}
+			return Match{name, Disposable, true, 0, l.selfNames}
 		}
 	}
 	if number == 0 {
@@ -128,7 +140,7 @@ func (l *Lists) Match(domain []byte) Match {
 
 func (l *Lists) match(entry []byte, number int) Match {
 	kind := l.kind(number)
-	return Match{entry, l.class(number), kind[0]&format.Subdomains != 0, format.Uint32(kind[1:])}
+	return Match{entry, l.class(number), kind[0]&format.Subdomains != 0, kind[5], format.Uint32(kind[1:])}
 }
 
 // find returns the number of the kind of the entry that classifies domain, and
@@ -220,6 +232,9 @@ func (l *Lists) EachProvider(do func(domain []byte, rule int)) { l.providers.eac
 
 // Rules returns the rules of Rule. The caller must not change the slice.
 func (l *Lists) Rules() []Rule { return l.rules }
+
+// MailboxRules returns the rules of Lookup. The caller must not change the slice.
+func (l *Lists) MailboxRules() []MailboxRule { return l.mailboxes }
 
 // EachExchange calls do with each suffix of mail exchanges, valid during the call, and the
 // number of its operator in Operators, from 1.

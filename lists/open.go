@@ -82,7 +82,7 @@ func parse(blob []byte) (*Lists, error) {
 	sources, roles := c.part(), c.part()
 	l.targets, l.topLevels = c.part(), c.part()
 	providers, rules := c.part(), c.part()
-	exchanges, operators := c.part(), c.part()
+	exchanges, operators, mailboxes := c.part(), c.part(), c.part()
 	switch {
 	case c.short || len(c.rest) != 0:
 		return nil, &DamagedError{"its parts do not add up to its size"}
@@ -90,6 +90,8 @@ func parse(blob []byte) (*Lists, error) {
 		return nil, &DamagedError{"a line of its sources is malformed"}
 	case !l.parseOperators(operators):
 		return nil, &DamagedError{"a line of its exchanges' operators is malformed"}
+	case !l.parseMailboxes(mailboxes):
+		return nil, &DamagedError{"a line of its mailboxes is malformed"}
 	case !l.parseRules(rules):
 		return nil, &DamagedError{"a line of its rules is malformed"}
 	case !l.domains.parse(domains):
@@ -119,8 +121,8 @@ func (l *Lists) verify() error {
 	}
 	for k := l.kinds; len(k) > 0; k = k[format.KindBytes:] {
 		class := Class(k[0] &^ format.Subdomains)
-		if class&classes == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 {
-			return &DamagedError{"a kind has no class, several, or a source that it does not list"}
+		if class&classes == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 || int(k[5]) > len(l.mailboxes) {
+			return &DamagedError{"a kind has no class, several, or a source or rule that it does not list"}
 		}
 	}
 	switch {

@@ -148,11 +148,11 @@ func (p *Policy) HasExchanges() bool {
 // reasonNames in their order, then the roles from lists.Admin on.
 type reasonSet uint32
 
-// reasonNames are the reasons without a role and a threshold. The last nine are the forms
+// reasonNames are the reasons without a role and a threshold. The last ten are the forms
 // of an address in the order of word 1 of the report (wasm/ABI.md).
 var reasonNames = []string{"disposable", "public", "relay", "typo", "alias", "role", "gibberish", "non_ascii", "no_mx", "no_mail",
 	"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use",
-	"generated", "odd_character", "looks_disposable"}
+	"generated", "odd_character", "looks_disposable", "mailbox_form"}
 
 // The bits of a reasonSet that Input.reasons computes.
 const (
@@ -161,7 +161,7 @@ const (
 	noMail   reasonSet = 1 << 9
 
 	firstForm = 10 // the bit of quoted
-	firstRole = 18 // the bit before that of lists.Admin
+	firstRole = 19 // the bit before that of lists.Admin
 )
 
 // reason is a rule that applies if one of set is true, or if the score of gibberish is

@@ -52,7 +52,7 @@ const (
 	roleAt    = 8
 	roleMask  = 0xF
 	formAt    = 16
-	formMask  = 0x1FF
+	formMask  = 0x3FF
 )
 
 // Of returns the input for the facts of an address and its form, which Checker.Form

@@ -196,7 +196,7 @@ func TestReasons(t *testing.T) {
 			[]Input{{Facts: valid, Host: host}, {Facts: valid, Lookup: LookedUp, Host: host}, {Facts: valid, Lookup: LookedUp | HasMX | AddressLookedUp, Host: host},
 				{Facts: valid, Lookup: LookedUp | AddressLookedUp | HasAddress, Host: host}, {Facts: valid, Lookup: AddressLookedUp, Host: host}, {Facts: valid, Lookup: LookedUp | AddressLookedUp}}},
 	}
-	for n, form := range strings.Fields("quoted comment literal single_label unknown_tld special_use generated odd_character looks_disposable") {
+	for n, form := range strings.Fields("quoted comment literal single_label unknown_tld special_use generated odd_character looks_disposable mailbox_form") {
 		bit := uint32(1) << (16 + n)
 		rows = append(rows, row{form, []Input{{Facts: valid, More: bit, Host: host}}, []Input{{Facts: valid, More: ^bit, Host: host}}})
 	}
@@ -238,7 +238,7 @@ func TestOf(t *testing.T) {
 	}
 	for name, email := range map[string]string{"quoted": `"a b"@iana.org`, "comment": "a(b)@iana.org", "literal": "a@[192.0.2.1]",
 		"single_label": "a@com", "unknown_tld": "a@iana.cmo", "special_use": "a@mail.example.com", "odd_character": "'a@iana.org",
-		"looks_disposable": "a@a-name.hair"} {
+		"looks_disposable": "a@a-name.hair", "mailbox_form": "a_b@gmail.com"} {
 		require.EqualValues(t, 1<<(slices.Index(reasonNames, name)-firstForm), inputOf(email).More>>16, email)
 		p := mustParse(t, `{"block":{"reasons":["`+name+`"]}}`)
 		require.Equal(t, verdict("block", name, "block.reasons[0]"), verdictOn(p, email, 0))
@@ -339,7 +339,7 @@ func expected(t testing.TB, document []byte, in Input) string {
 
 func applies(text string, in Input) bool {
 	word0 := strings.Fields("valid alias ascii role gibberish disposable public relay typo")
-	form := strings.Fields("quoted comment literal single_label unknown_tld special_use generated odd_character looks_disposable")
+	form := strings.Fields("quoted comment literal single_label unknown_tld special_use generated odd_character looks_disposable mailbox_form")
 	roles := strings.Fields("none role:admin role:support role:sales role:marketing role:general role:noreply role:billing role:legal role:it role:hr - - - - -")
 	looked, mx, address, has := in.Lookup&1 != 0, in.Lookup&2 != 0, in.Lookup&4 != 0, in.Lookup&8 != 0
 	for n, name := range word0 {

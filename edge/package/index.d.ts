@@ -185,6 +185,7 @@ export interface Details {
     | "generated"
     | "odd_character"
     | "looks_disposable"
+    | "mailbox_form"
   )[];
   /** Null, because the package does not query DNS. The HTTP API looks it up. */
   readonly exchange: Exchange | null;

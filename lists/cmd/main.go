@@ -62,6 +62,7 @@ func (p packer) pack() ([]byte, error) {
 	topLevels := read(&failed, p.Dir, tables.ReadTopLevels)
 	checked := read(&failed, p.Dir, tables.ReadChecked)
 	identities := read(&failed, p.Dir, tables.ReadIdentities)
+	mailboxes := read(&failed, p.Dir, tables.ReadMailboxes)
 	carriers := read(&failed, p.Dir, tables.ReadCarriers)
 	exchanges := read(&failed, p.Dir, tables.ReadExchanges)
 	if failed != nil {
@@ -77,9 +78,18 @@ func (p packer) pack() ([]byte, error) {
 		Providers: identities.Providers,
 		Rules:     identities.Rules,
 		Exchanges: make(map[string]int, len(exchanges)),
+		Mailboxes: mailboxes.Rules,
 	}
 	for name, e := range domains {
 		c.Domains[name] = blob.Kind{Class: e.Class, Subdomains: e.Subdomains, Carriers: carriers.Of(name)}
+	}
+	for name, number := range mailboxes.Providers {
+		k, found := c.Domains[name]
+		if !found {
+			return nil, fmt.Errorf("mailboxes.txt: %s has no class: add it to public.txt", name)
+		}
+		k.Mailboxes = uint8(number)
+		c.Domains[name] = k
 	}
 	for _, row := range exchanges {
 		operator := lists.Exchange{Class: row.Class, Provider: row.Provider}

@@ -158,8 +158,9 @@ func (r *Rows) AddTo(packed []byte) ([]byte, error) {
 	own := uint32(1) << len(c.Sources)
 	c.Sources = append(slices.Clone(c.Sources), lists.Source{Name: Source, Domains: strconv.Itoa(len(r.entries))})
 	for name, row := range r.entries {
-		k := blob.Kind{Class: row.class, Subdomains: row.subdomains, Carriers: own}
-		if before := c.Domains[name]; before.Class == row.class {
+		before := c.Domains[name]
+		k := blob.Kind{Class: row.class, Subdomains: row.subdomains, Carriers: own, Mailboxes: before.Mailboxes}
+		if before.Class == row.class {
 			k.Carriers |= before.Carriers // the sources that have an entry for the name and agree
 		}
 		c.Domains[name] = k

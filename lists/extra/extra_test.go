@@ -59,6 +59,15 @@ func TestRowsWin(t *testing.T) {
 	require.Equal(t, lists.Default().RoleWords(), l.RoleWords())
 }
 
+// A row gives a domain another class; what its provider publishes about mailboxes stays.
+func TestRowKeepsMailboxRule(t *testing.T) {
+	_, want := lists.Default().Lookup([]byte("gmail.com"))
+	class, rule := merged(t, "[known]\ngmail.com\n").Lookup([]byte("gmail.com"))
+	require.Equal(t, lists.Known, class)
+	require.NotZero(t, rule)
+	require.Equal(t, want, rule)
+}
+
 // A row for an exchange decides whether it makes other domains disposable, also against the
 // table of exchanges.
 func TestRowsDecideAboutExchanges(t *testing.T) {

@@ -42,7 +42,7 @@ allowed. An address that is not valid is blocked.
 Reasons are disposable, public, relay, typo, alias, role or one category (role:marketing),
 gibberish or with a threshold (gibberish>=0.8), no_mx, no_mail (neither MX nor address record),
 non_ascii, quoted, comment, literal, single_label, unknown_tld, special_use, generated,
-odd_character and looks_disposable.
+odd_character, looks_disposable and mailbox_form.
 Requests use it with ?policy=NAME, "policy": "NAME" in a batch, or a key with it as its default
 (key change --policy NAME).`
 }

@@ -17,7 +17,7 @@ const (
 const (
 	textPolicy = `What decides about each address, which then has a verdict: an object such as {"allow": {"domains": ["*.corp.example"]}, "block": {"reasons": ["disposable", "no_mail"]}, "review": {"reasons": ["role", "typo"]}}. ` +
 		"allow, block and review may have domains (*.x is x and what is below), block and review reasons. The most specific domain decides, then the reasons of block, then those of review; else the address is allowed. An address that is not valid is blocked. " +
-		"Reasons: disposable, public, relay, typo, alias, role or one category (role:marketing), gibberish or with a threshold (gibberish>=0.8), no_mx, no_mail (neither MX nor address record; better than no_mx), non_ascii, quoted, comment, literal, single_label, unknown_tld, special_use, generated, odd_character, looks_disposable. " +
+		"Reasons: disposable, public, relay, typo, alias, role or one category (role:marketing), gibberish or with a threshold (gibberish>=0.8), no_mx, no_mail (neither MX nor address record; better than no_mx), non_ascii, quoted, comment, literal, single_label, unknown_tld, special_use, generated, odd_character, looks_disposable, mailbox_form. " +
 		"Without it, the policy of the server or of the key decides, if there is one."
 	textPolicyAgain = "What decides about each address. It is described at check_email."
 )
@@ -117,7 +117,7 @@ type details struct {
 	ProviderEvidence *providerEvidence `json:"provider_evidence" jsonschema:"The entry of the lists that matched the domain; null if none did."`
 	TypoEvidence     *typoEvidence     `json:"typo_evidence" jsonschema:"The edits from the domain to the suggested one; null if it is no typo."`
 	Versions         versions          `json:"versions" jsonschema:"Of what produced the result."`
-	Form             []string          `json:"form" jsonschema:"What is unusual about a valid address: quoted, comment, literal (an IP address in place of a domain), single_label (a domain without a dot), unknown_tld, special_use (reserved, as localhost and example.com), generated (as a throw-away service generates them), odd_character, looks_disposable (the domain resembles throw-away ones). Empty for most."`
+	Form             []string          `json:"form" jsonschema:"What is unusual about a valid address: quoted, comment, literal (an IP address in place of a domain), single_label (a domain without a dot), unknown_tld, special_use (reserved, as localhost and example.com), generated (as a throw-away service generates them), odd_character, looks_disposable (the domain resembles throw-away ones), mailbox_form (the provider has no mailbox with such a local part). Empty for most."`
 	Exchange         *exchange         `json:"exchange" jsonschema:"The server that takes the domain's mail; null if MX was not looked up."`
 }
 

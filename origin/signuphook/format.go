@@ -163,6 +163,7 @@ var defaultMessages = map[Reason]string{
 	"generated":        "Please use your usual email address.",
 	"odd_character":    "This email address has an unusual character. Please check it.",
 	"looks_disposable": "Please use a permanent email address.",
+	"mailbox_form":     "This email address may be mistyped. Please check the part before the @.",
 	Unchecked:          "Your email address could not be checked. Please try again shortly.",
 }
 

@@ -105,7 +105,7 @@ func (r *Result) found() host.Found {
 var (
 	roles = []string{"Admin", "Support", "Sales", "Marketing", "General", "NoReply", "Billing", "Legal", "IT", "HR"}
 	forms = []string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use",
-		"generated", "odd_character", "looks_disposable"}
+		"generated", "odd_character", "looks_disposable", "mailbox_form"}
 )
 
 // A Refusal is why an address is not valid.

@@ -235,6 +235,7 @@ var formParts = map[string]string{
 	"generated":        "the part before the @ has the form that a service of throw-away mailboxes generates",
 	"odd_character":    "it has a replacement character, an apostrophe at its start or a full-width letter, which are seldom meant",
 	"looks_disposable": "the domain resembles those of services of throw-away mailboxes",
+	"mailbox_form":     "the provider has no mailboxes with such a part before the @, so it may be mistyped",
 }
 
 // Because returns the reason and the rule of a verdict; "" if no rule applied.

@@ -18,7 +18,7 @@ import (
 var small = blob.Content{
 	Date: "2026.11.20",
 	Domains: map[string]blob.Kind{
-		"gmail.com":    {Class: lists.Public, Carriers: 1},
+		"gmail.com":    {Class: lists.Public, Carriers: 1, Mailboxes: 1},
 		"tempmail.com": {Class: lists.Disposable, Subdomains: true, Carriers: 3},
 	},
 	Sources:   []lists.Source{{Name: "addrspec/public.txt"}, {Name: "npm:fakefilter", Version: "1"}},
@@ -33,6 +33,8 @@ var small = blob.Content{
 	},
 	Exchanges: map[string]int{"google.com": 1, "mail.ru": 2},
 	Operators: []lists.Exchange{{Class: "suite", Provider: "Google"}, {Class: "temporary", Provider: "Example"}},
+	Mailboxes: []lists.MailboxRule{{Name: "gmail", Characters: ".", First: ".", Least: 1, Most: 64},
+		{Name: "mail.ru", Characters: "._-", Least: 4, Most: 31}},
 }
 
 // FuzzDetails changes bytes of a blob with a correct checksum. If it can be
@@ -56,7 +58,7 @@ func FuzzDetails(f *testing.F) {
 			return
 		}
 		c := core.New(l)
-		for _, address := range []string{email, "j.d+x@googlemail.com", "a@b.fastmail.com", "x@tempmail.com", "support-eu@gmial.com"} {
+		for _, address := range []string{email, "j.d+x@googlemail.com", `""@gmail.com`, "_@gmail.com", "a@b.fastmail.com", "x@tempmail.com", "support-eu@gmial.com"} {
 			if mailbox := canonicalOf(t, c, address); mailbox != "" {
 				require.Equal(t, mailbox, canonicalOf(t, c, mailbox), "%q", address)
 			}

@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type Content struct {
 	Rules     []lists.Rule          // at most format.MaxRules
 	Exchanges map[string]int        // suffix of mail exchanges -> number of its operator, from 1
 	Operators []lists.Exchange      // at most format.MaxRules
+	Mailboxes []lists.MailboxRule   // at most format.MaxRules
 }
 
 // Kind is the content of a domain's entry. A table stores its number, since tens of
@@ -37,6 +39,7 @@ type Kind struct {
 	Class      lists.Class
 	Subdomains bool   // the entry covers every name below its own
 	Carriers   uint32 // bit i: the entry is on source i
+	Mailboxes  uint8  // number of the rule for the names of its mailboxes, from 1; 0 if there is none
 }
 
 // Pack encodes c. It returns an error for a date, name or value that the format
@@ -49,7 +52,7 @@ func Pack(c Content) ([]byte, error) {
 	for word, w := range c.Roles {
 		roles[string(format.AppendName(nil, []byte(word)))] = w
 	}
-	var sources, rules, operators [][]string
+	var sources, rules, operators, mailboxes [][]string
 	for _, s := range c.Sources {
 		sources = append(sources, []string{s.Name, s.Version, s.Licence, s.Day, s.Domains})
 	}
@@ -65,6 +68,9 @@ func Pack(c Content) ([]byte, error) {
 	}
 	for _, o := range c.Operators {
 		operators = append(operators, []string{o.Class, o.Provider})
+	}
+	for _, m := range c.Mailboxes {
+		mailboxes = append(mailboxes, []string{m.Name, m.Characters, m.First, strconv.Itoa(m.Least), strconv.Itoa(m.Most)})
 	}
 	kinds, numbers := numberKinds(c.Domains)
 
@@ -84,6 +90,7 @@ func Pack(c Content) ([]byte, error) {
 	add(packLines("rules", format.MaxRules, rules))
 	add(packTable(c.Exchanges))
 	add(packLines("operators of exchanges", format.MaxRules, operators))
+	add(packLines("mailboxes", format.MaxRules, mailboxes))
 	if failed != nil {
 		return nil, failed
 	}
@@ -100,9 +107,10 @@ func Unpack(l *lists.Lists) Content {
 		Date: date, Domains: map[string]Kind{}, Sources: l.Sources(), Roles: map[string]lists.Word{},
 		Targets: bytes.Clone(l.TypoTargets()), TopLevels: bytes.Clone(l.TopLevels()),
 		Providers: map[string]int{}, Rules: l.Rules(), Exchanges: map[string]int{}, Operators: l.Operators(),
+		Mailboxes: l.MailboxRules(),
 	}
 	l.EachDomain(func(m lists.Match) {
-		k := Kind{Class: m.Class, Subdomains: m.Subdomains}
+		k := Kind{Class: m.Class, Subdomains: m.Subdomains, Mailboxes: m.Mailboxes}
 		for i := range c.Sources {
 			if m.CarriedBy(i) {
 				k.Carriers |= 1 << i
@@ -124,7 +132,7 @@ func numberKinds(domains map[string]Kind) (packed []byte, numbers map[string]int
 		if k.Subdomains {
 			class |= format.Subdomains
 		}
-		return binary.LittleEndian.AppendUint32([]byte{class}, k.Carriers)
+		return append(binary.LittleEndian.AppendUint32([]byte{class}, k.Carriers), k.Mailboxes)
 	}
 	frequency := map[Kind]int{}
 	for _, k := range domains {

@@ -26,13 +26,13 @@ func TestPackedTablesAreFound(t *testing.T) {
 		"top":                  {Class: lists.Unproven, Subdomains: true},
 		"unproven.com":         {Class: lists.Unproven, Subdomains: true},
 		"x.temppost.com":       {Class: lists.Unproven}, // hides no class of its parent
-		"temppost.com.example": {Class: lists.Public},
+		"temppost.com.example": {Class: lists.Public, Subdomains: true, Mailboxes: 1},
 	}
 	for i := range 500 { // many blocks in one bucket
 		domains[fmt.Sprintf("bucket%d.com", i*i)] = Kind{Class: lists.Disposable}
 	}
 	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Word{"info": lists.Word(lists.General), "hr": lists.Word(lists.HR), "инфо": lists.Word(lists.General)},
-		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\ntop\n")})
+		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\ntop\n"), Mailboxes: []lists.MailboxRule{{Name: "x", Least: 1, Most: 2}}})
 	for name, kind := range domains {
 		if name == "x.temppost.com" {
 			kind = domains["temppost.com"]
@@ -47,6 +47,10 @@ func TestPackedTablesAreFound(t *testing.T) {
 		require.Zero(t, l.Provider([]byte(name)), name)
 	}
 	require.Equal(t, lists.Disposable, l.Provider([]byte("a.temppost.com")))
+	for domain, want := range map[string]uint8{"temppost.com.example": 1, "a.temppost.com.example": 0, "temppost.com": 0, "a.example": 0} {
+		_, rule := l.Lookup([]byte(domain))
+		require.Equal(t, want, rule, domain)
+	}
 	require.Equal(t, lists.HR, l.Word([]byte("hr")).Class())
 	require.Equal(t, lists.General, l.Word([]byte("инфо")).Class())
 	require.Equal(t, "gmail.com\n", string(l.TypoTargets()))
@@ -69,7 +73,7 @@ func TestPackManyKinds(t *testing.T) {
 		sources[i].Name = fmt.Sprint("source ", i)
 	}
 	for i := range 1000 {
-		domains[fmt.Sprintf("name%d.com", i)] = Kind{lists.Disposable, i%2 == 0, uint32(i) << 22}
+		domains[fmt.Sprintf("name%d.com", i)] = Kind{lists.Disposable, i%2 == 0, uint32(i) << 22, 0}
 	}
 	l := open(t, Content{Date: "2026.11.20", Domains: domains, Sources: sources})
 	for name, kind := range domains {
@@ -167,8 +171,9 @@ func FuzzUnpack(f *testing.F) {
 			return // no letter of another script, or what looks like the name of such a word
 		}
 		c := Content{Date: "2026.11.20", Sources: []lists.Source{{Name: "a"}, {Name: "b", Version: "1", Domains: "7"}},
-			Roles:   map[string]lists.Word{string(word): lists.Word(lists.General)},
-			Domains: map[string]Kind{string(name): {Class: lists.Relay, Subdomains: carriers&4 != 0, Carriers: carriers & 3}}}
+			Roles:     map[string]lists.Word{string(word): lists.Word(lists.General)},
+			Domains:   map[string]Kind{string(name): {Class: lists.Relay, Subdomains: carriers&4 != 0, Carriers: carriers & 3, Mailboxes: uint8(carriers >> 3 & 1)}},
+			Mailboxes: []lists.MailboxRule{{Name: "a", Characters: ".-", First: ".", Least: 2, Most: 60}}}
 		packed, err := Pack(c)
 		if err != nil {
 			return

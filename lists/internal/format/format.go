@@ -7,16 +7,17 @@
 // Integers are little-endian.
 //
 //	blob         = header domains kinds sources roles targets top-levels providers rules
-//	               exchanges operators
+//	               exchanges operators mailboxes
 //	header       = magic version checksum date
 //	magic        = "addrspec"
 //	version      = u8                       ; of the format
 //	checksum     = u32                      ; CRC-32 (IEEE) of all bytes after it
 //	date         = 10 char                  ; "2026.11.20", when the sources were fetched
 //	domains      = size table               ; domain, or top-level domain of class Unproven -> number of its kind, from 1
-//	kinds        = size *(class carriers)   ; what the entries of a kind share
+//	kinds        = size *(class carriers mailbox-rule) ; what the entries of a kind share
 //	class        = u8                       ; one class, plus Subdomains
 //	carriers     = u32                      ; the sources that carry the domain: bit 0 is the first
+//	mailbox-rule = u8                       ; number in mailboxes, from 1, for the entry's own name; 0 if there is none
 //	sources      = size *(source LF)        ; at most MaxSources
 //	source       = name HT version HT licence HT day HT count ; empty where unknown
 //	roles        = size table               ; word of roles.txt -> number of its class, plus marks
@@ -30,6 +31,11 @@
 //	exchanges    = size table               ; suffix of mail exchanges -> number of its operator, from 1
 //	operators    = size *(operator LF)      ; at most MaxRules
 //	operator     = class HT provider        ; the class by its name
+//	mailboxes    = size *(mailbox LF)       ; at most MaxRules: which names a provider's mailboxes have
+//	mailbox      = name HT characters HT first HT least HT most
+//	characters   = *char                    ; allowed besides letters and digits
+//	first        = *char                    ; of these, those that a name may begin with
+//	least, most  = 1*2DIGIT                 ; bytes of a name
 //	size         = u32                      ; bytes of what follows
 //
 //	table        = suffix-count entry-count value-size suffixes buckets blocks
@@ -68,7 +74,7 @@ package format
 // The header and the offsets of its fields.
 const (
 	Magic      = "addrspec"
-	Version    = 4
+	Version    = 5
 	ChecksumAt = len(Magic) + 1
 	DateAt     = ChecksumAt + 4
 	DateForm   = "2006.01.02"           // a layout of package time
@@ -90,13 +96,14 @@ const (
 
 // The dimensions and limits of the other parts.
 const (
-	KindBytes      = 5   // a class and the carriers
+	KindBytes      = 6   // a class, the carriers and a mailbox rule
 	MaxSources     = 32  // the bits of the carriers
-	MaxRules       = 255 // so that their table needs one byte a value; likewise of operators
-	MaxLine        = 255 // bytes of a line of sources, rules or operators
+	MaxRules       = 255 // so that their table needs one byte a value; likewise of operators and mailboxes
+	MaxLine        = 255 // bytes of a line
 	SourceFields   = 5   // of a line
 	RuleFields     = 4
 	OperatorFields = 2
+	MailboxFields  = 5
 )
 
 // Subdomains is the bit of a kind's class whose entries cover every name below their own.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,53 +117,23 @@ type Identities struct {
 	Providers map[string]int // provider's domain -> number of its rule, from 1
 }
 
-// ReadIdentities reads canonical.txt. A line in brackets begins a rule; the domains
-// to which it applies follow, one per line.
-func ReadIdentities(dir string) (Identities, error) {
-	i := Identities{Providers: map[string]int{}}
-	err := eachLine(filepath.Join(dir, "canonical.txt"), func(line string) error {
-		if strings.HasPrefix(line, "[") {
-			rule, err := parseRule(line)
-			i.Rules = append(i.Rules, rule)
-			return err
-		}
-		domain, err := Canonical(line)
-		switch {
-		case err != nil:
-			return err
-		case len(i.Rules) == 0:
-			return fmt.Errorf("%s is before the first rule", domain)
-		case i.Providers[domain] != 0:
-			return fmt.Errorf("%s is listed twice", domain)
-		}
-		i.Providers[domain] = len(i.Rules)
-		return nil
+// ReadIdentities reads canonical.txt.
+func ReadIdentities(dir string) (i Identities, err error) {
+	i.Providers, err = readRules(dir, "canonical.txt", func(name string, options []string) error {
+		rule, err := parseIdentity(name, options)
+		i.Rules = append(i.Rules, rule)
+		return err
 	})
-	if err != nil {
-		return i, err
-	}
-	seen := map[string]bool{}
 	for n, r := range i.Rules {
-		if seen[r.Name] {
-			return i, fmt.Errorf("canonical.txt: there are two rules %s", r.Name)
-		}
-		seen[r.Name] = true
-		if r.Domain != "" && i.Providers[r.Domain] != n+1 {
-			return i, fmt.Errorf("canonical.txt: %s is not a domain of the rule %s", r.Domain, r.Name)
+		if err == nil && r.Domain != "" && i.Providers[r.Domain] != n+1 {
+			err = fmt.Errorf("canonical.txt: %s is not a domain of the rule %s", r.Domain, r.Name)
 		}
 	}
-	return i, nil
+	return i, err
 }
 
-// parseRule parses a line "[name] option… URL DAY", where URL is the provider's
-// page and DAY the day on which somebody read it.
-func parseRule(line string) (r lists.Rule, err error) {
-	f := strings.Fields(line)
-	if len(f) < 4 || !strings.HasSuffix(f[0], "]") {
-		return r, fmt.Errorf("want [name], options, the provider's page and the day it was read, got %q", line)
-	}
-	r.Name = strings.Trim(f[0], "[]")
-	options, address, day := f[1:len(f)-2], f[len(f)-2], f[len(f)-1]
+func parseIdentity(rule string, options []string) (r lists.Rule, err error) {
+	r.Name = rule
 	for _, option := range options {
 		name, value, _ := strings.Cut(option, "=")
 		switch {
@@ -178,9 +149,93 @@ func parseRule(line string) (r lists.Rule, err error) {
 			return r, fmt.Errorf("%q is not an option: want tags, subdomains, ignores=CHARACTERS of . - and _, or domain=DOMAIN", option)
 		}
 	}
-	if page, err := url.Parse(address); err != nil || page.Scheme != "https" || page.Host == "" {
-		return r, fmt.Errorf("%q is not the https address of a page", address)
+	return r, nil
+}
+
+// Mailboxes are the rules of mailboxes.txt.
+type Mailboxes struct {
+	Rules     []lists.MailboxRule
+	Providers map[string]int // provider's domain -> number of its rule, from 1
+}
+
+// ReadMailboxes reads mailboxes.txt.
+func ReadMailboxes(dir string) (m Mailboxes, err error) {
+	m.Providers, err = readRules(dir, "mailboxes.txt", func(name string, options []string) error {
+		rule, err := parseMailbox(name, options)
+		m.Rules = append(m.Rules, rule)
+		return err
+	})
+	return m, err
+}
+
+const longest = 64 // bytes of a local part (RFC 5321 section 4.5.3.1.1)
+
+func parseMailbox(rule string, options []string) (r lists.MailboxRule, err error) {
+	r = lists.MailboxRule{Name: rule, Least: 1, Most: longest}
+	anyFirst := true
+	for _, option := range options {
+		name, value, _ := strings.Cut(option, "=")
+		number, _ := strconv.Atoi(value)
+		size := number >= 1 && number <= longest
+		switch {
+		case name == "characters" && strings.Trim(value, ".-_") == "":
+			r.Characters = value
+		case option == "first=alphanumeric":
+			anyFirst = false
+		case name == "least" && size:
+			r.Least = number
+		case name == "most" && size:
+			r.Most = number
+		default:
+			return r, fmt.Errorf("%q is not an option: want characters=CHARACTERS of . - and _, first=alphanumeric, least=N or most=N with N from 1 to %d", option, longest)
+		}
 	}
-	_, err = time.Parse(time.DateOnly, day)
-	return r, err
+	if r.Least > r.Most {
+		return r, fmt.Errorf("the least length of %s, %d, is above its most, %d", rule, r.Least, r.Most)
+	}
+	if anyFirst {
+		r.First = r.Characters
+	}
+	return r, nil
+}
+
+// readRules reads a file of rules and calls add for each. A line "[name] option… URL DAY"
+// begins a rule, where URL is the provider's page and DAY the day on which somebody read it;
+// the domains to which the rule applies follow, one per line. It returns the number of each
+// domain's rule, from 1.
+func readRules(dir, file string, add func(name string, options []string) error) (domains map[string]int, err error) {
+	domains, names := map[string]int{}, map[string]bool{}
+	return domains, eachLine(filepath.Join(dir, file), func(line string) error {
+		if !strings.HasPrefix(line, "[") {
+			domain, err := Canonical(line)
+			switch {
+			case err != nil:
+				return err
+			case len(names) == 0:
+				return fmt.Errorf("%s is before the first rule", domain)
+			case domains[domain] != 0:
+				return fmt.Errorf("%s is listed twice", domain)
+			}
+			domains[domain] = len(names)
+			return nil
+		}
+		f := strings.Fields(line)
+		if len(f) < 4 || !strings.HasSuffix(f[0], "]") {
+			return fmt.Errorf("want [name], options, the provider's page and the day it was read, got %q", line)
+		}
+		name, options, address, day := strings.Trim(f[0], "[]"), f[1:len(f)-2], f[len(f)-2], f[len(f)-1]
+		if names[name] {
+			return fmt.Errorf("there are two rules %s", name)
+		}
+		names[name] = true
+		page, err := url.Parse(address)
+		if err != nil || page.Scheme != "https" || page.Host == "" {
+			return fmt.Errorf("%q is not the https address of a page", address)
+		}
+		_, err = time.Parse(time.DateOnly, day)
+		if err != nil {
+			return err
+		}
+		return add(name, options)
+	})
 }

@@ -184,6 +184,7 @@ var policyReasons = []policyReason{
 	{"special_use", "reserved domain, such as example.com"},
 	{"generated", "form that a throw-away service generates"},
 	{"looks_disposable", "domain that resembles throw-away ones"},
+	{"mailbox_form", "local part that the provider's mailboxes cannot have"},
 	{"odd_character", "replacement character, leading apostrophe or full-width letter"},
 }
 

@@ -88,7 +88,7 @@ class Details:
     typo_evidence: Optional[TypoEvidence]
     versions: Versions
     form: Tuple[str, ...]  #: what is unusual about it: "quoted", "comment", "literal", "single_label", "unknown_tld", "special_use",
-    #: "generated", "odd_character", "looks_disposable"
+    #: "generated", "odd_character", "looks_disposable", "mailbox_form"
     exchange: Optional[Exchange]  #: None here: nothing asks DNS
 
 

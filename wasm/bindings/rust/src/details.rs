@@ -26,7 +26,7 @@ pub struct Details {
     pub versions: Versions,
     /// What is unusual about the form of a valid address: `quoted`, `comment`, `literal`,
     /// `single_label`, `unknown_tld`, `special_use`, `generated`, `odd_character`,
-    /// `looks_disposable`.
+    /// `looks_disposable`, `mailbox_form`.
     #[serde(default)] // a module of interface 2.0 has none
     pub form: Vec<String>,
     /// The host that takes the mail of the domain. None here, for nothing asks DNS.

@@ -94,7 +94,7 @@ public final class Details {
   /**
    * Returns what is unusual about the form of a valid address: {@code quoted}, {@code comment}, {@code
    * literal}, {@code single_label}, {@code unknown_tld}, {@code special_use}, {@code generated}, {@code
-   * odd_character} and {@code looks_disposable}.
+   * odd_character}, {@code looks_disposable} and {@code mailbox_form}.
    *
    * @return the names, in this order; empty for most addresses
    */
