@@ -42,7 +42,7 @@ func startOriginWithHooks(t *testing.T) *origin {
 	const hook = `{"name": %q, "format": %q, "account": "hooks@twin.test", "secret_file": "secret", "rate": 10000,
 		"policy": {"block": {"reasons": ["disposable", "no_mx"]}, "review": {"reasons": ["role"]}}, "on_error": "deny"}`
 	file := filepath.Join(dir, "hooks.json")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"hooks": [`+hook+`,`+hook+`]}`, "signup", "generic", "auth", "supabase"), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"hooks": [`+hook+`,`+hook+`,`+hook+`]}`, "signup", "generic", "auth", "supabase", "mailer", "supabase-mailer"), 0o600))
 	o := startOrigin(t, "--dns", contract.Serve(t), "--hooks", file)
 	ledgertest.NewAccountOn(t, o.ledger, "hooks@twin.test", book.Terms{Plan: "enterprise"})
 	return o
@@ -62,6 +62,8 @@ func TestHooks(t *testing.T) {
 			id := "msg_" + strconv.Itoa(at)
 			unsigned := hookCall(t, "signup", id+"u", `{"email":"a@mail.example"}`)
 			unsigned.Body = `{"email":"b@mail.example"}`
+			mailer := request{Method: http.MethodPost, Target: "/v1/hooks/mailer", Body: `{"email":"jane..doe@mail.example"}`, // costs nothing
+				Header: []string{"Content-Type: application/json", "Authorization: Bearer " + hookSecret, "X-Request-Id: twin"}}
 			for n, r := range []request{
 				hookCall(t, "signup", id+"a", `{"email":"info@mail.example"}`),
 				hookCall(t, "signup", id+"b", `{"email":"jane@mailinator.com","language":"de"}`),
@@ -76,6 +78,7 @@ func TestHooks(t *testing.T) {
 				{Method: http.MethodGet, Target: "/v1/hooks/signup", Header: []string{"X-Request-Id: twin"}},
 				{Method: http.MethodOptions, Target: "/v1/hooks/signup", Header: []string{"X-Request-Id: twin"}},
 				unsigned,
+				mailer,
 			} {
 				edge := w.send(t, r)
 				used := o.used(t, "hooks@twin.test")

@@ -14,11 +14,11 @@ import (
 )
 
 // A sign-up hook is POST /v1/hooks/{name}: a sign-up system asks whether an address may sign up. The hooks
-// are those of the file of --hooks (origin/signuphook). The caller has no API key: it signs its request,
-// and the account of the file pays. The steps are
+// are those of the file of --hooks (origin/signuphook). The caller has no API key: it signs its request, or
+// sends the hook's secret if it cannot sign, and the account of the file pays. The steps are
 //
 //	route, method            404, 405
-//	headers of the signature 401, before the body is read
+//	headers of the signature 401, before the body is read; or the secret itself
 //	body                     429, 503; 415, 413, 400
 //	signature                401
 //	rate of the hook         429
@@ -30,7 +30,7 @@ import (
 //
 // A decision costs what GET /v1/email/{email} costs: one point, none for an address that is not valid, and
 // none if on_error decides. The response is stored as for an Idempotency-Key: a further call about the same
-// sign-up gets the same bytes and costs nothing.
+// sign-up gets the same bytes and costs nothing. A mail of Supabase has no ID: each call is about another one.
 const hookPrefix = "/v1/hooks/"
 
 // hookBody is the body of a hook. A user's record may have metadata of the user's own.
@@ -47,6 +47,7 @@ type hookCall struct {
 	request *http.Request
 	body    []byte
 	call    signuphook.Call
+	end     time.Time          // of the hook's timeout
 	verdict signuphook.Verdict // of the work
 }
 
@@ -55,7 +56,7 @@ func (s *Server) hook(r *http.Request) (resp wire.Response) {
 	if h == nil { // a reload removed it
 		return s.notFound(r)
 	}
-	// The signature is not known before the body is read, so the body counts as the hook's memory.
+	// A signature is not known before the body is read, so the body counts as the hook's memory.
 	x := &exchange{Server: s, memory: reservation{budget: s.memory, owner: owner{hook: h.Name}}}
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -71,9 +72,13 @@ func (s *Server) hook(r *http.Request) (resp wire.Response) {
 		}
 	}()
 	c := &hookCall{Server: s, hook: h, request: r}
-	id, wrong := signuphook.CheckHeaders(r.Header, time.Now())
+	id, wrong := h.CheckHeaders(r.Header, time.Now())
 	if wrong != "" {
-		return c.refuse("unsigned", wire.InvalidSignature.With(wrong))
+		p := wire.InvalidSignature.With(wrong)
+		if h.Bearer() {
+			p.Challenge = wire.TextChallenge
+		}
+		return c.refuse("unsigned", p)
 	}
 	body, p := x.readBody(r, hookBody)
 	if p == nil && len(body) == 0 {
@@ -113,9 +118,10 @@ func (c *hookCall) decide() wire.Response {
 		return c.decided(c.hook.NoEmailVerdict())
 	}
 	ctx, view := c.request.Context(), c.Engine.View()
-	limited, cancel := context.WithTimeout(ctx, c.hook.Timeout)
+	c.end = time.Now().Add(c.hook.Timeout)
+	limited, cancel := context.WithDeadline(ctx, c.end)
 	defer cancel()
-	facts, err := view.Check(limited, nil, c.call.Email, c.Flags&^host.FullSuggestion)
+	facts, err := c.hook.Check(limited, view, &c.call)
 	if err != nil {
 		c.logError("a hook's check failed", err)
 		return c.unchecked("the module failed")
@@ -127,6 +133,9 @@ func (c *hookCall) decide() wire.Response {
 			return c.unchecked("the module failed")
 		}
 		return c.decided(v)
+	}
+	if c.call.ID == "" {
+		return c.charged(view, &facts)
 	}
 	signUp := c.hook.Name + " " + c.call.ID
 	if err := c.signUps.Take(ctx, signUp, 1); err != nil {
@@ -140,7 +149,7 @@ func (c *hookCall) decide() wire.Response {
 // the hook's timeout allows, because a sign-up can wait a second; a retry would be worse. A key that is
 // refused, because it was rotated, is renewed once.
 func (c *hookCall) charged(view *host.View, facts *host.Facts) wire.Response {
-	ctx, end, renewed := c.request.Context(), time.Now().Add(c.hook.Timeout), false
+	ctx, renewed := c.request.Context(), false
 	for {
 		secret, err := c.Hooks.Payers.Secret(ctx, c.hook)
 		if err != nil {
@@ -154,7 +163,7 @@ func (c *hookCall) charged(view *host.View, facts *host.Facts) wire.Response {
 		case resp.Status == http.StatusUnauthorized && !renewed:
 			renewed = true
 			c.Hooks.Payers.Drop(c.hook, secret)
-		case resp.Status == http.StatusTooManyRequests && resp.RetryAfter > 0 && time.Now().Add(resp.RetryAfter).Before(end):
+		case resp.Status == http.StatusTooManyRequests && resp.RetryAfter > 0 && time.Now().Add(resp.RetryAfter).Before(c.end):
 			wait = resp.RetryAfter
 		default:
 			return c.ofPipeline(resp)
@@ -171,15 +180,19 @@ var errNoMemory = errors.New("there is no memory for a lookup")
 
 // work decides, with a lookup if that matters, and charges the decision.
 func (c *hookCall) work(x *exchange, view *host.View, facts *host.Facts) (none wire.Response, p *wire.Problem) {
-	once, p := newRecord("hook "+c.hook.Name+" "+c.call.ID, x.request.Account(), c.body)
-	if p != nil {
-		return none, p
+	var once *record
+	if c.call.ID != "" {
+		once, p = newRecord("hook "+c.hook.Name+" "+c.call.ID, x.request.Account(), c.body)
+		if p != nil {
+			return none, p
+		}
 	}
 	stored, replayed, p := x.claim(1, once)
 	if p != nil || replayed {
 		return stored, p
 	}
-	ctx := x.request.Context()
+	ctx, cancel := context.WithDeadline(x.request.Context(), c.end)
+	defer cancel()
 	v, err := c.hook.Decide(ctx, view, facts, func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
 		l, refused := x.lookUp(ctx, domain, address)
 		switch {

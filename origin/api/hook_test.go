@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -95,6 +97,105 @@ func (f *fakes) decide(t *testing.T, hook, id, email string) string {
 	w := f.send(signedCall(t, hook, hookSecret, id, `{"email":"`+email+`"}`))
 	assert.Equal(t, http.StatusOK, w.Code, w.Body)
 	return w.Body.String()
+}
+
+// supabaseSends does what Supabase Auth does before it sends a mail, and reports whether it sends it. Each header of
+// its setting has the last of its values. Only a response of 2xx within 3 s, whose first 32 bytes are an object
+// with valid false, keeps it from sending.
+func supabaseSends(t *testing.T, url, headers, email string) bool {
+	var setting map[string][]string
+	require.NoError(t, json.Unmarshal([]byte(headers), &setting))
+	body, err := json.Marshal(map[string]string{"email": email})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	for name, values := range setting {
+		r.Header.Set(name, values[len(values)-1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return true
+	}
+	defer response.Body.Close()
+	var decided struct{ Valid *bool }
+	err = json.NewDecoder(io.LimitReader(response.Body, 32)).Decode(&decided)
+	return response.StatusCode/100 != 2 || err != nil || decided.Valid == nil || *decided.Valid
+}
+
+// Before a mail, Supabase Auth gets whether to send it, in time: block is no, review is yes, and on_error
+// decides after the hook's timeout. Each mail costs a point, also a second one to the same address.
+func TestSupabaseMailer(t *testing.T) {
+	reasons := map[string]any{"block": map[string]any{"reasons": []string{"disposable", "no_mx"}}, "review": map[string]any{"reasons": []string{"role"}}}
+	hook := func(name, onError, timeout string) map[string]any {
+		return map[string]any{"name": name, "format": "supabase-mailer", "policy": reasons, "on_error": onError, "timeout": timeout}
+	}
+	f, l, _ := newHooked(t, unlimited, hook("signup", "deny", "2.5s"), hook("open", "allow", "100ms"), hook("closed", "deny", "100ms"))
+	f.resolver.ask["silent.example"] = func(ctx context.Context) (bool, error) {
+		<-ctx.Done()
+		return false, ctx.Err()
+	}
+	f.resolver.ask["none.example"] = func(context.Context) (bool, error) { return false, nil }
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	const headers, wrong = `{"Authorization": ["Bearer ` + hookSecret + `"]}`, `{"Authorization": ["Bearer ` + otherSecret + `"]}`
+	for _, c := range []struct {
+		hook, headers, email string
+		sends                bool
+		counted              string // of the hook signup
+		points               int64
+	}{
+		{"signup", headers, "jane@mail.example", true, "allow", 1},
+		{"signup", headers, "jane@mail.example", true, "allow", 1},
+		{"signup", headers, "info@mail.example", true, "allow", 1},
+		{"signup", headers, "jane@mailinator.com", false, "deny", 1},
+		{"signup", headers, "jane@none.example", false, "deny", 1},
+		{"signup", headers, "jane..doe@mail.example", false, "deny", 0},
+		{"open", headers, "jane@silent.example", true, "", 0},
+		{"closed", headers, "jane@silent.example", false, "", 0},
+		{"signup", wrong, "jane@mailinator.com", true, "unsigned", 0},
+		{"signup", "{}", "jane@mailinator.com", true, "unsigned", 0},
+	} {
+		counted, used := f.decisions(c.counted), ledgertest.Used(t, l, payer)
+		require.Equal(t, c.sends, supabaseSends(t, server.URL+"/v1/hooks/"+c.hook, c.headers, c.email), c)
+		require.Equal(t, used+c.points, ledgertest.Used(t, l, payer), c)
+		require.True(t, c.counted == "" || f.decisions(c.counted) == counted+1, c)
+	}
+}
+
+// A call without the secret is refused before its body is read, with the challenge of the scheme that the
+// hook takes; one with a wrong body as in the other formats.
+func TestSupabaseMailerRefuses(t *testing.T) {
+	f, l, _ := newHooked(t, unlimited, map[string]any{"format": "supabase-mailer", "timeout": "2.5s"})
+	for _, c := range []struct {
+		secret, body string
+		status       int
+		want         string
+	}{
+		{otherSecret, `{"email":"jane@mail.example"}`, 401, `"code":"INVALID_SIGNATURE"`},
+		{otherSecret, strings.Repeat("x", hookBody.Limit+1), 401, `"code":"INVALID_SIGNATURE"`},
+		{hookSecret, strings.Repeat("x", hookBody.Limit+1), 413, `"code":"BODY_TOO_LARGE"`},
+		{hookSecret, "", 400, "no body"},
+		{hookSecret, `{"email": 7}`, 400, `"code":"INVALID_REQUEST"`},
+		{hookSecret, `{"user": {"email": "jane@mail.example"}}`, 400, `"code":"INVALID_REQUEST"`},
+	} {
+		body := strings.NewReader(c.body)
+		r := httptest.NewRequest(http.MethodPost, "/v1/hooks/signup", body)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+c.secret)
+		w := f.send(r)
+		require.Equal(t, c.status, w.Code, w.Body)
+		require.Contains(t, w.Body.String(), c.want)
+		require.NotContains(t, w.Body.String(), "mail.example")
+		if c.status == http.StatusUnauthorized {
+			require.Equal(t, `Bearer realm="addrspec"`, w.Header().Get("Www-Authenticate"))
+			require.Equal(t, len(c.body), body.Len(), "none of the body is read")
+		}
+	}
+	require.Zero(t, ledgertest.Used(t, l, payer))
+	require.NotContains(t, strings.Join(f.log.list(), ""), hookSecret[6:])
 }
 
 // If a hook's secret is refused after the request has begun and cannot be renewed,
@@ -240,17 +341,25 @@ func TestHookLedgerDown(t *testing.T) {
 	require.Contains(t, f.decide(t, "closed", "msg_down", "jane@mail.example"), `"decision":"allow"`)
 }
 
-// An account's rate delays sign-ups that come at once, within the timeout of the hook.
+// An account's rate delays sign-ups that come at once, within the timeout of the hook, of which the lookup has
+// what is left.
 func TestHookWaitsForRate(t *testing.T) {
 	f, l, _ := newHooked(t, book.Terms{Rate: ledgertest.Limit(1)}, map[string]any{"on_error": "deny"})
+	left := make(chan time.Duration, 3)
+	f.resolver.ask["rated.example"] = func(ctx context.Context) (bool, error) {
+		end, _ := ctx.Deadline()
+		left <- time.Until(end)
+		return true, nil
+	}
 	var calls sync.WaitGroup
 	for n := range 3 {
 		calls.Go(func() {
-			assert.Contains(t, f.decide(t, "signup", fmt.Sprint("msg_", n), "jane@mail.example"), `"allow"`)
+			assert.Contains(t, f.decide(t, "signup", fmt.Sprint("msg_", n), "jane@rated.example"), `"allow"`)
 		})
 	}
 	calls.Wait()
 	require.EqualValues(t, 3, ledgertest.Used(t, l, payer))
+	require.Less(t, min(<-left, <-left, <-left), 29*time.Second, "of 30 s")
 }
 
 // What is not a well-formed, signed call costs nothing and is not looked at. No address, no ID and no secret

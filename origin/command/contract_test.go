@@ -198,7 +198,8 @@ func withHeader(header string, usual ...string) []string {
 // Responses to sign-up systems are as openapi-hooks.json describes them.
 func TestHookDescription(t *testing.T) {
 	t.Parallel()
-	file := hooksFile(t, anyObject{"rate": 1}, anyObject{"name": "auth", "format": "supabase"})
+	file := hooksFile(t, anyObject{"rate": 1}, anyObject{"name": "auth", "format": "supabase"},
+		anyObject{"name": "mailer", "format": "supabase-mailer", "timeout": "2.5s"})
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), contract.NewSurvey(t, "../api/openapi-hooks.json")}
 	s.newKey(t)
 	send := func(hook, id, body, header string) int {
@@ -224,6 +225,8 @@ func TestHookDescription(t *testing.T) {
 		{"signup", "msg_1", email, 415, "Content-Type: text/plain"},
 		{"signup", "msg_1", strings.Repeat(" ", 300<<10), 413, ""},
 		{"signup", "msg_1", email, 401, "Webhook-Signature: v1,x"},
+		{"mailer", "msg_1", email, 401, ""},
+		{"mailer", "msg_1", email, 200, "Authorization: Bearer " + hookSecret},
 		{"signup", "msg_1", email, 200, ""},
 		{"signup", "msg_2", `{"email":"jane..doe@mail.example"}`, 200, ""},
 	} {

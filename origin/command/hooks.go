@@ -93,7 +93,8 @@ func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, view *host.View,
 		}
 	}
 	for _, h := range hooks {
-		facts, err := view.Check(ctx, nil, c.Address, 0)
+		call := signuphook.Call{Email: c.Address}
+		facts, err := h.Check(ctx, view, &call)
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, view *host.View,
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "/v1/hooks/%s: %s\n", h.Name, h.Response(v, signuphook.Call{})); err != nil {
+		if _, err := fmt.Fprintf(out, "/v1/hooks/%s: %s\n", h.Name, h.Response(v, call)); err != nil {
 			return err
 		}
 	}

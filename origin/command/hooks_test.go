@@ -37,7 +37,7 @@ var usualPolicy = anyObject{"block": blocking("disposable", "no_mx")["block"],
 	"review": anyObject{"reasons": []string{"role", "gibberish"}}}
 
 const deniedUnchecked = `{"decision":"deny","reasons":["unchecked"],"flags":[],` +
-	`"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`
+	`"message":"Your email address could not be checked. Please try again shortly.","suggestion":null,"canonical":`
 
 func hooksFile(t *testing.T, hooks ...anyObject) string {
 	t.Helper()
@@ -102,21 +102,26 @@ func TestHookDecides(t *testing.T) {
 	writeHooks(t, file, hookSecret, anyObject{}, anyObject{"name": "apart", "policy": "policy.json"})
 	s := start(t, "--dns", contract.Serve(t), "--hooks", file)
 	ledgertest.NewAccountOn(t, s.ledger, testAccount, book.Terms{Plan: "enterprise"})
-	const denied = `{"decision":"deny","reasons":["%s"],"flags":[],"message":"%s","suggestion":null}`
-	noMX := fmt.Sprintf(denied, "no_mx", "This email address may not receive mail. Please check its domain.")
-	const allowed = `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`
+	response := func(decision, reasons, flags, message, canonical string) string {
+		return fmt.Sprintf(`{"decision":"%s","reasons":[%s],"flags":[%s],"message":%s,"suggestion":null,"canonical":%s}`,
+			decision, reasons, flags, message, canonical)
+	}
+	denied := func(reason, message, canonical string) string {
+		return response("deny", `"`+reason+`"`, "", `"`+message+`"`, canonical)
+	}
+	const noMX, noMXSays = "no_mx", "This email address may not receive mail. Please check its domain."
 	for n, c := range []struct {
 		email, want string
 		points      int64
 	}{
-		{"jane@mail.example", allowed, 1},
-		{"info@mail.example", strings.Replace(allowed, `"flags":[]`, `"flags":["role"]`, 1), 1},
-		{"jane@none.example", noMX, 1},
-		{"jane@burner.example", fmt.Sprintf(denied, "disposable", "Please use a permanent email address."), 1}, // by its exchanges
-		{"jane..doe@mail.example", fmt.Sprintf(denied, "invalid", "This is not a valid email address. Please check it."), 0},
-		{"jane@[192.0.2.1]", noMX, 1},
-		{"jane@servfail.example", deniedUnchecked, 0},
-		{"", allowed, 0},
+		{"jane@mail.example", response("allow", "", "", "null", `"jane@mail.example"`), 1},
+		{"info@mail.example", response("allow", "", `"role"`, "null", `"info@mail.example"`), 1},
+		{"jane@none.example", denied(noMX, noMXSays, `"jane@none.example"`), 1},
+		{"jane@burner.example", denied("disposable", "Please use a permanent email address.", `"jane@burner.example"`), 1}, // by its exchanges
+		{"jane..doe@mail.example", denied("invalid", "This is not a valid email address. Please check it.", "null"), 0},
+		{"jane@[192.0.2.1]", denied(noMX, noMXSays, `"jane@[192.0.2.1]"`), 1},
+		{"jane@servfail.example", deniedUnchecked + `"jane@servfail.example"}`, 0},
+		{"", response("allow", "", "", "null", "null"), 0},
 	} {
 		for _, hook := range []string{"signup", "apart"} {
 			before, id := s.used(t), fmt.Sprintf("msg_%d", n)
@@ -174,7 +179,7 @@ func TestHookWithoutAccount(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t), "--hooks", file)
 	const counter = `addrspec_hook_decisions_total\{decision="deny_unchecked",hook="signup"\}`
 	require.Zero(t, s.metric(t, counter))
-	require.Equal(t, deniedUnchecked, s.decide(t, "signup", "msg_1", "jane@mail.example"))
+	require.Equal(t, deniedUnchecked+`"jane@mail.example"}`, s.decide(t, "signup", "msg_1", "jane@mail.example"))
 	require.Equal(t, 1.0, s.metric(t, counter))
 	require.Contains(t, s.wholeLog(t), missingAccount)
 

@@ -21,16 +21,13 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// A policy's file may be longer than any policy, so that the module says what is too long. A caller
-// waits for the response, Supabase for 5 s in all, so the default timeout leaves time for the charge.
+// A policy's file may be longer than any policy, so that the module says what is too long.
 const (
 	maxFile         = 1 << 20 // bytes
 	maxDocument     = 4 << 20
 	maxSecretText   = 4 << 10
 	maxHooks        = 100
-	defaultTimeout  = "3s"
 	shortestTimeout = 100 * time.Millisecond
-	longestTimeout  = 30 * time.Second
 	defaultRate     = 20 // requests a second with a valid signature
 	maxRate         = 10_000
 )
@@ -138,9 +135,13 @@ func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string)
 		return nil, errors.New(`"name" must be 1 to 50 of a-z, 0-9 and -, without - at its start or end; ` +
 			`it is the end of the path /v1/hooks/NAME`)
 	}
-	timeout, late := time.ParseDuration(cmp.Or(e.Timeout, defaultTimeout))
+	seat, known := seats[e.Format]
+	if !known {
+		return nil, fmt.Errorf(`"format" is %.40q: it must be "generic", "supabase" or "supabase-mailer"`, e.Format)
+	}
+	timeout, late := time.ParseDuration(cmp.Or(e.Timeout, seat.timeout.String()))
 	h := &Hook{Name: e.Name, Account: e.Account, OnError: e.OnError, Timeout: timeout,
-		noEmail: cmp.Or(e.NoEmail, Allow), format: formats[e.Format]}
+		noEmail: cmp.Or(e.NoEmail, Allow), seat: seat}
 	perSecond := defaultRate
 	if e.Rate != nil {
 		perSecond = *e.Rate
@@ -148,8 +149,6 @@ func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string)
 	h.limit = rate.NewLimiter(rate.Limit(perSecond), 2*perSecond)
 	payer, domain, _ := strings.Cut(e.Account, "@")
 	switch {
-	case h.format == nil:
-		return nil, fmt.Errorf(`"format" is %.40q: it must be "generic" or "supabase"`, e.Format)
 	case payer == "" || domain == "":
 		return nil, errors.New(`"account" must be the email of the account that pays`)
 	case !slices.Contains([]Decision{Allow, Review, Deny}, h.noEmail):
@@ -158,9 +157,9 @@ func (e *entry) hook(ctx context.Context, engine *host.Engine, directory string)
 	case h.OnError != Allow && h.OnError != Deny:
 		return nil, fmt.Errorf(`"on_error" is %.40q: it must be "allow" or "deny", the decision `+
 			`if an address cannot be checked: no points, no database, no DNS`, h.OnError)
-	case late != nil || h.Timeout < shortestTimeout || h.Timeout > longestTimeout:
-		return nil, fmt.Errorf(`"timeout" is %.40q: it must be from %s to %s, such as "3s"`,
-			e.Timeout, shortestTimeout, longestTimeout)
+	case late != nil || h.Timeout < shortestTimeout || h.Timeout > seat.longest:
+		return nil, fmt.Errorf(`"timeout" is %.40q: it must be from %s to %s for the format %s, such as "%s"`,
+			e.Timeout, shortestTimeout, seat.longest, e.Format, seat.timeout)
 	case perSecond < 1 || perSecond > maxRate:
 		return nil, fmt.Errorf(`"rate" is %d: it must be from 1 to %d requests a second`, perSecond, maxRate)
 	}

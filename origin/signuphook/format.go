@@ -8,17 +8,22 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/text/language"
+
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // A Call is the content of a request.
 type Call struct {
-	ID       string // identifies the sign-up: the same for every attempt
-	Email    string // "" if the user has none
-	language string // asked for; may be ""
+	ID    string // identifies the sign-up: the same for every attempt; "" if each request is one of its own
+	Email string // "" if the user has none
+	// Canonical is the mailbox's identity under its provider's rules; "" if it is not known.
+	Canonical string
+	language  string // asked for; may be ""
 }
 
 // A format is how a sign-up system asks, and what it gets.
@@ -26,20 +31,34 @@ type format interface {
 	// read reads a body whose signature is valid. It returns a sentence for the caller, or "".
 	read(body []byte, id string) (call Call, wrong string)
 	// response returns the body of a 200, whose strings are UTF-8.
-	response(v *Verdict, message string) any
+	response(v *Verdict, c *Call, message string) any
 }
 
-var formats = map[string]format{"generic": generic{}, "supabase": supabase{}}
+// A seat is a format, and what else its callers need: how they prove who they are, and how long they wait.
+type seat struct {
+	format
+	bearer           bool       // the request carries the secret, and nothing signs it
+	flags            host.Flags // of the check
+	timeout, longest time.Duration
+}
+
+// The default timeouts leave time for the charge, which may take a second: Supabase waits 5 s for a hook
+// and 3 s for the seat of its mailer.
+var seats = map[string]seat{
+	"generic":         {format: generic{}, flags: host.Details, timeout: 3 * time.Second, longest: 30 * time.Second},
+	"supabase":        {format: supabase{}, timeout: 3 * time.Second, longest: 30 * time.Second},
+	"supabase-mailer": {format: supabaseMailer{}, bearer: true, timeout: 1500 * time.Millisecond, longest: 2500 * time.Millisecond},
+}
 
 // Read reads the body of a request whose signature is valid; id is its webhook-id. It
 // returns a sentence that says what is wrong with the body, or "".
 func (h *Hook) Read(body []byte, id string) (call Call, wrong string) {
-	return h.format.read(body, id)
+	return h.seat.read(body, id)
 }
 
 // Response returns the body of the response.
 func (h *Hook) Response(v Verdict, c Call) []byte {
-	text, _ := json.Marshal(h.format.response(&v, h.messages.message(&v, c.language))) // UTF-8: cannot fail
+	text, _ := json.Marshal(h.seat.response(&v, &c, h.messages.message(&v, c.language))) // UTF-8: cannot fail
 	return text
 }
 
@@ -57,7 +76,8 @@ func decode(body []byte, v any) bool {
 // language, which is optional, is a language tag or a list as in Accept-Language; it
 // selects the message. The response is
 //
-//	{"decision": "deny", "reasons": ["disposable"], "flags": [], "message": "...", "suggestion": null}
+//	{"decision": "deny", "reasons": ["disposable"], "flags": [], "message": "...", "suggestion": null,
+//	 "canonical": "jane@example.org"}
 type generic struct{}
 
 func (generic) read(body []byte, id string) (Call, string) {
@@ -72,14 +92,15 @@ func (generic) read(body []byte, id string) (Call, string) {
 	return Call{ID: id, Email: *r.Email, language: r.Language}, ""
 }
 
-func (generic) response(v *Verdict, message string) any {
+func (generic) response(v *Verdict, c *Call, message string) any {
 	return struct {
 		Decision   Decision `json:"decision"`
 		Reasons    []Reason `json:"reasons"` // null cannot occur: a nil slice is [] in go-json-experiment
 		Flags      []Reason `json:"flags"`
 		Message    *string  `json:"message"`
 		Suggestion *string  `json:"suggestion"`
-	}{v.Decision(), v.reasons(Deny), v.reasons(Review), orNull(message), orNull(v.Suggestion)}
+		Canonical  *string  `json:"canonical"`
+	}{v.Decision(), v.reasons(Deny), v.reasons(Review), orNull(message), orNull(v.Suggestion), orNull(c.Canonical)}
 }
 
 func orNull(s string) *string {
@@ -129,7 +150,7 @@ func (supabase) read(body []byte, id string) (Call, string) {
 	return c, ""
 }
 
-func (supabase) response(v *Verdict, message string) any {
+func (supabase) response(v *Verdict, _ *Call, message string) any {
 	if v.Decision() == Allow {
 		return struct{}{}
 	}
@@ -137,6 +158,28 @@ func (supabase) response(v *Verdict, message string) any {
 		Code    int    `json:"http_code"`
 		Message string `json:"message"`
 	}{http.StatusForbidden, message}}
+}
+
+// supabaseMailer is what Supabase Auth asks before each mail (supabase/auth, internal/mailer/validateclient).
+// It reads 32 bytes of the response, and takes any status but 2xx, and silence for 3 s, for a valid address.
+//
+// A request has nothing but the address, and is not repeated: each is about a mail of its own.
+type supabaseMailer struct{}
+
+func (supabaseMailer) read(body []byte, _ string) (Call, string) {
+	var r struct {
+		Email *string `json:"email"`
+	}
+	if !decode(body, &r) || r.Email == nil {
+		return Call{}, `The body must be a JSON object such as {"email": "jane@example.org"}, with each member once.`
+	}
+	return Call{Email: *r.Email}, ""
+}
+
+func (supabaseMailer) response(v *Verdict, _ *Call, _ string) any {
+	return struct {
+		Valid bool `json:"valid"`
+	}{v.Decision() == Allow}
 }
 
 // defaultMessages are the English messages of reasons that deny, for the person who signs up.

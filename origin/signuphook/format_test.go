@@ -11,16 +11,20 @@ import (
 // A body that two readers could read differently, or that is not of the format, is
 // refused.
 func TestReadRefuses(t *testing.T) {
-	generic, supabase := testHook(t, nil), testHook(t, map[string]any{"format": "supabase"})
+	generic, supabase, mailer := testHook(t, nil), testHook(t, map[string]any{"format": "supabase"}), testHook(t, map[string]any{"format": "supabase-mailer"})
 	for _, body := range []string{"", " ", "null", "[]", `"x"`, "{", `{"email":"a@example.org"}x`, "\xef\xbb\xbf" + `{"email":"a@example.org"}`,
 		`{}`, `{"email":null}`, `{"email":5}`, `{"email":["a@example.org"]}`, `{"email":"a@example.org","email":"b@example.org"}`,
 		`{"email":"a@example.org","x":{"y":1,"y":2}}`, `{"email":"a@example.org","\u0065mail":"b@example.org"}`,
-		`{"email":"` + "\xff" + `@example.org"}`, `{"email":"\ud800@example.org"}`, `{"email":"a@example.org","language":5}`,
+		`{"email":"` + "\xff" + `@example.org"}`, `{"email":"\ud800@example.org"}`,
 		strings.Repeat(`{"x":`, 20_000)} {
-		_, wrong := generic.Read([]byte(body), "msg_1")
-		require.NotEmpty(t, wrong, "%.100s", body)
-		require.NotContains(t, wrong, "b@example")
+		for _, h := range []*Hook{generic, mailer} {
+			_, wrong := h.Read([]byte(body), "msg_1")
+			require.NotEmpty(t, wrong, "%.100s", body)
+			require.NotContains(t, wrong, "b@example")
+		}
 	}
+	_, wrong := generic.Read([]byte(`{"email":"a@example.org","language":5}`), "msg_1")
+	require.NotEmpty(t, wrong)
 	for _, body := range []string{`{"user":{"email":"a@example.org"}}`, `{"metadata":{"name":"before-user-created"}}`,
 		`{"metadata":{"name":"send-email"},"user":{"email":"a@example.org"}}`, `{"email":"a@example.org"}`,
 		`{"metadata":{"name":"before-user-created"},"user":null}`,
@@ -31,7 +35,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 // Names of members are compared exactly: encoding/json would take EMAIL as well. A sign-up of
-// Supabase is identified by metadata.uuid if that can be an ID.
+// Supabase is identified by metadata.uuid if that can be an ID, and a mail by nothing.
 func TestRead(t *testing.T) {
 	const uuid = "8b34dcdd-9df1-4c10-850a-b3277c653040"
 	ofSupabase := func(uuid string) string {
@@ -43,6 +47,7 @@ func TestRead(t *testing.T) {
 		{"supabase", ofSupabase(""), "msg_1"},
 		{"supabase", ofSupabase("a b"), "msg_1"},
 		{"supabase", ofSupabase("a.1"), "msg_1"},
+		{"supabase-mailer", `{"email":"jane@example.org"}`, ""},
 	} {
 		got, wrong := testHook(t, map[string]any{"format": c[0]}).Read([]byte(c[1]), "msg_1")
 		require.Empty(t, wrong)
@@ -50,7 +55,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Supabase gets an error for a denial, and an empty object for all else. no_email decides about a
+// Supabase gets an error for a denial, and an empty object for all else. Its mailer gets whether to send. no_email decides about a
 // user without an address, and each decision by on_error is marked.
 func TestResponses(t *testing.T) {
 	verdict := func(d Decision) func(*Hook) Verdict {
@@ -66,17 +71,20 @@ func TestResponses(t *testing.T) {
 		{own{"format": "supabase"}, verdict(Review), `{}`},
 		{own{"format": "supabase"}, verdict(Deny),
 			`{"error":{"http_code":403,"message":"Please use a permanent email address."}}`},
+		{own{"format": "supabase-mailer"}, verdict(Allow), `{"valid":true}`},
+		{own{"format": "supabase-mailer"}, verdict(Review), `{"valid":true}`},
+		{own{"format": "supabase-mailer"}, verdict(Deny), `{"valid":false}`},
 		{own{"on_error": "allow"}, (*Hook).UncheckedVerdict,
-			`{"decision":"allow","reasons":[],"flags":["unchecked"],"message":null,"suggestion":null}`},
+			`{"decision":"allow","reasons":[],"flags":["unchecked"],"message":null,"suggestion":null,"canonical":null}`},
 		{own{"on_error": "deny"}, (*Hook).UncheckedVerdict, `{"decision":"deny","reasons":["unchecked"],"flags":[],` +
-			`"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`},
-		{nil, (*Hook).NoEmailVerdict, `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`},
+			`"message":"Your email address could not be checked. Please try again shortly.","suggestion":null,"canonical":null}`},
+		{nil, (*Hook).NoEmailVerdict, `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null,"canonical":null}`},
 		{own{"no_email": "allow"}, (*Hook).NoEmailVerdict,
-			`{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`},
+			`{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null,"canonical":null}`},
 		{own{"no_email": "review"}, (*Hook).NoEmailVerdict,
-			`{"decision":"allow","reasons":[],"flags":["no_email"],"message":null,"suggestion":null}`},
+			`{"decision":"allow","reasons":[],"flags":["no_email"],"message":null,"suggestion":null,"canonical":null}`},
 		{own{"no_email": "deny"}, (*Hook).NoEmailVerdict, `{"decision":"deny","reasons":["no_email"],"flags":[],` +
-			`"message":"Please sign up with an email address.","suggestion":null}`},
+			`"message":"Please sign up with an email address.","suggestion":null,"canonical":null}`},
 	} {
 		h := testHook(t, c.own)
 		require.JSONEq(t, c.want, string(h.Response(c.verdict(h), Call{})))
@@ -101,19 +109,20 @@ func TestMessages(t *testing.T) {
 // No body makes a format panic, and each that is accepted is an object whose address
 // encoding/json reads too.
 func FuzzRead(f *testing.F) {
-	generic, supabase := testHook(f, nil), testHook(f, map[string]any{"format": "supabase"})
+	generic, supabase, mailer := testHook(f, nil), testHook(f, map[string]any{"format": "supabase"}), testHook(f, map[string]any{"format": "supabase-mailer"})
 	for _, body := range []string{`{"email":"jane@example.org","language":"de"}`, `{"email":"a","email":"b"}`, `{"email":"\ud83d\ude00@example.org"}`,
 		`{"metadata":{"uuid":"8b34","name":"before-user-created"},"user":{"email":"jane@example.org","user_metadata":{"locale":"de"}}}`} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, h := range []*Hook{generic, supabase} {
+		for _, h := range []*Hook{generic, supabase, mailer} {
 			c, wrong := h.Read(body, "msg_1")
 			if wrong != "" {
 				continue
 			}
 			require.True(t, json.Valid(body))
-			require.Regexp(t, `^[A-Za-z0-9_-]{1,128}$`, c.ID)
+			require.Regexp(t, `^[A-Za-z0-9_-]{0,128}$`, c.ID)
+			require.Equal(t, h == mailer, c.ID == "")
 			require.True(t, json.Valid(h.Response(h.UncheckedVerdict(), c)))
 		}
 	})

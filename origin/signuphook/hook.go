@@ -6,7 +6,7 @@
 // says which addresses to deny and which only to flag (policy.go).
 //
 // Requests are signed as Standard Webhooks 1.0.0 describes. The library of that specification, which
-// Supabase uses too, checks the signature. origin/api has the route, which checks the address and
+// Supabase uses too, checks the signature. Supabase's mailer cannot sign: it sends the secret. origin/api has the route, which checks the address and
 // charges for it.
 //
 // go-json-experiment/json reads the file and the requests: unlike encoding/json it refuses a member
@@ -77,7 +77,7 @@ type Hook struct {
 	policy   *host.Policy
 	rules    rules // of the policy
 	noEmail  Decision
-	format   format
+	seat     seat
 	messages messages
 	verifier verifier
 	limit    *rate.Limiter

@@ -35,6 +35,19 @@ type LookupError struct{ Err error }
 func (e *LookupError) Error() string { return e.Err.Error() }
 func (e *LookupError) Unwrap() error { return e.Err }
 
+// Check has the module check the address of a call, and sets its canonical form if the format has a place for it.
+func (h *Hook) Check(ctx context.Context, view *host.View, c *Call) (host.Facts, error) {
+	facts, err := view.Check(ctx, nil, c.Email, h.seat.flags)
+	if err != nil || h.seat.flags&host.Details == 0 {
+		return facts, err
+	}
+	r, err := result.Parse(facts.JSON)
+	if err == nil {
+		c.Canonical = r.Details.Canonical
+	}
+	return facts, err
+}
+
 // Decide decides about an address, after a lookup if that may change the decision: for no_mx and
 // no_mail, and for disposable if the lists have no entry for the domain. If the lookup fails, the
 // error is a *LookupError for a policy with no_mx or no_mail; for disposable the lists decide then.

@@ -143,16 +143,36 @@ func TestLookups(t *testing.T) {
 	}
 }
 
+// The format generic has the mailbox's identity, also if on_error decides. The others have no place for it, and
+// their calls do not have the module write the details.
+func TestCanonical(t *testing.T) {
+	for format, want := range map[string]map[string]string{
+		"generic":         {"J.Doe+x@googlemail.com": "jdoe@gmail.com", "j.doe+x@example.org": "j.doe+x@example.org", "j..doe@gmail.com": ""},
+		"supabase":        {"J.Doe+x@googlemail.com": ""},
+		"supabase-mailer": {"J.Doe+x@googlemail.com": ""},
+	} {
+		h := testHook(t, map[string]any{"format": format, "on_error": "allow"})
+		for email, canonical := range want {
+			call := Call{Email: email}
+			facts, err := h.Check(t.Context(), testEngine(t).View(), &call)
+			require.NoError(t, err)
+			require.Equal(t, Call{Email: email, Canonical: canonical}, call)
+			require.Equal(t, format == "generic", strings.Contains(string(facts.JSON), `"canonical"`))
+			require.Equal(t, canonical != "", strings.Contains(string(h.Response(h.UncheckedVerdict(), call)), `"canonical":"`+canonical+`"}`))
+		}
+	}
+}
+
 // A reason is reported without role and threshold, by which its message is found.
 func TestReasonsOfDocuments(t *testing.T) {
 	for document, want := range map[string]string{
-		`{"block":{"reasons":["role:general"]}}`:       `{"decision":"deny","reasons":["role"],"flags":[],"message":"Please use a personal email address.","suggestion":null}`,
-		`{"review":{"reasons":["role:general"]}}`:      `{"decision":"allow","reasons":[],"flags":["role"],"message":null,"suggestion":null}`,
-		`{"block":{"domains":["*.example.org"]}}`:      `{"decision":"deny","reasons":["domain"],"flags":[],"message":"Please use another email address.","suggestion":null}`,
-		`{"review":{"domains":["example.org"]}}`:       `{"decision":"allow","reasons":[],"flags":["domain"],"message":null,"suggestion":null}`,
-		`{"allow":{"domains":["example.org"]}}`:        `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`,
-		`{"review":{"reasons":["gibberish>=0.01"]}}`:   `{"decision":"allow","reasons":[],"flags":["gibberish"],"message":null,"suggestion":null}`,
-		`{"review":{"reasons":["typo","role:sales"]}}`: `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`,
+		`{"block":{"reasons":["role:general"]}}`:       `{"decision":"deny","reasons":["role"],"flags":[],"message":"Please use a personal email address.","suggestion":null,"canonical":null}`,
+		`{"review":{"reasons":["role:general"]}}`:      `{"decision":"allow","reasons":[],"flags":["role"],"message":null,"suggestion":null,"canonical":null}`,
+		`{"block":{"domains":["*.example.org"]}}`:      `{"decision":"deny","reasons":["domain"],"flags":[],"message":"Please use another email address.","suggestion":null,"canonical":null}`,
+		`{"review":{"domains":["example.org"]}}`:       `{"decision":"allow","reasons":[],"flags":["domain"],"message":null,"suggestion":null,"canonical":null}`,
+		`{"allow":{"domains":["example.org"]}}`:        `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null,"canonical":null}`,
+		`{"review":{"reasons":["gibberish>=0.01"]}}`:   `{"decision":"allow","reasons":[],"flags":["gibberish"],"message":null,"suggestion":null,"canonical":null}`,
+		`{"review":{"reasons":["typo","role:sales"]}}`: `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null,"canonical":null}`,
 	} {
 		email := "info@example.org"
 		if strings.Contains(document, "gibberish") {

@@ -1,6 +1,8 @@
 package signuphook
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -37,22 +39,26 @@ const (
 		"send the seconds since 1970, and check the clock."
 	wrongSignature = "The signature does not match: check that the secret is the hook's, " +
 		"and that the body is sent as it was signed."
+	wrongBearer = "The request does not have the hook's secret: send it once, as Authorization: Bearer whsec_..."
 )
 
-// CheckHeaders checks what can be checked before the body is read, so that most requests without a
-// signature cost nothing. It returns the value of webhook-id, or what is wrong.
-func CheckHeaders(h http.Header, now time.Time) (id, wrong string) {
+// CheckHeaders checks what can be checked before the body is read, so that most requests that are not the
+// caller's cost nothing. It returns the value of webhook-id, if there is one, or what is wrong.
+func (h *Hook) CheckHeaders(header http.Header, now time.Time) (id, wrong string) {
+	if h.seat.bearer {
+		return "", h.verifier.checkBearer(header)
+	}
 	for _, name := range []string{standardwebhooks.HeaderWebhookID, standardwebhooks.HeaderWebhookTimestamp,
 		standardwebhooks.HeaderWebhookSignature} {
-		if values := h.Values(name); len(values) != 1 || values[0] == "" || len(values[0]) > maxSignatures {
+		if values := header.Values(name); len(values) != 1 || values[0] == "" || len(values[0]) > maxSignatures {
 			return "", wrongHeaders
 		}
 	}
-	id = h.Get(standardwebhooks.HeaderWebhookID)
+	id = header.Get(standardwebhooks.HeaderWebhookID)
 	if !validID.MatchString(id) {
 		return "", wrongID
 	}
-	seconds, err := strconv.ParseUint(h.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 40)
+	seconds, err := strconv.ParseUint(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 40)
 	if err != nil || now.Sub(time.Unix(int64(seconds), 0)).Abs() > tolerance {
 		return "", wrongTimestamp
 	}
@@ -60,14 +66,36 @@ func CheckHeaders(h http.Header, now time.Time) (id, wrong string) {
 }
 
 // A verifier has the current secret and, while it is changed, the other.
-type verifier []*standardwebhooks.Webhook
+type verifier []hookSecret
+
+type hookSecret struct {
+	webhook *standardwebhooks.Webhook
+	digest  [sha256.Size]byte // of the secret as it is sent
+}
+
+// checkBearer compares the token of the header Authorization (RFC 6750 section 2.1) with every secret, in
+// constant time. The digests have one length, whatever was sent.
+func (v verifier) checkBearer(header http.Header) (wrong string) {
+	scheme, token, _ := strings.Cut(header.Get("Authorization"), " ")
+	digest, valid := sha256.Sum256([]byte(token)), 0
+	for _, secret := range v {
+		valid |= subtle.ConstantTimeCompare(digest[:], secret.digest[:])
+	}
+	if valid == 0 || !strings.EqualFold(scheme, "Bearer") || len(header.Values("Authorization")) > 1 {
+		return wrongBearer
+	}
+	return ""
+}
+
+// Bearer reports whether requests carry the secret. Then CheckHeaders is all there is to check.
+func (h *Hook) Bearer() bool { return h.seat.bearer }
 
 // Verify checks the signature and the timestamp, and returns what is wrong or "". The
 // signature is compared in constant time, with every secret.
 func (h *Hook) Verify(body []byte, header http.Header) (wrong string) {
-	valid := false
-	for _, w := range h.verifier {
-		valid = w.Verify(body, header) == nil || valid
+	valid := h.seat.bearer
+	for _, secret := range h.verifier {
+		valid = secret.webhook.Verify(body, header) == nil || valid
 	}
 	if !valid {
 		return wrongSignature
@@ -102,7 +130,7 @@ func parseSecrets(text string) (v verifier, err error) {
 		if err != nil {
 			return nil, err
 		}
-		v = append(v, w)
+		v = append(v, hookSecret{w, sha256.Sum256([]byte(secret))})
 	}
 	if len(v) == 0 || len(v) > mostSecrets {
 		return nil, fmt.Errorf("has %d secrets: it must have one, or NEW,OLD while callers change "+

@@ -23,7 +23,7 @@ func signedHeader(t *testing.T, secret, id string, at time.Time, body string) ht
 
 // check checks headers and signature, as the route does.
 func check(h *Hook, body string, header http.Header) string {
-	_, wrong := CheckHeaders(header, time.Now())
+	_, wrong := h.CheckHeaders(header, time.Now())
 	if wrong == "" {
 		wrong = h.Verify([]byte(body), header)
 	}
@@ -88,17 +88,41 @@ func TestVerifySecrets(t *testing.T) {
 		for secret, want := range map[string]bool{testSecret: true, newer: accepted, other: false} {
 			wrong := check(&Hook{verifier: v}, "{}", signedHeader(t, secret, "msg_1", time.Now(), "{}"))
 			require.Equal(t, want, wrong == "", "%q: %s", text, wrong)
+			wrong = check(&Hook{verifier: v, seat: seat{bearer: true}}, "{}", http.Header{"Authorization": {"Bearer " + secret}})
+			require.Equal(t, want, wrong == "", "%q: %s", text, wrong)
 		}
 	}
 }
 
+// A caller that cannot sign sends the secret, once and whole. A signature is not enough then, and the secret
+// is not enough for a caller that signs.
+func TestBearer(t *testing.T) {
+	mailer := testHook(t, map[string]any{"format": "supabase-mailer"})
+	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER "} {
+		require.Empty(t, check(mailer, "{}", http.Header{"Authorization": {scheme + testSecret}}), scheme)
+	}
+	good := "Bearer " + testSecret
+	signed := signedHeader(t, testSecret, "msg_1", time.Now(), "{}")
+	for _, header := range []http.Header{{}, signed, {"Authorization": {""}}, {"Authorization": {"Bearer"}}, {"Authorization": {"Bearer "}},
+		{"Authorization": {testSecret}}, {"Authorization": {"Basic " + testSecret}}, {"Authorization": {good[:len(good)-1]}},
+		{"Authorization": {good + "="}}, {"Authorization": {good + "," + good}}, {"Authorization": {good, good}},
+		{"Authorization": {"Bearer v1," + testSecret}}, {"Authorization": {"Bearer  " + testSecret}}, {"X-Api-Key": {testSecret}}} {
+		require.Equal(t, wrongBearer, check(mailer, "{}", header), header)
+	}
+	require.Equal(t, wrongHeaders, check(testHook(t, nil), "{}", http.Header{"Authorization": {good}}))
+}
+
 func FuzzCheckHeaders(f *testing.F) {
-	f.Add("msg_1", "1763860000", "v1,AAAA")
-	f.Fuzz(func(t *testing.T, id, at, signature string) {
-		got, wrong := CheckHeaders(http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {at}, "Webhook-Signature": {signature}}, time.Unix(1763860000, 0))
+	f.Add("msg_1", "1763860000", "v1,AAAA", "Bearer "+testSecret)
+	signing, mailer := testHook(f, nil), testHook(f, map[string]any{"format": "supabase-mailer"})
+	f.Fuzz(func(t *testing.T, id, at, signature, authorization string) {
+		got, wrong := signing.CheckHeaders(http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {at}, "Webhook-Signature": {signature}}, time.Unix(1763860000, 0))
 		if wrong == "" {
 			require.Equal(t, id, got)
 			require.Regexp(t, `^[A-Za-z0-9_-]{1,128}$`, got)
 		}
+		got, wrong = mailer.CheckHeaders(http.Header{"Authorization": {authorization}}, time.Unix(1763860000, 0))
+		require.Empty(t, got)
+		require.Equal(t, strings.EqualFold(authorization, "Bearer "+testSecret) && strings.HasSuffix(authorization, " "+testSecret), wrong == "")
 	})
 }

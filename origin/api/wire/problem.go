@@ -30,6 +30,7 @@ type Problem struct {
 	Extra        Extra         // further members of shape B
 	Opted        Opted         // further members of shape A
 	RetryAfter   time.Duration // 0 for none
+	Challenge    string        // of a 401; "" for that of the code
 	ClientClosed bool          // see Response
 }
 
@@ -100,7 +101,8 @@ func (p *Problem) Response(input Shape) Response {
 		}{p.Status, p.Message, p.Name, p.Opted}
 	}
 	r := Response{Status: p.Status, Body: Encode(body), RetryAfter: p.RetryAfter, ClientClosed: p.ClientClosed}
-	if challenge := challenges[p.Code]; challenge != "" {
+	challenge := cmp.Or(p.Challenge, challenges[p.Code])
+	if challenge != "" {
 		r.Fields = []Field{{"Www-Authenticate", challenge}}
 	}
 	return r
