@@ -78,7 +78,7 @@ test("the worker serves /versions itself, whatever it forwards", () => {
 
 test("routeOf keeps targets in the table unchanged", () => {
   const kept = `
-    / /?a=b /docs /docs?a=%2F&b=.. /docs/check-emails /sign-in
+    / /?a=b /llms.txt /docs /docs?a=%2F&b=.. /docs/check-emails /docs/errors.md /sign-in
     /sign-in/openid/callback?code=a&state=b /sign-up /link/abc-_1
     /confirm/passkey?to=%2Fdashboard /assets/a.css /assets/a-b_c/d.0.js?v=1 /assets/...
     /assets/.a /assets/a.. /healthz /openapi.json /.well-known/security.txt /v1/usage

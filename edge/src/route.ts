@@ -60,6 +60,7 @@ const TABLE: readonly Row[] = [
   { path: "/openapi.json", to: "page", methods: READ },
   { path: "/.well-known/security.txt", to: "page", methods: READ },
   { path: "/", to: "page", methods: READ, people: true },
+  { path: "/llms.txt", to: "page", methods: READ, people: true },
   ...["/docs", "/assets"].map(forPeople(READ)),
   ...["/sign-in", "/sign-up", "/sign-out", "/link", "/confirm", "/dashboard"].map(
     forPeople([...READ, "POST"]),

@@ -113,15 +113,24 @@ func (d *Dashboard) routes() map[string]page.Route {
 		return frontView{exampleAddress, json.RawMessage(frontExample), v.Link("/v1/email/" + exampleAddress), v.SourceURL}, nil
 	}
 	documentation := func(v *page.Visit) (any, error) {
-		if found := d.docs().Page(v.Request.URL.Path); found != nil {
-			return found, nil
+		path, asMarkdown := strings.CutSuffix(v.Request.URL.Path, docs.MarkdownEnding)
+		found := d.docs().Page(path)
+		switch {
+		case found == nil || asMarkdown && found.Markdown == "":
+			return nil, page.ErrNotFound
+		case asMarkdown:
+			return &page.Outcome{Text: found.Markdown, TextType: "text/markdown; charset=utf-8"}, nil
 		}
-		return nil, page.ErrNotFound
+		return found, nil
+	}
+	forAssistants := func(*page.Visit) (any, error) {
+		return &page.Outcome{Text: d.docs().LLMs(), TextType: "text/plain; charset=utf-8"}, nil
 	}
 	list := map[string]page.Route{
 		"/{$}":         page.Offline.Page("Facts about an email address", "front", frontDoor, nil),
 		"/docs":        page.Offline.Page("Documentation", "docs", documentation, nil),
 		"/docs/{page}": page.Offline.Page("Documentation", "docs", documentation, nil),
+		"/llms.txt":    page.Offline.Page("Documentation", "docs", forAssistants, nil),
 	}
 	for _, more := range []map[string]page.Route{account.Routes(), operator.Routes(), person.Routes(d.Server)} {
 		maps.Copy(list, more)

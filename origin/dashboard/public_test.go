@@ -213,13 +213,61 @@ func TestDocumentationAsJSON(t *testing.T) {
 	b := s.browser(t)
 	var page map[string]any
 	require.Equal(t, http.StatusOK, b.getJSON("/docs/errors", &page).status)
-	require.Equal(t, []string{"contents", "html", "next", "path", "previous", "summary", "title"}, slices.Sorted(maps.Keys(page)))
+	require.Equal(t, []string{"contents", "html", "markdown", "next", "path", "previous", "summary", "title"}, slices.Sorted(maps.Keys(page)))
 	require.Contains(t, page["html"], "INVALID_API_KEY")
 
 	require.Equal(t, http.StatusNotFound, b.get("/docs/no-such-page").status)
 	require.Equal(t, "/openapi.json", b.get("/docs/openapi.json").header.Get("Location"))
 	require.Contains(t, b.get("/docs/errors").body, "<title>Handle errors · addrspec</title>")
 	require.Contains(t, b.get("/docs/check-email").body, s.url+"/v1/email/", "the examples have the service's URL")
+}
+
+var markdownLinks = regexp.MustCompile(`\]\(([^)#]+)`)
+
+// Each guide and each page of the reference is Markdown at its own address with .md, to which the page and
+// llms.txt link. Links of the Markdown work without the page's address, and lead to Markdown.
+func TestMarkdown(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", page.Config{})
+	b := s.browser(t)
+	asked := map[string]bool{s.url + "/openapi.json": true} // which package api serves
+	requireLinks := func(text string) {
+		for _, link := range markdownLinks.FindAllStringSubmatch(text, -1) {
+			to, own := strings.CutPrefix(link[1], s.url)
+			require.True(t, own || strings.HasPrefix(to, "https://"), to)
+			if !own || asked[link[1]] {
+				continue
+			}
+			asked[link[1]] = true
+			if strings.HasPrefix(to, "/dashboard") {
+				expect(t, http.StatusSeeOther, b.get(to)) // nobody is signed in
+			} else if to != "/docs/openapi.json" {
+				expect(t, http.StatusOK, b.get(to))
+			}
+		}
+	}
+	list := expect(t, http.StatusOK, b.get("/llms.txt"), "# addrspec\n\n> ", "\n## Reference\n", "]("+s.url+"/openapi.json)")
+	require.Equal(t, "text/plain; charset=utf-8", list.header.Get("Content-Type"))
+	requireLinks(list.body)
+	pages := 0
+	for _, group := range s.docs().Groups {
+		for _, link := range group.Links {
+			pages++
+			require.Contains(t, list.body, "- ["+link.Title+"]("+s.url+link.Path+".md): ")
+			shown := expect(t, http.StatusOK, b.get(link.Path), `<link rel="alternate" type="text/markdown" href="`+link.Path+`.md">`)
+			text := expect(t, http.StatusOK, b.get(link.Path+".md"), "# "+link.Title+"\n")
+			require.Equal(t, "text/markdown; charset=utf-8", text.header.Get("Content-Type"))
+			for _, name := range []string{"Cache-Control", "Content-Security-Policy", "X-Content-Type-Options", "Vary"} {
+				require.Equal(t, shown.header[name], text.header[name], name)
+			}
+			require.NotRegexp(t, "```(examples|moved)|127\\.0\\.0\\.1:8080|\\]\\(/", text.body)
+			requireLinks(text.body)
+		}
+	}
+	require.Equal(t, len(s.docs().Pages)-2, pages, "all but those that list the others")
+	expect(t, http.StatusOK, b.get("/docs/check-email.md"), "```sh\ncurl -H", s.url+"/v1/email/")
+	for _, path := range []string{"/docs.md", "/docs/all.md", "/docs/none.md", "/docs/errors.md.md", "/llms.txt/x"} {
+		require.Equal(t, http.StatusNotFound, b.get(path).status, path)
+	}
 }
 
 // maxReceived is how many bytes a browser may receive for a page with everything it

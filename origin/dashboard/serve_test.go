@@ -92,9 +92,9 @@ func TestPagesWithoutDatabase(t *testing.T) {
 			path = strings.NewReplacer("{$}", "", "{page}", "errors").Replace(path)
 			got := b.get(path)
 			require.Equal(t, http.StatusOK, got.status, path)
-			require.Contains(t, got.body, token, "its forms are the session's: %s", path)
+			require.Equal(t, path != "/llms.txt", strings.Contains(got.body, token), "its forms are the session's: %s", path)
 		}
-		require.Equal(t, 7, pages)
+		require.Equal(t, 8, pages)
 		require.Equal(t, http.StatusOK, b.get(assetPath("style.css")).status)
 		require.Contains(t, b.get("/dashboard").body, "Many people use the dashboard")
 		for owner, n := range held {

@@ -31,6 +31,7 @@ const Placeholder = "http://127.0.0.1:8080"
 
 // A Site is all pages.
 type Site struct {
+	url      string
 	Pages    []*Page  `json:"pages"` // in reading order, the first page and All at the end
 	Groups   []Group  `json:"groups"`
 	Policies []Policy `json:"policies"`
@@ -53,8 +54,13 @@ type Page struct {
 	Contents []Heading     `json:"contents"`
 	Previous *Link         `json:"previous,omitempty"`
 	Next     *Link         `json:"next,omitempty"`
-	Site     []Group       `json:"-"`
+	// Markdown is the whole page with its title; "" for a page that only lists the others.
+	Markdown string  `json:"markdown,omitempty"`
+	Site     []Group `json:"-"`
 }
+
+// MarkdownEnding follows the path of a page in that of its Markdown.
+const MarkdownEnding = ".md"
 
 // PageTitle returns the title of the browser's window.
 func (p *Page) PageTitle() string { return p.Title }
@@ -99,15 +105,31 @@ var parsed = sync.OnceValue(func() (s Site) {
 // New returns the documentation of the service at url.
 func New(url string) *Site {
 	s := parsed()
-	escaped := template.HTMLEscapeString(strings.TrimSuffix(url, "/"))
+	s.url = strings.TrimSuffix(url, "/")
+	escaped := template.HTMLEscapeString(s.url)
 	s.Pages = slices.Clone(s.Pages)
 	for n, p := range s.Pages {
 		page := *p
 		page.Site = s.Groups
 		page.Body = template.HTML(strings.ReplaceAll(string(page.Body), Placeholder, escaped)) //nolint:gosec // the URL is escaped
+		page.Markdown = strings.ReplaceAll(page.Markdown, Placeholder, s.url)
 		s.Pages[n] = &page
 	}
 	return &s
+}
+
+// LLMs returns llms.txt (llmstxt.org): the pages as Markdown, for assistants.
+func (s *Site) LLMs() string {
+	var b strings.Builder
+	b.WriteString("# addrspec\n\n> Checks email addresses: whether they are valid, and what is known about mailbox and domain.\n")
+	for _, g := range s.Groups {
+		fmt.Fprintf(&b, "\n## %s\n\n", g.Title)
+		for _, l := range g.Links {
+			fmt.Fprintf(&b, "- [%s](%s%s): %s\n", l.Title, s.url, l.Path+MarkdownEnding, s.Page(l.Path).Summary)
+		}
+	}
+	fmt.Fprintf(&b, "\n## Optional\n\n- [OpenAPI](%s/openapi.json): The HTTP API, from which clients can be generated.\n", s.url)
+	return b.String()
 }
 
 // Page returns the page at path, or nil.

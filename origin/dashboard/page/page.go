@@ -130,6 +130,8 @@ type Outcome struct {
 	Data     any
 	Refused  *Problem // with the input, shown with Data
 	Stream   func()   // sends the response instead
+	Text     string   // the whole response, of TextType, instead
+	TextType string
 }
 
 // Redirect leads to another page, with a message there.

@@ -79,9 +79,14 @@ func (f *Frame) Nav(label, path string, below ...string) template.HTML {
 	return template.HTML(`<a href="` + path + `"` + current + `>` + label + `</a>`)
 }
 
-func (v *Visit) render(status int, route Route, data any, p *Problem) {
+// notShared keeps caches from giving a response to somebody else.
+func (v *Visit) notShared() {
 	v.Writer.Header().Set("Cache-Control", "no-store")
 	v.Writer.Header().Add("Vary", "Accept, Cookie")
+}
+
+func (v *Visit) render(status int, route Route, data any, p *Problem) {
+	v.notShared()
 	switch {
 	case v.JSON && p != nil:
 		v.renderJSON(status, p)
@@ -168,6 +173,9 @@ func (o *Outcome) send(v *Visit, route Route) {
 	switch {
 	case o.Stream != nil:
 		o.Stream()
+	case o.Text != "":
+		v.notShared()
+		v.send(http.StatusOK, o.TextType, []byte(o.Text))
 	case o.Refused != nil:
 		v.render(o.Refused.Status, route, o.Data, o.Refused)
 	case o.Data != nil:

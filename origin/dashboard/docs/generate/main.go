@@ -28,6 +28,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
@@ -132,10 +133,50 @@ func renderPage(p *docs.Page, source []byte) ([]entry, error) {
 		}
 	}
 	entries := entriesOf(root, source, p)
+	err := asMarkdown(p, source)
+	if err != nil {
+		return nil, err
+	}
 	var body bytes.Buffer
-	err := markdown.Renderer().Render(&body, source, root)
+	err = markdown.Renderer().Render(&body, source, root)
 	p.Body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
 	return entries, err
+}
+
+var (
+	// ownBlock matches a block that only this program knows.
+	ownBlock = regexp.MustCompile("(?ms)^```(examples|moved) ([a-z-]+)\n(.*?)^```\n")
+	ownLink  = regexp.MustCompile(`\]\((/[^)#]*)(#[^)]*)?\)`)
+)
+
+// asMarkdown sets the page's Markdown: with the examples in place of their blocks, and links that work
+// elsewhere too and lead from Markdown to Markdown.
+func asMarkdown(p *docs.Page, source []byte) (err error) {
+	p.Markdown = ownBlock.ReplaceAllStringFunc(string(source), func(block string) string {
+		found := ownBlock.FindStringSubmatch(block)
+		var b strings.Builder
+		if found[1] == "moved" {
+			for title := range strings.SplitSeq(strings.TrimSpace(found[3]), "\n") {
+				fmt.Fprintf(&b, "- [%s](%s/%s#%s)\n", title, docs.Root, found[2], slug(title))
+			}
+			return b.String()
+		}
+		examples, missing := docs.Examples(found[2])
+		err = errors.Join(err, missing)
+		for _, e := range examples {
+			fmt.Fprintf(&b, "%s:\n\n```%s\n%s\n```\n\n", e.Language, strings.TrimPrefix(filepath.Ext(e.File), "."), strings.TrimSpace(e.Text))
+		}
+		return strings.TrimSuffix(b.String(), "\n")
+	})
+	p.Markdown = ownLink.ReplaceAllStringFunc(p.Markdown, func(link string) string {
+		found := ownLink.FindStringSubmatch(link)
+		path := found[1]
+		if strings.HasPrefix(path, docs.Root+"/") && !strings.Contains(path, ".") {
+			path += docs.MarkdownEnding
+		}
+		return "](" + docs.Placeholder + path + found[2] + ")"
+	})
+	return err
 }
 
 // addLists adds the pages that list the others: the first page, and the page with every
