@@ -161,6 +161,7 @@ type Example struct {
 // languages has the languages of examples by file name, in the order of the pages.
 var languages = []struct{ file, name string }{
 	{"example.py", "Python"}, {"example.mjs", "JavaScript"}, {"example.sh", "curl"}, {"main.go", "Go"},
+	{"postgresql.sql", "PostgreSQL"}, {"mysql.sql", "MySQL"}, {"sqlite.sql", "SQLite"},
 }
 
 // Examples returns the programs in examples/NAME.

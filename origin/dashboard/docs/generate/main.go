@@ -42,8 +42,8 @@ var sections = []struct {
 	title, directory string
 	names            []string
 }{
-	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "packages", "forms",
-		"assistants", "testing", "webhooks", "plans", "privacy"}},
+	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "accounts", "browser", "packages",
+		"forms", "assistants", "testing", "webhooks", "plans", "privacy", "nofakemails"}},
 	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result", "details", "refusals"}},
 }
 
