@@ -106,3 +106,12 @@ func buildPackage(t *testing.T, language, out string) {
 	t.Setenv("ADDRSPEC_MODULE", wasm)
 	build(t, language, "./package.sh", out)
 }
+
+// formsTable returns the place of the addresses that types for forms accept and refuse, each with the
+// code and with the names of what ours replace and which accept it.
+func formsTable(t *testing.T) string {
+	t.Helper()
+	table, err := filepath.Abs("../vectors/forms.tsv")
+	require.NoError(t, err)
+	return table
+}

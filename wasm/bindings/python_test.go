@@ -42,14 +42,14 @@ func TestPythonUnits(t *testing.T) {
 	require.NoError(t, err)
 	for engine, python := range pythons {
 		t.Run(engine, func(t *testing.T) {
-			unittest(t, python(t), []string{"discover", "-s", pythonTests(t)}, "ADDRSPEC_FRAGILE="+fragile, "ADDRSPEC_OLDER="+older, "ADDRSPEC_POLICIES="+policies)
+			unittest(t, python(t), []string{"discover", "-s", pythonTests(t)}, "ADDRSPEC_FRAGILE="+fragile, "ADDRSPEC_OLDER="+older, "ADDRSPEC_POLICIES="+policies, "ADDRSPEC_FORMS="+formsTable(t))
 		})
 	}
 }
 
 // The type, the validator and the fields work with the oldest frameworks that pyproject.toml allows.
 func TestPythonOldestFrameworks(t *testing.T) {
-	unittest(t, pythonWith(t, "oldest.txt"), []string{"test_pydantic", "test_django"}, "PYTHONPATH="+pythonTests(t))
+	unittest(t, pythonWith(t, "oldest.txt"), []string{"test_pydantic", "test_django"}, "PYTHONPATH="+pythonTests(t), "ADDRSPEC_FORMS="+formsTable(t))
 }
 
 func pythonTests(t *testing.T) string {

@@ -11,8 +11,18 @@ from ._abi import MAX_ADDRESS
 from ._names import KnownRefusalCode
 from ._policy import Policy, document
 
+#: What is wrong with a valid address that USUAL blocks, by the code.
+UNUSUAL = {
+    "single_label": "the domain has no dot; use an address at a full domain name, such as example.org",
+    "unknown_tld": "the domain ends in no top-level domain; check what is after its last dot",
+    "literal": "the domain is an IP address; use an address at a domain name",
+    "comment": "the address has a comment; remove the parentheses and what is in them",
+    "quoted": "the local part is in quotation marks; use an address without them",
+    "arpa": "domains below .arpa have no mailboxes for people; use an address at another domain",
+}
+
 #: The keys of messages. "invalid" is for all refusals that have no message of their own.
-CODES = frozenset((*get_args(KnownRefusalCode), "invalid", "typo", "policy"))
+CODES = frozenset((*get_args(KnownRefusalCode), *UNUSUAL, "invalid", "typo", "policy"))
 
 
 class NotAccepted(Exception):
@@ -20,7 +30,7 @@ class NotAccepted(Exception):
 
     def __init__(self, code: str, sentence: str, **params: Any):
         super().__init__(sentence)
-        self.code = code  #: of the refusal, such as "no_at"; "typo"; or "policy"
+        self.code = code  #: of the refusal, such as "no_at"; a key of UNUSUAL; "typo"; or "policy"
         self.valid = code in ("typo", "policy")  #: the options refuse a valid address
         self.params: Dict[str, Any] = {"sentence": sentence, **params}  #: for messages
 
@@ -33,6 +43,10 @@ class Verified(bytes):
 
     def __repr__(self) -> str:
         return repr(json.loads(self))
+
+
+#: The policy of a rule without one: an address is such as people type into a form.
+USUAL = Verified(b'{"block": {"domains": ["*.arpa"], "reasons": ["single_label", "unknown_tld", "literal", "comment", "quoted"]}}')
 
 
 class Rule:
@@ -67,18 +81,16 @@ class Rule:
             refusal = explain(given).details.refusal
             assert refusal is not None
             raise NotAccepted(refusal.code, refusal.sentence, offset=refusal.offset)
-        reason = None if self.policy is None else self._judge(given, self.policy)
-        if facts.typo and not self.allow_typo and reason != "domain":  # one that the policy names is no slip
+        decided = verdict(given, self.policy or USUAL)
+        if decided.action == "block":
+            if self.policy is not None:
+                raise NotAccepted("policy", f"such addresses are not accepted ({decided.reason})", reason=decided.reason)
+            code = "arpa" if decided.reason == "domain" else str(decided.reason)
+            raise NotAccepted(code, UNUSUAL[code], suggestion=facts.typo_suggestion)
+        if facts.typo and not self.allow_typo and decided.reason != "domain":  # one that the policy names is no slip
             suggestion = facts.typo_suggestion
             raise NotAccepted("typo", f"the domain looks like a misspelling of {suggestion}; correct it", suggestion=suggestion)
         return address if self.output == "given" else facts.normalized or address
-
-    @staticmethod
-    def _judge(address: bytes, policy: Verified) -> Optional[str]:
-        decided = verdict(address, policy)
-        if decided.action == "block":
-            raise NotAccepted("policy", f"such addresses are not accepted ({decided.reason})", reason=decided.reason)
-        return decided.reason
 
     def tidy(self, value: Any) -> Any:
         """Returns an accepted address as it is to be kept, and all else unchanged, for validators to refuse."""

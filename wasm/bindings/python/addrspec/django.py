@@ -7,10 +7,11 @@
     class Person(models.Model):
         email = EmailField(allow_typo=False, policy={"block": {"reasons": ["disposable"]}})
 
-policy is a dict or its JSON text; what it blocks is refused. allow_typo=False refuses a domain
-that looks misspelled. output is "normalized", or "given" to keep the text. messages has texts, which
-may be lazy, by the code of a refusal; "invalid" is for all that have none, "typo" and "policy" for
-the others. In a text are %(sentence)s, %(reason)s, %(offset)s, %(suggestion)s and %(value)s.
+policy is a dict or its JSON text; what it blocks is refused. Without one a valid address is refused
+if people do not type such into a form, as README.md has it; policy={} accepts it. allow_typo=False
+refuses a domain that looks misspelled. output is "normalized", or "given" to keep the text. messages
+has texts, which may be lazy, by the code of a refusal; "invalid" is for all that have none, "typo"
+and "policy" for the others. In a text are %(sentence)s, %(reason)s, %(offset)s, %(suggestion)s and %(value)s.
 A wrong option is an error where the field is defined; that of a policy has the place.
 """
 
@@ -31,7 +32,7 @@ except ImportError as error:
     raise ImportError("addrspec.django needs Django: pip install 'addrspec[django]'") from error
 
 from . import Policy, check
-from ._rule import NotAccepted, Rule
+from ._rule import UNUSUAL, NotAccepted, Rule
 
 __all__ = ["EmailField", "EmailFormField", "EmailValidator", "validate_email"]
 
@@ -42,11 +43,12 @@ class EmailValidator(validators.EmailValidator):
     """Refuses what is no email address, in place of django.core.validators.EmailValidator.
 
     code is that of an address that is not valid; others are "typo" and "policy". message
-    is for all that have none in messages. allowlist has no effect: names of one label are
-    valid domains. It is an error if it has others that are not.
+    is for all that have none in messages. Without a policy, any local part is accepted at the
+    domains of allowlist, such as "localhost", which Django's own has by default.
     """
 
     message = "%(sentence)s"
+    domain_allowlist: Sequence[str] = ()
 
     def __init__(
         self,
@@ -66,9 +68,12 @@ class EmailValidator(validators.EmailValidator):
                 raise ValueError(f"allowlist: {domain!r} is no domain of a valid address")
 
     def __call__(self, value: Any) -> None:
+        address = str(value or "")
         try:
-            self.rule.accept(str(value or ""))
+            self.rule.accept(address)
         except NotAccepted as refused:
+            if refused.code in UNUSUAL and address.rpartition("@")[2] in self.domain_allowlist:
+                return
             message, code = self.rule.message(refused) or self.message, refused.code if refused.valid else self.code
             raise ValidationError(message, code, _params(refused, value)) from None
 

@@ -38,8 +38,9 @@ __all__ = ["Email", "EmailOptions"]
 class EmailOptions:
     """Metadata of str: the text is an email address that the options accept.
 
-    policy is a dict or its JSON text; what it blocks is refused. allow_typo=False refuses a
-    domain that looks misspelled. output is "normalized", or "given" to keep the text. messages
+    policy is a dict or its JSON text; what it blocks is refused. Without one a valid address is refused
+    if people do not type such into a form, as README.md has it; policy={} accepts it. allow_typo=False
+    refuses a domain that looks misspelled. output is "normalized", or "given" to keep the text. messages
     has texts by the code of an error, with {sentence}, {offset}, {suggestion} or {reason};
     "invalid" is for all refusals that have none. A wrong option is an error at once.
     """
@@ -76,5 +77,5 @@ def _function(schema: Any) -> Any:
     return schema["function"]["function"] if schema["type"] == "function-after" else None
 
 
-#: A valid email address, normalized; for type checkers a str.
+#: An email address as people type it into a form, normalized; for type checkers a str.
 Email = Annotated[str, EmailOptions()]
