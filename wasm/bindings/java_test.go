@@ -215,7 +215,7 @@ func TestJavaValidation(t *testing.T) {
 			dir := javaProject(t, "validation", "test-compile", "-Dhibernate.version="+hibernate, "-Dexpressly.version="+expressly)
 			classes := filepath.Join(dir, "target", "test-classes")
 			output := run(t, "", slices.Concat([]string{find(t, "java")}, javaFlags, []string{
-				"-cp", classes + ":" + filepath.Join(dir, "target/dependency/*"),
+				"-Daddrspec.forms=" + formsTable(t), "-cp", classes + ":" + filepath.Join(dir, "target/dependency/*"),
 				"org.junit.platform.console.ConsoleLauncher", "execute", "--scan-classpath=" + classes,
 				"--disable-banner", "--fail-if-no-tests", "--details=summary"}))
 			require.Regexp(t, `[1-9]\d+ tests successful`, output)
@@ -363,5 +363,5 @@ func TestJavaMessagesMatchCore(t *testing.T) {
 	for _, match := range message.FindAllSubmatch(bundle, -1) {
 		got = append(got, string(match[1]))
 	}
-	require.Equal(t, append(want, "typo", "policy"), got)
+	require.Equal(t, append(want, "single_label", "unknown_tld", "literal", "comment", "quoted", "arpa", "typo", "policy"), got)
 }

@@ -65,6 +65,8 @@ class EmailTest {
   static final class Form {
     @Email String plain;
     @Email CharSequence text;
+    @jakarta.validation.constraints.Email String theirs;
+    @Email(policy = "{}", allowTypo = false) String anyForm;
     @Email(allowTypo = false) String exact;
     @Email(policy = "policies/signup.json") String resource;
     @Email(policy = "{\"block\": {\"reasons\": [\"typo\", \"public\"]}}") String document;
@@ -99,7 +101,26 @@ class EmailTest {
     assertEquals(Set.of(), violations("plain", null));
     assertEquals(Set.of(), violations("plain", "jane@example.org"));
     assertEquals(Set.of(), violations("plain", "jane@gmial.com"));
-    assertEquals(Set.of(), violations("text", new StringBuilder("jos\u00e9@b\u00fccher.example")));
+    assertEquals(Set.of(), violations("text", new StringBuilder("jos\u00e9@b\u00fccher.example.org")));
+  }
+
+  /** Without a policy it refuses what people do not type into a form; an empty policy accepts every valid address. */
+  @Test
+  void isAsStrictAsWhatItReplaces() throws Exception {
+    List<String> rows = Files.readAllLines(Path.of(System.getProperty("addrspec.forms")));
+    assertEquals(1 + 20, rows.size());
+    for (String row : rows.subList(1, rows.size())) {
+      String[] columns = row.split("\t", -1);
+      boolean valid = CHECKER.check(columns[0]).valid();
+      assertEquals(columns[2].contains("Hibernate"), violations("theirs", columns[0]).isEmpty(), columns[0]);
+      Set<ConstraintViolation<Form>> violations = violations("plain", columns[0]);
+      assertEquals(columns[1], violations.isEmpty() ? "" : payload(violations).get("code"), columns[0]);
+      assertEquals(valid, violations("anyForm", columns[0]).isEmpty(), columns[0]);
+    }
+    Map<String, String> violation = Map.of("code", "unknown_tld", "suggestion", "gmail.com", "sentence",
+        "the domain ends in no top-level domain; check what is after its last dot");
+    assertEquals(violation, payload(violations("plain", "jane@gmail.cmo")));
+    assertEquals(Set.of(violation.get("sentence")), messages(violations("plain", "jane@gmail.cmo")));
   }
 
   @Test
@@ -237,9 +258,9 @@ class EmailTest {
     try {
       for (String local : List.of("${1+1}", "{code}", "{", "}", "$", "\"\\\\$\"", "\\{", "${")) {
         String quoted = local.startsWith("\"") ? local : "\"" + local.replace("\\", "\\\\") + "\"";
-        Map<?, ?> payload = payload(violations("exact", quoted + "@gmial.com"));
+        Map<?, ?> payload = payload(violations("anyForm", quoted + "@gmial.com"));
         assertTrue(payload.get("suggestion").toString().endsWith("@gmail.com"), quoted);
-        assertEquals(Set.of("did you mean " + payload.get("suggestion") + "?"), messages(violations("exact", quoted + "@gmial.com")));
+        assertEquals(Set.of("did you mean " + payload.get("suggestion") + "?"), messages(violations("anyForm", quoted + "@gmial.com")));
       }
     } finally {
       EmailValidator.setChecker(new Addrspec());

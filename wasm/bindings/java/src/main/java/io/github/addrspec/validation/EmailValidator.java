@@ -22,6 +22,19 @@ import java.util.Optional;
 public final class EmailValidator implements ConstraintValidator<Email, CharSequence> {
   private static final String PREFIX = "io.github.addrspec.validation.Email.";
 
+  /** The policy of a constraint without one: an address is such as people type into a form. */
+  private static final String USUAL =
+      "{\"block\": {\"domains\": [\"*.arpa\"], \"reasons\": [\"single_label\", \"unknown_tld\", \"literal\", \"comment\", \"quoted\"]}}";
+
+  /** What is wrong with a valid address that USUAL blocks, by the code. */
+  private static final Map<String, String> UNUSUAL = Map.of(
+      "single_label", "the domain has no dot; use an address at a full domain name, such as example.org",
+      "unknown_tld", "the domain ends in no top-level domain; check what is after its last dot",
+      "literal", "the domain is an IP address; use an address at a domain name",
+      "comment", "the address has a comment; remove the parentheses and what is in them",
+      "quoted", "the local part is in quotation marks; use an address without them",
+      "arpa", "domains below .arpa have no mailboxes for people; use an address at another domain");
+
   /** A longer text is cut: it is not valid in any case, and so short it has no more than MAX_ADDRESS bytes. */
   private static final int MAX_CHARS = Addrspec.MAX_ADDRESS / 3;
 
@@ -115,17 +128,25 @@ public final class EmailValidator implements ConstraintValidator<Email, CharSequ
     if (!facts.valid()) {
       return refused(current.explain(email).details().orElseThrow().refusal().orElseThrow());
     }
-    Optional<Verdict> verdict = Optional.ofNullable(policy).map(document -> current.verdict(email, document));
-    if (verdict.isPresent() && verdict.get().action().equals("block")) {
-      return blocked(verdict.get(), facts);
+    Verdict verdict = current.verdict(email, policy == null ? USUAL : policy);
+    if (verdict.action().equals("block")) {
+      return policy == null ? unusual(verdict, facts) : blocked(verdict, facts);
     }
-    boolean named = verdict.flatMap(Verdict::reason).equals(Optional.of("domain")); // by the policy
+    boolean named = verdict.reason().equals(Optional.of("domain")); // by the policy
     return facts.typo() && !allowTypo && !named ? misspelled(facts.typoSuggestion().orElseThrow()) : Map.of();
   }
 
   private static Map<String, Object> refused(Refusal refusal) {
     Map<String, Object> violation = violation(refusal.codeName(), refusal.sentence());
     violation.put("offset", refusal.offset());
+    return violation;
+  }
+
+  private static Map<String, Object> unusual(Verdict verdict, Facts facts) {
+    String reason = verdict.reason().orElseThrow();
+    String code = reason.equals("domain") ? "arpa" : reason;
+    Map<String, Object> violation = violation(code, UNUSUAL.get(code));
+    facts.typoSuggestion().ifPresent(suggestion -> violation.put("suggestion", suggestion));
     return violation;
   }
 
