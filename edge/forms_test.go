@@ -23,14 +23,14 @@ func TestElement(t *testing.T) {
 	t.Logf("%s bytes load before the focus, with gzip", out)
 }
 
-// formsProject returns a project with the package and the files of test/forms.
+// formsProject returns a project with the package, the files of test/forms, and the table of addresses.
 func formsProject(t *testing.T) (project string) {
 	t.Helper()
 	leftToCI(t)
 	needs(t, "test/forms/node_modules", "run npm ci --prefix edge/test/forms")
 	project = installPackage(t)
-	for _, name := range []string{"page.html", "page.css"} {
-		writeText(t, filepath.Join(project, name), readFile(t, filepath.Join("test/forms", name)))
+	for _, name := range []string{"test/forms/page.html", "test/forms/page.css", "../wasm/vectors/forms.tsv"} {
+		writeText(t, filepath.Join(project, filepath.Base(name)), readFile(t, name))
 	}
 	return project
 }

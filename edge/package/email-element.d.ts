@@ -10,7 +10,7 @@ export type { EmailIssue, Messages } from "./schema.ts";
 
 /** Each property is more than the attribute of the same meaning. */
 export class AddrspecEmail extends HTMLElement {
-  /** Attribute `policy`, JSON: what it blocks is not accepted. */
+  /** Attribute `policy`, JSON: what it blocks is not accepted; without one, as in the schema. */
   policy?: Policy | string | undefined;
   /** Attribute `allow-typo="false"`: a domain that looks misspelled is not accepted. */
   allowTypo?: boolean | undefined;

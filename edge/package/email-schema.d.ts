@@ -9,7 +9,9 @@ import type { Checker, Policy } from "./index.js";
 export interface EmailIssue {
   /**
    * The code of a refusal, such as "local_part_two_dots", for an address that is not valid;
-   * "typo"; "policy"; or "not_text" for a value that is no string.
+   * "single_label", "unknown_tld", "literal", "comment", "quoted" or "arpa" for one that is, but
+   * that a schema without a policy refuses; "typo"; "policy"; or "not_text" for a value that is no
+   * string.
    */
   readonly code: string;
   /** A sentence for the person who typed it. It never contains the address. */
@@ -37,7 +39,10 @@ export type Message = string | ((issue: EmailIssue) => string);
 export type Messages = ((issue: EmailIssue) => string) | { readonly [code: string]: Message };
 
 export interface EmailSchemaOptions {
-  /** Addresses that it blocks are not accepted. Those to review are. */
+  /**
+   * Addresses that it blocks are not accepted. Those to review are. It alone decides: with `{}`
+   * every valid address is accepted, without one those that people type into a form.
+   */
   readonly policy?: Policy | string | undefined;
   /** Whether a domain that looks misspelled is accepted; the default is true. */
   readonly allowTypo?: boolean | undefined;

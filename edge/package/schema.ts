@@ -7,12 +7,26 @@ import type {
   EmailSchemaOptions,
   Messages,
 } from "./email-schema.d.ts";
-import type { Checker, Verdict } from "./index.d.ts";
+import type { Checker, Policy } from "./index.d.ts";
 
 export type * from "./email-schema.d.ts";
 
 const OPTIONS = ["policy", "allowTypo", "output", "messages", "checker"];
 const OUTPUTS = ["normalized", "given", undefined];
+
+/** The policy of a schema without one: an address is such as people type into a form. */
+const USUAL =
+  '{"block": {"domains": ["*.arpa"], "reasons": ["single_label", "unknown_tld", "literal", "comment", "quoted"]}}';
+
+/** What is wrong with a valid address that USUAL blocks, by the code. */
+const UNUSUAL: { readonly [code: string]: string } = {
+  single_label: "The domain has no dot; use an address at a full domain name, such as example.org.",
+  unknown_tld: "The domain ends in no top-level domain; check what is after its last dot.",
+  literal: "The domain is an IP address; use an address at a domain name.",
+  comment: "The address has a comment; remove the parentheses and what is in them.",
+  quoted: "The local part is in quotation marks; use an address without them.",
+  arpa: "Domains below .arpa have no mailboxes for people; use an address at another domain.",
+};
 
 /** Set by the first validation of any schema, so that later ones need no promise. */
 let loaded: Checker | undefined;
@@ -66,21 +80,24 @@ function resultOf(checker: Checker, value: unknown, options: EmailSchemaOptions)
       options,
     );
   }
-  if (verdict?.action === "block")
-    return failure({ ...issue, ...BLOCKED, reason: verdict.reason }, options);
+  const { action, reason } = verdict;
+  if (action === "block" && options.policy !== undefined)
+    return failure({ ...issue, ...BLOCKED, reason }, options);
+  if (action === "block") {
+    const code = reason === "domain" ? "arpa" : `${reason}`;
+    return failure({ ...issue, code, message: UNUSUAL[code] as string }, options);
+  }
   // A domain that the policy names is no slip.
-  if (suggestion !== null && options.allowTypo === false && verdict?.reason !== "domain")
+  if (suggestion !== null && options.allowTypo === false && reason !== "domain")
     return failure({ ...issue, code: "typo", message: `Did you mean ${issue.domain}?` }, options);
   return { value: options.output === "given" ? value : normalized };
 }
 
 /** Returns undefined for an address over the 1 MiB that a check takes. */
-function check(checker: Checker, email: string, policy: EmailSchemaOptions["policy"]) {
+function check(checker: Checker, email: string, policy: Policy | string = USUAL) {
   try {
     const facts = checker.check(email, { typoSuggestion: "address" });
-    const verdict: Verdict | undefined =
-      policy === undefined ? undefined : checker.verdict(email, policy);
-    return [facts, verdict] as const;
+    return [facts, checker.verdict(email, policy)] as const;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -1,10 +1,13 @@
 // Uses the schemas with the real libraries, in Node.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { check } from "addrspec";
 import { type EmailIssue, type EmailSchemaOptions, emailSchema } from "addrspec/schema";
 import { type } from "arktype";
-import { safeParseAsync } from "valibot";
+import * as v from "valibot";
+import { z } from "zod";
 import { SignUp as ArkType } from "./arktype.ts";
 import { router } from "./trpc.ts";
 import { SignUp as Valibot } from "./valibot.ts";
@@ -46,7 +49,7 @@ assert.deepEqual(
 const [zodIssue] = zod.error?.issues ?? [];
 assert.deepEqual(zodIssue?.code === "custom" && zodIssue.params, { code: "local_part_two_dots" });
 
-const valibot = await safeParseAsync(Valibot, BAD);
+const valibot = await v.safeParseAsync(Valibot, BAD);
 assert.deepEqual(
   valibot.issues?.map(({ message }) => message),
   [SENTENCE],
@@ -59,6 +62,22 @@ assert.match(arktype.summary, /two dots in a row/);
 const caller = router.createCaller({});
 assert.equal(await caller.signUp(TYPED.email), normal);
 await assert.rejects(caller.signUp(BAD.email), { code: "BAD_REQUEST", message: SENTENCE });
+
+// Without a policy it refuses what people do not type into a form; an empty policy accepts every
+// valid address.
+const rows = readFileSync("forms.tsv", "utf8").trimEnd().split("\n").slice(1);
+assert.equal(rows.length, 20);
+const everyValid = emailSchema({ policy: {} });
+for (const row of rows) {
+  const [address = "", code = "", others = ""] = row.split("\t");
+  const theirs = v.safeParse(v.pipe(v.string(), v.email()), address);
+  assert.equal(z.email().safeParse(address).success, others.includes("zod"), address);
+  assert.equal(theirs.success, others.includes("valibot"), address);
+  const { issues } = await schema["~standard"].validate(address);
+  assert.equal(issues?.[0]?.code ?? "", code, address);
+  const { valid } = await check(address);
+  assert.equal(!(await everyValid["~standard"].validate(address)).issues, valid, address);
+}
 
 console.log("ok");
 
