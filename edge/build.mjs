@@ -20,6 +20,7 @@ const bundle = (entries, more) =>
     bundle: true,
     format: "esm",
     target: "es2022",
+    supported: { "import-attributes": true },
     platform: "neutral",
     external: ["node:*", "*.wasm", "*.wasm?module", "addrspec"],
     loader: { ".css": "text" },
@@ -46,18 +47,19 @@ const commands = {
   },
 
   async package(wasm, directory) {
-    const names = [
-      "node",
-      "browser",
-      "workerd",
-      "edge-light",
-      "lists",
-      "schema",
-      "element",
-      "client",
-    ];
-    const entries = names.map((name) => `package/${name}.ts`);
-    await bundle(entries, { outdir: directory, plugins: [separate] });
+    const required = ["node", "lists", "schema", "element", "client"].map(
+      (name) => `package/${name}.ts`,
+    );
+    const imported = ["browser", "workerd", "edge-light", "bundled"].map(
+      (name) => `package/${name}.ts`,
+    );
+    await bundle([...required, ...imported], { outdir: directory, plugins: [separate("js")] });
+    await bundle(required, {
+      outdir: directory,
+      outExtension: { ".js": ".cjs" },
+      plugins: [separate("cjs")],
+      ...commonJS,
+    });
     copyFileSync(wasm, join(directory, "addrspec.wasm"));
     for (const [from, to] of [
       ["index", "index"],
@@ -66,7 +68,12 @@ const commands = {
       ["email-element", "element"],
       ["api-client", "client"],
     ]) {
-      copyFileSync(join(edge, `package/${from}.d.ts`), join(directory, `${to}.d.ts`));
+      const types = text(`package/${from}.d.ts`);
+      writeFileSync(join(directory, `${to}.d.ts`), types);
+      writeFileSync(
+        join(directory, `${to}.d.cts`),
+        types.replace(/"(\.\/\w+)\.[jt]s"/g, '"$1.cjs"'),
+      );
     }
     copyLicense(directory);
   },
@@ -132,13 +139,28 @@ function compressed(wasm) {
   };
 }
 
-/** Leaves what a file imports when it needs it in a file of its own. */
-const separate = {
+/** Leaves what a file imports when it needs it in a file of its own, which is Node's if it is CommonJS. */
+const separate = (extension) => ({
   name: "separate",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) =>
-      kind === "dynamic-import" ? { path: path.replace(/ts$/, "js"), external: true } : undefined,
-    );
+    onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) => {
+      if (kind !== "dynamic-import") return undefined;
+      const file = extension === "cjs" ? path.replace("browser", "node") : path;
+      return { path: file.replace(/ts$/, extension), external: true };
+    });
+  },
+});
+
+/**
+ * What require() gets, such as that of Jest: jsdom has no encoders, and without a flag Jest imports
+ * nothing dynamically.
+ */
+const commonJS = {
+  format: "cjs",
+  supported: { "dynamic-import": false },
+  define: { "import.meta.url": "here" },
+  banner: {
+    js: 'const { TextDecoder, TextEncoder } = require("node:util");\nconst here = require("node:url").pathToFileURL(__filename);',
   },
 };
 

@@ -50,6 +50,20 @@ func TestBundlers(t *testing.T) {
 	}
 }
 
+// Jest requires the package in each of its environments.
+func TestJest(t *testing.T) {
+	tools := bundlers(t)
+	addresses, want := goldenTexts(t)
+	project := bundlerProject(t, tools, "bundlers/jest", addresses)
+	writeText(t, filepath.Join(project, "results.txt"), want)
+	for _, environment := range []string{"node", "jsdom"} {
+		t.Run(environment, func(t *testing.T) {
+			out, err := tool(project, "jest", "--env", environment).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		})
+	}
+}
+
 // What publishers check finds no fault: the manifest's exports and types resolve.
 func TestManifest(t *testing.T) {
 	tools := bundlers(t)
@@ -59,7 +73,7 @@ func TestManifest(t *testing.T) {
 	require.Len(t, tarballs, 1)
 	for _, command := range [][]string{
 		{"publint", "--level", "warning", "--strict", tarballs[0]},
-		{"attw", tarballs[0], "--profile", "esm-only", "--exclude-entrypoints", "addrspec.wasm"},
+		{"attw", tarballs[0], "--profile", "node16", "--exclude-entrypoints", "addrspec.wasm"},
 	} {
 		out, err := tool(project, command...).CombinedOutput()
 		require.NoError(t, err, "%s", out)

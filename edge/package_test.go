@@ -62,19 +62,39 @@ func TestPackage(t *testing.T) {
 		path := toolPath(t, "chromium", "/usr/bin/chromium")
 		requireResult(t, want, run(t, exec.Command("node", "test/consumer/chromium.mjs", path, project)))
 	})
+	for name, start := range map[string]string{
+		"cjs": `require("./function.js").results()`, "esm": `import("./function.js").then((bundle) => bundle.results())`,
+	} {
+		t.Run("bundled for node as "+name, func(t *testing.T) {
+			results := strings.Replace(readFile(t, "test/consumer/results.mjs"), `"addrspec"`, `"addrspec/bundled"`, 1)
+			writeText(t, filepath.Join(project, "function.mjs"), results)
+			alone := t.TempDir()
+			cmd := exec.Command(esbuild(t), "function.mjs", "--bundle", "--platform=node", "--target=node20", "--format="+name,
+				"--outfile="+filepath.Join(alone, "function.js"), "--log-level=error")
+			cmd.Dir = project
+			run(t, cmd)
+			writeText(t, filepath.Join(alone, "package.json"), `{"type": "`+map[string]string{"cjs": "commonjs", "esm": "module"}[name]+`"}`)
+			cmd = exec.Command("node", "-e", start+`.then((results) => console.log(JSON.stringify(results)))`)
+			cmd.Dir = alone
+			requireResult(t, want, run(t, cmd))
+		})
+	}
 	t.Run("types", func(t *testing.T) {
 		leftToCI(t)
 		for _, module := range []string{"nodenext", "node16", "esnext", "preserve"} {
-			requireTypes(t, project, "--module", module)
+			requireTypes(t, project, "consumer.mts", "--module", module)
+		}
+		for _, module := range []string{"nodenext", "node16"} {
+			requireTypes(t, project, "consumer.cts", "--module", module)
 		}
 		node, err := filepath.Abs("node_modules/@types")
 		require.NoError(t, err)
-		requireTypes(t, project, "--module", "nodenext", "--lib", "es2022", "--typeRoots", node, "--types", "node") // has no WebAssembly
+		requireTypes(t, project, "consumer.mts", "--module", "nodenext", "--lib", "es2022", "--typeRoots", node, "--types", "node") // has no WebAssembly
 	})
 }
 
-// requireTypes compiles consumer.mts, strictly, with more options.
-func requireTypes(t *testing.T, project string, options ...string) {
+// requireTypes compiles a program, strictly, with more options.
+func requireTypes(t *testing.T, project, program string, options ...string) {
 	t.Helper()
 	tsc, err := filepath.Abs("node_modules/.bin/tsc")
 	require.NoError(t, err)
@@ -82,7 +102,7 @@ func requireTypes(t *testing.T, project string, options ...string) {
 	if slices.Contains(options, "esnext") {
 		args = append(args, "--moduleResolution", "bundler")
 	}
-	cmd := exec.Command(tsc, append(args, "consumer.mts")...)
+	cmd := exec.Command(tsc, append(args, program)...)
 	cmd.Dir = project
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%v: %s", options, out)
@@ -200,9 +220,7 @@ func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
 	project := installPackage(t)
 	size := func(program string) (size int, code string) {
 		require.NoError(t, os.WriteFile(filepath.Join(project, "program.js"), []byte(program), 0o600))
-		esbuild, err := filepath.Abs("node_modules/.bin/esbuild")
-		require.NoError(t, err)
-		cmd := exec.Command(esbuild, "program.js", "--bundle", "--minify", "--format=esm", "--conditions=browser", "--external:*.wasm")
+		cmd := exec.Command(esbuild(t), "program.js", "--bundle", "--minify", "--format=esm", "--conditions=browser", "--external:*.wasm")
 		cmd.Dir = project
 		code = string(run(t, cmd))
 		return len(code), code
@@ -241,13 +259,18 @@ func installPackage(t *testing.T) (project string) {
 // bundleConsumer bundles a program that imports the package, as a user would.
 func bundleConsumer(t *testing.T, project, program, condition string) {
 	t.Helper()
-	esbuild, err := filepath.Abs("node_modules/.bin/esbuild")
-	require.NoError(t, err)
-	cmd := exec.Command(esbuild, program, "--bundle", "--format=esm", "--conditions="+condition, "--external:*.wasm", "--outfile=bundle.js", "--log-level=warning")
+	cmd := exec.Command(esbuild(t), program, "--bundle", "--format=esm", "--conditions="+condition, "--external:*.wasm", "--outfile=bundle.js", "--log-level=warning")
 	cmd.Dir = project
 	run(t, cmd)
 	wasm := readFile(t, filepath.Join(project, "node_modules/addrspec/lib/addrspec.wasm"))
 	require.NoError(t, os.WriteFile(filepath.Join(project, "addrspec.wasm"), []byte(wasm), 0o600))
+}
+
+func esbuild(t *testing.T) (path string) {
+	t.Helper()
+	path, err := filepath.Abs("node_modules/.bin/esbuild")
+	require.NoError(t, err)
+	return path
 }
 
 func requireResult(t *testing.T, want, output []byte) {

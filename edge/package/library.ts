@@ -81,10 +81,10 @@ export async function engineOf(source: unknown, open: Open = fetch): Promise<Eng
   if (source instanceof WebAssembly.Module)
     return new Engine(source, await WebAssembly.instantiate(source, {}));
   if (source instanceof URL) return engineOf(await open(source), open);
-  const { module, instance } =
-    source instanceof Response
-      ? await compiled(source)
-      : await WebAssembly.instantiate(argument.source(source), {});
+  const isResponse = typeof Response === "function" && source instanceof Response; // jsdom has none
+  const { module, instance } = isResponse
+    ? await compiled(source)
+    : await WebAssembly.instantiate(argument.source(source), {});
   return new Engine(module, instance);
 }
 
