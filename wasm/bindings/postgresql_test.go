@@ -297,7 +297,7 @@ func TestPostgreSQL(t *testing.T) {
 		test func(*testing.T, *cluster)
 	}{
 		{"installcheck", testInstallcheck}, {"same bytes", testSQLBytes}, {"policies", testSQLPolicies},
-		{"encodings", testEncodings}, {"a million rows in parallel", testParallelPlan}, {"lists", testSQLLists},
+		{"encodings", testEncodings}, {"characters that an encoding lacks", testUntranslatable}, {"a million rows in parallel", testParallelPlan}, {"lists", testSQLLists},
 		{"dump and restore", testDumpAndRestore}, {"pools and prepared statements", testPools}, {"50 backends", testBackends},
 		{"a trigger", testTrigger}, {"ordinary users", testOrdinaryUsers}, {"no address in the log", testLog},
 		{"cancel", testCancel}, {"without memory", testWithoutMemory}, {"a long address", testLongAddress},
@@ -395,6 +395,31 @@ func testEncodings(t *testing.T, c *cluster) {
 	ascii := c.connectTo(t, "in_sql_ascii", "client_encoding=SQL_ASCII")
 	ascii.exec(`CREATE TABLE broken AS SELECT 'jos' || convert_from('\xe9', 'SQL_ASCII') || '@example.org' AS email`)
 	require.Equal(t, "malformed_utf8", ascii.text("SELECT addrspec(email, true) -> 'details' -> 'refusal' ->> 'code' FROM broken"))
+}
+
+// A character that the encoding of the database lacks is escaped in JSON, and an error as text: the
+// lower case of İ is i with U+0307.
+func testUntranslatable(t *testing.T, c *cluster) {
+	for _, encoding := range []string{"LATIN5", "WIN1254", "EUC_JP"} {
+		t.Run(encoding, func(t *testing.T) {
+			name := "lacking_" + strings.ToLower(encoding)
+			c.connect(t).exec("CREATE DATABASE " + name + " TEMPLATE template0 LOCALE 'C' ENCODING '" + encoding + "'")
+			db := c.connectTo(t, name, "client_encoding=UTF8")
+			db.exec("CREATE EXTENSION addrspec")
+			db.exec("CREATE TABLE t AS SELECT 'İbrahim@example.org' AS email")
+			escaped := func(json []byte) string { return strings.ReplaceAll(string(json), "\u0307", `\u0307`) }
+			require.Equal(t, escaped(vectors.Native()("İbrahim@example.org", false)), db.text("SELECT addrspec(email)::text FROM t"))
+			require.Equal(t, escaped(vectors.NativeDetails()("İbrahim@example.org")), db.text("SELECT addrspec(email, true)::text FROM t"))
+			for _, function := range []string{"addrspec_normalized", "addrspec_canonical"} {
+				failure := db.fails("22P05", "SELECT "+function+"(email) FROM t")
+				require.Equal(t, "addrspec: the encoding "+encoding+" of this database lacks a character of the result", failure.Message)
+				require.Equal(t, "A database of UTF8 has it. The JSON of addrspec(text) has it as an escape, for what reads the JSON outside the database.", failure.Hint)
+			}
+			db.fails("22P05", "SELECT addrspec(email) ->> 'valid' FROM t") // PostgreSQL's own
+			require.Equal(t, "İbrahim@example.org", db.text("SELECT email::email_address::text FROM t"))
+			require.Equal(t, "allow", db.text("SELECT addrspec_verdict(email, '{}') ->> 'action' FROM t"))
+		})
+	}
 }
 
 // A plan with workers gives the same.

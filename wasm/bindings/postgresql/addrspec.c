@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "catalog/namespace.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -45,16 +46,36 @@ void _PG_init(void) {
     EmitWarningsOnPlaceholders("addrspec");
 }
 
-static char *to_server(const char *data, size_t length, size_t *size) {
-    char *converted = pg_any_to_server(data, (int)length, PG_UTF8);
-    *size = converted == data ? length : strlen(converted);
-    return converted;
+/* Returns a text of the library in the encoding of the database. A character that the encoding
+   lacks is escaped as in JSON, or an error. */
+static char *to_server(const char *data, size_t length, bool escape) {
+    int encoding = GetDatabaseEncoding();
+    Oid conversion = encoding == PG_UTF8 || encoding == PG_SQL_ASCII ? InvalidOid : FindDefaultConversionProc(PG_UTF8, encoding);
+    unsigned char *next = (unsigned char *)data, *end = next + length;
+    char *converted, *room;
+    if (!OidIsValid(conversion)) return pg_any_to_server(data, (int)length, PG_UTF8);
+    converted = room = palloc(length * MAX_CONVERSION_GROWTH + 1); /* no escape is longer */
+    for (;;) {
+        int left = (int)(end - next);
+        pg_wchar lacking;
+        next += pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding, next, left, (unsigned char *)room, left * MAX_CONVERSION_GROWTH + 1, true);
+        room += strlen(room);
+        if (next >= end) return converted;
+        if (!escape)
+            ereport(ERROR, (errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+                            errmsg("addrspec: the encoding %s of this database lacks a character of the result", GetDatabaseEncodingName()),
+                            errhint("A database of UTF8 has it. The JSON of addrspec(text) has it as an escape, for what reads the JSON outside the database.")));
+        lacking = utf8_to_unicode(next);
+        next += pg_utf_mblen(next);
+        if (lacking > 0xffff) {
+            room += sprintf(room, "\\u%04x", 0xd7c0 + (lacking >> 10));
+            lacking = 0xdc00 + (lacking & 0x3ff);
+        }
+        room += sprintf(room, "\\u%04x", lacking);
+    }
 }
 
-static char *message(const char *utf8) {
-    size_t size;
-    return to_server(utf8, strlen(utf8), &size);
-}
+static char *message(const char *utf8) { return to_server(utf8, strlen(utf8), true); }
 
 static int sqlstate(addrspec_code code) {
     switch (code) {
@@ -134,10 +155,12 @@ static const addrspec_result *check(Datum address, unsigned flags, bool with_lis
     return result;
 }
 
-static Datum make_text(const char *data, size_t length) {
-    size_t size;
-    char *converted = to_server(data, length, &size);
-    return PointerGetDatum(cstring_to_text_with_len(converted, (int)size));
+static Datum make_json(const char *data, size_t length) { return CStringGetTextDatum(to_server(data, length, true)); }
+
+/* Returns an address; NULL is null. */
+static Datum make_address(FunctionCallInfo fcinfo, const char *address) {
+    if (address == NULL) PG_RETURN_NULL();
+    return CStringGetTextDatum(to_server(address, strlen(address), false));
 }
 
 /* Raises the error of a constraint, which clients find by its name. It names the place in the
@@ -155,23 +178,19 @@ Datum sql_valid(PG_FUNCTION_ARGS) { PG_RETURN_BOOL(check(PG_GETARG_DATUM(0), 0, 
 
 PG_FUNCTION_INFO_V1(sql_normalized);
 Datum sql_normalized(PG_FUNCTION_ARGS) {
-    const char *normalized = check(PG_GETARG_DATUM(0), 0, false)->normalized;
-    if (normalized == NULL) PG_RETURN_NULL();
-    return make_text(normalized, strlen(normalized));
+    return make_address(fcinfo, check(PG_GETARG_DATUM(0), 0, false)->normalized);
 }
 
 PG_FUNCTION_INFO_V1(sql_canonical);
 Datum sql_canonical(PG_FUNCTION_ARGS) {
-    const char *canonical = check(PG_GETARG_DATUM(0), ADDRSPEC_DETAILS, true)->canonical;
-    if (canonical == NULL) PG_RETURN_NULL();
-    return make_text(canonical, strlen(canonical));
+    return make_address(fcinfo, check(PG_GETARG_DATUM(0), ADDRSPEC_DETAILS, true)->canonical);
 }
 
 PG_FUNCTION_INFO_V1(sql_result);
 Datum sql_result(PG_FUNCTION_ARGS) {
     unsigned flags = (PG_GETARG_BOOL(1) ? ADDRSPEC_DETAILS : 0) | (PG_GETARG_BOOL(2) ? ADDRSPEC_FULL_SUGGESTION : 0);
     const addrspec_result *result = check(PG_GETARG_DATUM(0), flags, true);
-    return make_text(result->json, result->json_length);
+    return make_json(result->json, result->json_length);
 }
 
 PG_FUNCTION_INFO_V1(sql_verdict);
@@ -181,7 +200,7 @@ Datum sql_verdict(PG_FUNCTION_ARGS) {
     check(PG_GETARG_DATUM(0), 0, true);
     verdict = addrspec_decide(checker, policy.data, policy.length, NULL);
     if (verdict == NULL) fail();
-    return make_text(verdict->json, strlen(verdict->json));
+    return make_json(verdict->json, strlen(verdict->json));
 }
 
 PG_FUNCTION_INFO_V1(sql_version);
@@ -190,7 +209,7 @@ Datum sql_version(PG_FUNCTION_ARGS) {
     begin(true);
     versions = addrspec_versions(checker);
     if (versions == NULL) fail();
-    return make_text(versions, strlen(versions));
+    return make_json(versions, strlen(versions));
 }
 
 PG_FUNCTION_INFO_V1(sql_require);
