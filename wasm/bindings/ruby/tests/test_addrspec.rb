@@ -83,6 +83,18 @@ class TestAddrspec < Minitest::Test
     assert_equal Addrspec.versions, checker.versions
   end
 
+  def test_encodings
+    %w[ISO-8859-9 Windows-1254 UTF-16LE UTF-8].each do |encoding|
+      result = Addrspec.check("İbrahim@bücher.example".encode(encoding))
+      texts = {normalized: "i\u0307brahim@bücher.example", local_part: "İbrahim", domain: "bücher.example", email: "İbrahim@bücher.example"}
+      texts.each { |name, text| assert_equal text, result.public_send(name) }
+      policy = '{"block": {"domains": ["bücher.example"]}}'.encode(encoding)
+      verdict = Addrspec.decide(policy, result.email.encode(encoding))
+      assert_predicate verdict, :block?
+      [result.json, verdict.json].each { |json| assert_equal Encoding::UTF_8, json.encoding }
+    end
+  end
+
   def test_hostile_input
     assert_equal "control_character", Addrspec.check("jane\0@example.org").refusal.code
     assert_equal "malformed_utf8", Addrspec.check("\xff\xfe@example.org").refusal.code

@@ -94,8 +94,11 @@ def test_utf16() -> None:
     db = connect()
     db.execute("PRAGMA encoding = 'UTF-16le'")
     db.execute("CREATE TABLE t (email TEXT)")
-    db.execute("INSERT INTO t VALUES ('José@BÜCHER.example')")
-    assert db.execute("SELECT addrspec_normalized(email) FROM t").fetchone() == ("josé@bücher.example",)
+    db.execute("INSERT INTO t VALUES ('İbrahim@BÜCHER.example')")
+    assert db.execute("SELECT addrspec_normalized(email) FROM t").fetchone() == ("i\u0307brahim@bücher.example",)
+    assert db.execute("SELECT addrspec(email) ->> 'local_part' FROM t").fetchone() == ("İbrahim",)
+    policy = '{"block": {"domains": ["bücher.example"]}}'
+    assert db.execute("SELECT addrspec_verdict(email, ?) ->> 'action' FROM t", [policy]).fetchone() == ("block",)
 
 
 def in_threads(work) -> None:

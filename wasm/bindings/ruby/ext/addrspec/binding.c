@@ -76,10 +76,10 @@ static addrspec_checker *checker_of(VALUE self) {
     return checker;
 }
 
-/* Returns the address in UTF-8. Bytes of no encoding, and those that cannot be converted, stay. */
-static VALUE address_of(VALUE email) {
-    StringValue(email);
-    return rb_str_export_to_enc(email, rb_utf8_encoding());
+/* Returns a text in UTF-8. Bytes of no encoding, and those that cannot be converted, stay. */
+static VALUE in_utf8(VALUE string) {
+    StringValue(string);
+    return rb_str_export_to_enc(string, rb_utf8_encoding());
 }
 
 static VALUE new_refusal(const addrspec_refusal *r) {
@@ -135,7 +135,7 @@ static unsigned scan_check(int count, VALUE *arguments, VALUE *first) {
 static VALUE checker_check(int count, VALUE *arguments, VALUE self) {
     VALUE email;
     unsigned flags = scan_check(count, arguments, &email);
-    email = address_of(email);
+    email = in_utf8(email);
     VALUE result = check_one(checker_of(self), email, flags);
     RB_GC_GUARD(email);
     return result;
@@ -149,7 +149,7 @@ static VALUE checker_check_many(int count, VALUE *arguments, VALUE self) {
     addrspec_checker *checker = checker_of(self);
     VALUE results = rb_ary_new_capa(RARRAY_LEN(emails));
     for (long n = 0; n < RARRAY_LEN(emails); n++) {
-        VALUE email = address_of(rb_ary_entry(emails, n));
+        VALUE email = in_utf8(rb_ary_entry(emails, n));
         rb_ary_push(results, check_one(checker, email, flags));
         if (n % BETWEEN_INTERRUPTS == BETWEEN_INTERRUPTS - 1) rb_thread_check_ints();
     }
@@ -181,8 +181,8 @@ static VALUE checker_decide(int count, VALUE *arguments, VALUE self) {
     rb_scan_args(count, arguments, "2:", &policy, &email, &options);
     addrspec_found found = scan_found(options);
     if (RB_TYPE_P(policy, T_HASH)) policy = rb_funcall(policy, rb_intern("to_json"), 0);
-    StringValue(policy);
-    email = address_of(email);
+    policy = in_utf8(policy);
+    email = in_utf8(email);
     addrspec_checker *checker = checker_of(self);
     if (addrspec_check(checker, RSTRING_PTR(email), (size_t)RSTRING_LEN(email), 0) == NULL) fail(checker);
     const addrspec_verdict *verdict = addrspec_decide(checker, RSTRING_PTR(policy), (size_t)RSTRING_LEN(policy), &found);
