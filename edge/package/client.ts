@@ -152,9 +152,13 @@ export class Client {
 }
 
 async function* batches(emails: Iterable<string> | AsyncIterable<string>) {
+  if (typeof emails === "string") {
+    throw new TypeError("emails must be addresses, not one"); // each letter would be paid
+  }
   let batch: string[] = [];
   let size = 256; // of the body around them
   for await (const given of emails) {
+    if (typeof given !== "string") throw new TypeError("an address must be a string");
     const email = given.toWellFormed(); // half of a surrogate pair is no text
     const more = 3 * JSON.stringify(email).length; // bytes of UTF-8, at most
     if (batch.length > 0 && (batch.length === BATCH || size + more > BODY)) {

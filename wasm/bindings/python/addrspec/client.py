@@ -176,9 +176,13 @@ class _Calls:
 
 
 def _batches(emails: Iterable[str]) -> Iterator[List[str]]:
+    if isinstance(emails, (str, bytes)):  # each letter would be paid
+        raise TypeError("emails must be addresses, not one")
     batch: List[str] = []
     size = 256  # of the body around them
     for email in emails:
+        if not isinstance(email, str):
+            raise TypeError(f"an address must be str, not {type(email).__name__}")
         email = email.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no half of a pair, which is no text
         more = len(json.dumps(email)) + 2
         if batch and (len(batch) == _BATCH or size + more > _BODY):
