@@ -158,12 +158,12 @@ func (c *hookCall) charged(view *host.View, facts *host.Facts) wire.Response {
 		resp := c.serveKey(c.request, secret, "", "hook", wire.Flat, func(x *exchange, _ *http.Request) (wire.Response, *wire.Problem) {
 			return c.work(x, view, facts)
 		})
-		wait := time.Duration(0)
+		wait, limited := time.Duration(0), resp.Status == http.StatusTooManyRequests && resp.RetryAfter > 0
 		switch {
 		case resp.Status == http.StatusUnauthorized && !renewed:
 			renewed = true
 			c.Hooks.Payers.Drop(c.hook, secret)
-		case resp.Status == http.StatusTooManyRequests && resp.RetryAfter > 0 && time.Now().Add(resp.RetryAfter).Before(c.end):
+		case limited && time.Now().Add(resp.RetryAfter).Before(c.end):
 			wait = resp.RetryAfter
 		default:
 			return c.ofPipeline(resp)

@@ -37,7 +37,7 @@ type format interface {
 // A seat is a format, and what else its callers need: how they prove who they are, and how long they wait.
 type seat struct {
 	format
-	bearer           bool       // the request carries the secret, and nothing signs it
+	bearer           bool       // the request carries the secret, and nothing signs it; it has no ID
 	flags            host.Flags // of the check
 	timeout, longest time.Duration
 }
@@ -45,9 +45,10 @@ type seat struct {
 // The default timeouts leave time for the charge, which may take a second: Supabase waits 5 s for a hook
 // and 3 s for the seat of its mailer.
 var seats = map[string]seat{
-	"generic":         {format: generic{}, flags: host.Details, timeout: 3 * time.Second, longest: 30 * time.Second},
-	"supabase":        {format: supabase{}, timeout: 3 * time.Second, longest: 30 * time.Second},
-	"supabase-mailer": {format: supabaseMailer{}, bearer: true, timeout: 1500 * time.Millisecond, longest: 2500 * time.Millisecond},
+	"generic":  {format: generic{}, flags: host.Details, timeout: 3 * time.Second, longest: 30 * time.Second},
+	"supabase": {format: supabase{}, timeout: 3 * time.Second, longest: 30 * time.Second},
+	"supabase-mailer": {format: supabaseMailer{}, bearer: true, timeout: 1500 * time.Millisecond,
+		longest: 2500 * time.Millisecond},
 }
 
 // Read reads the body of a request whose signature is valid; id is its webhook-id. It
@@ -163,18 +164,9 @@ func (supabase) response(v *Verdict, _ *Call, message string) any {
 // supabaseMailer is what Supabase Auth asks before each mail (supabase/auth, internal/mailer/validateclient).
 // It reads 32 bytes of the response, and takes any status but 2xx, and silence for 3 s, for a valid address.
 //
-// A request has nothing but the address, and is not repeated: each is about a mail of its own.
-type supabaseMailer struct{}
-
-func (supabaseMailer) read(body []byte, _ string) (Call, string) {
-	var r struct {
-		Email *string `json:"email"`
-	}
-	if !decode(body, &r) || r.Email == nil {
-		return Call{}, `The body must be a JSON object such as {"email": "jane@example.org"}, with each member once.`
-	}
-	return Call{Email: *r.Email}, ""
-}
+// A request is as in the format generic, without a language. It has no ID, and is not repeated: each is about
+// a mail of its own.
+type supabaseMailer struct{ generic }
 
 func (supabaseMailer) response(v *Verdict, _ *Call, _ string) any {
 	return struct {

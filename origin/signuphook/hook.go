@@ -6,8 +6,8 @@
 // says which addresses to deny and which only to flag (policy.go).
 //
 // Requests are signed as Standard Webhooks 1.0.0 describes. The library of that specification, which
-// Supabase uses too, checks the signature. Supabase's mailer cannot sign: it sends the secret. origin/api has the route, which checks the address and
-// charges for it.
+// Supabase uses too, checks the signature. Supabase's mailer cannot sign: it sends the secret. origin/api
+// has the route, which checks the address and charges for it.
 //
 // go-json-experiment/json reads the file and the requests: unlike encoding/json it refuses a member
 // that occurs twice, so two readers cannot see two different addresses, and it says where an error is.

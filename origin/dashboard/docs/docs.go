@@ -121,14 +121,14 @@ func New(url string) *Site {
 // LLMs returns llms.txt (llmstxt.org): the pages as Markdown, for assistants.
 func (s *Site) LLMs() string {
 	var b strings.Builder
-	b.WriteString("# addrspec\n\n> Checks email addresses: whether they are valid, and what is known about mailbox and domain.\n")
+	b.WriteString("# addrspec\n\n> Facts about an email address: whether it is valid, and what is known of mailbox and domain.\n")
 	for _, g := range s.Groups {
 		fmt.Fprintf(&b, "\n## %s\n\n", g.Title)
 		for _, l := range g.Links {
 			fmt.Fprintf(&b, "- [%s](%s%s): %s\n", l.Title, s.url, l.Path+MarkdownEnding, s.Page(l.Path).Summary)
 		}
 	}
-	fmt.Fprintf(&b, "\n## Optional\n\n- [OpenAPI](%s/openapi.json): The HTTP API, from which clients can be generated.\n", s.url)
+	fmt.Fprintf(&b, "\n## Optional\n\n- [OpenAPI](%s/openapi.json): From it, clients can be generated.\n", s.url)
 	return b.String()
 }
 

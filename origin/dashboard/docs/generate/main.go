@@ -164,7 +164,8 @@ func asMarkdown(p *docs.Page, source []byte) (err error) {
 		examples, missing := docs.Examples(found[2])
 		err = errors.Join(err, missing)
 		for _, e := range examples {
-			fmt.Fprintf(&b, "%s:\n\n```%s\n%s\n```\n\n", e.Language, strings.TrimPrefix(filepath.Ext(e.File), "."), strings.TrimSpace(e.Text))
+			ending := strings.TrimPrefix(filepath.Ext(e.File), ".")
+			fmt.Fprintf(&b, "%s:\n\n```%s\n%s\n```\n\n", e.Language, ending, strings.TrimSpace(e.Text))
 		}
 		return strings.TrimSuffix(b.String(), "\n")
 	})
