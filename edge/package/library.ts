@@ -98,7 +98,8 @@ async function compiled(response: Response): Promise<WebAssembly.WebAssemblyInst
         + "copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source",
     );
   }
-  return type === "application/wasm"
-    ? WebAssembly.instantiateStreaming(response, {})
-    : WebAssembly.instantiate(await response.arrayBuffer(), {});
+  if (type === "application/wasm") return WebAssembly.instantiateStreaming(response, {});
+  // No await within the call, which Next.js in development puts into a function that is not async.
+  const bytes = await response.arrayBuffer();
+  return WebAssembly.instantiate(bytes, {});
 }

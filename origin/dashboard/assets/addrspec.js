@@ -526,7 +526,9 @@ async function compiled(response) {
       `the server sent ${response.ok ? "a page" : `status ${response.status}`} in place of addrspec.wasm; copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source`
     );
   }
-  return type === "application/wasm" ? WebAssembly.instantiateStreaming(response, {}) : WebAssembly.instantiate(await response.arrayBuffer(), {});
+  if (type === "application/wasm") return WebAssembly.instantiateStreaming(response, {});
+  const bytes2 = await response.arrayBuffer();
+  return WebAssembly.instantiate(bytes2, {});
 }
 
 // package/dashboard.ts
