@@ -13,6 +13,19 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
+// Under a limit of addresses, such as that of a batch queue, the wheels check the golden vectors.
+func TestPythonLimitedAddresses(t *testing.T) {
+	for engine, python := range map[string]func(*testing.T) string{
+		"wasmtime": pythonWithWheel, "native": pythonWithNative,
+		"oldest wasmtime": func(t *testing.T) string { return pythonWith(t, "oldest.txt") },
+	} {
+		t.Run(engine, func(t *testing.T) {
+			limited := []string{"sh", "-c", `ulimit -v 2000000 && exec "$@"`, "sh", python(t), "-m", "addrspec", "-0"}
+			newSample(golden(t), "\x00", "\x00").requireSame(t, limited)
+		})
+	}
+}
+
 // onlyOneByOne makes python -m addrspec check each address by a call of its own.
 const onlyOneByOne = `
 import addrspec, addrspec.__main__ as main

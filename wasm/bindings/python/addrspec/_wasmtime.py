@@ -67,6 +67,7 @@ def _config() -> Config:
     config.parallel_compilation = False
     if _addresses_are_limited():
         config.memory_reservation = config.memory_reservation_for_growth = 0
+        config.memory_guard_size = 1 << 16  # in place of 32 MiB on each side
     return config
 
 
