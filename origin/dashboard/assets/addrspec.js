@@ -515,7 +515,8 @@ async function engineOf(source2, open = fetch) {
   if (source2 instanceof WebAssembly.Module)
     return new Engine(source2, await WebAssembly.instantiate(source2, {}));
   if (source2 instanceof URL) return engineOf(await open(source2), open);
-  const { module, instance } = source2 instanceof Response ? await compiled(source2) : await WebAssembly.instantiate(source(source2), {});
+  const isResponse = typeof Response === "function" && source2 instanceof Response;
+  const { module, instance } = isResponse ? await compiled(source2) : await WebAssembly.instantiate(source(source2), {});
   return new Engine(module, instance);
 }
 async function compiled(response) {
