@@ -61,16 +61,12 @@ static char *to_server(const char *data, size_t length, bool escape) {
         next += pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding, next, left, (unsigned char *)room, left * MAX_CONVERSION_GROWTH + 1, true);
         room += strlen(room);
         if (next >= end) return converted;
-        if (!escape)
+        lacking = utf8_to_unicode(next);
+        if (!escape || lacking > 0xffff) /* an escape has four digits; only an address in UTF-8 gives more */
             ereport(ERROR, (errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
                             errmsg("addrspec: the encoding %s of this database lacks a character of the result", GetDatabaseEncodingName()),
                             errhint("A database of UTF8 has it. The JSON of addrspec(text) has it as an escape, for what reads the JSON outside the database.")));
-        lacking = utf8_to_unicode(next);
         next += pg_utf_mblen(next);
-        if (lacking > 0xffff) {
-            room += sprintf(room, "\\u%04x", 0xd7c0 + (lacking >> 10));
-            lacking = 0xdc00 + (lacking & 0x3ff);
-        }
         room += sprintf(room, "\\u%04x", lacking);
     }
 }
