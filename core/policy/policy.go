@@ -61,9 +61,11 @@ type Policy struct {
 	mailboxes []entry   // the addresses, normalized; their text begins that of addresses
 	domains   nameTable
 	exchanges [noList]nameTable // of each member
-	reasons   []reason          // of block, then of review, without those that cannot decide
-	any       reasonSet
-	least     uint8 // the lowest threshold of reasons
+
+	hasExchanges bool     // one of exchanges has an entry
+	reasons      []reason // of block, then of review, without those that cannot decide
+	any          reasonSet
+	least        uint8 // the lowest threshold of reasons
 }
 
 // Error is why a document is not a policy.
@@ -110,6 +112,7 @@ func Parse(document []byte, c *core.Checker) (*Policy, error) {
 	}
 	for n, own := range r.exchanges {
 		p.exchanges[n] = newNameTable(string(own.text), own.list)
+		p.hasExchanges = p.hasExchanges || len(own.list) > 0
 	}
 	for _, added := range append(r.reasons[blockList], r.reasons[reviewList]...) {
 		same := func(r reason) bool { return r.set == added.set && r.least == added.least }
@@ -140,9 +143,7 @@ func (p *Policy) WithLists(c *core.Checker) *Policy {
 func (p *Policy) HasAddresses() bool { return len(p.addresses.names) > 0 }
 
 // HasExchanges reports whether p has exchanges, for which Evaluate needs Input.Exchanges.
-func (p *Policy) HasExchanges() bool {
-	return slices.ContainsFunc(p.exchanges[:], func(t nameTable) bool { return len(t.names) > 0 })
-}
+func (p *Policy) HasExchanges() bool { return p.hasExchanges }
 
 // reasonSet is a set of facts that a reason can be about, a bit each: those of
 // reasonNames in their order, then the roles from lists.Admin on.

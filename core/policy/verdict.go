@@ -148,7 +148,7 @@ func (p *Policy) Evaluate(in *Input, c *core.Checker) Verdict {
 	if own.list != noList {
 		return Verdict{Action(own.list), &byDomain, own}
 	}
-	if len(in.Exchanges) > 0 {
+	if p.hasExchanges && len(in.Exchanges) > 0 {
 		own = p.findExchanges(in.Exchanges)
 		if own.list != noList {
 			return Verdict{Action(own.list), &byExchange, own}

@@ -162,13 +162,13 @@ func renewPolicies() {
 }
 
 //go:wasmexport addrspec_verdict
-func exportVerdict(handle, length int32) int32 { return evaluate(handle, length, factsTexts) }
+func exportVerdict(handle, length int32) int32 { return evaluate(handle, length, false) }
 
 //go:wasmexport addrspec_decide
-func exportDecide(handle, length int32) int32 { return evaluate(handle, length, subjectTexts) }
+func exportDecide(handle, length int32) int32 { return evaluate(handle, length, true) }
 
-// evaluate writes the verdicts of a policy on each record of the input, which has as many texts.
-func evaluate(handle, length int32, texts int) (n int32) {
+// evaluate writes the verdicts of a policy on each subject of the input.
+func evaluate(handle, length int32, whole bool) (n int32) {
 	defer catch(&n)
 	var p *policy.Policy
 	if 0 <= handle && handle < policySlots {
@@ -181,69 +181,88 @@ func evaluate(handle, length int32, texts int) (n int32) {
 		return errSlot
 	case length < 0 || length > inCap:
 		return errTooLong
-	case texts == factsTexts && p.HasAddresses():
+	case !whole && p.HasAddresses():
 		return refuse(errVerdict, "the policy has addresses, which addrspec_verdict does not know; call addrspec_decide")
-	case texts == factsTexts && p.HasExchanges():
+	case !whole && p.HasExchanges():
 		return refuse(errVerdict, "the policy has exchanges, which addrspec_verdict does not know; call addrspec_decide")
 	}
-	return verdicts(p, in[:length], texts)
+	return verdicts(p, in[:length], whole)
 }
 
-const (
-	// wordsSize is the size of the words before the texts in the input of a verdict: words 0 and 1
-	// of the report, and what the lookup found.
-	wordsSize = 3 * prefix
-	// factsTexts is how many texts follow the words for addrspec_verdict: that of the host.
-	factsTexts = 1
-	// subjectTexts is how many follow for addrspec_decide: the host, the address and the exchanges.
-	subjectTexts = 3
-)
+// wordsSize is the size of the words before the texts in the input of a verdict: words 0 and 1
+// of the report, and what the lookup found.
+const wordsSize = 3 * prefix
 
 // verdictMax is the size of the longest verdict:
 // {"action":"review","reason":"looks_disposable","rule":"review.reasons[9999]"}.
 const verdictMax = 77
 
 // The output has room for the verdicts on the most records that fit the input.
-const _ = uint(outCap - inCap/(wordsSize+factsTexts*prefix)*(prefix+verdictMax))
+const _ = uint(outCap - inCap/(wordsSize+prefix)*(prefix+verdictMax))
+
+// recordEnd returns the end of the record that begins at an offset of input, or 0 if it ends after
+// the input.
+func recordEnd(input []byte, at int) int {
+	if at+prefix > len(input) {
+		return 0
+	}
+	end := at + prefix + int(*word(input[at:]))
+	if end > len(input) {
+		return 0
+	}
+	return end
+}
+
+// verdicts writes the verdict of p on each subject of the input, after its length, and
+// returns the number of bytes. Only whole subjects have an address and exchanges.
+func verdicts(p *policy.Policy, input []byte, whole bool) int32 {
+	written := 0
+	var in policy.Input
+	for at := 0; at < len(input); {
+		host := recordEnd(input, at+wordsSize)
+		if host == 0 {
+			return errFraming
+		}
+		words := (*[wordsSize / prefix]uint32)(unsafe.Pointer(&input[at]))
+		in.Facts, in.More, in.Lookup = words[0], words[1], policy.Lookup(words[2])
+		in.Host = input[at+wordsSize+prefix : host]
+		at = host
+		if whole {
+			address := recordEnd(input, host)
+			at = recordEnd(input, max(address, host))
+			if address == 0 || at == 0 || at > address+prefix && !framed(input[address+prefix:at]) {
+				return errFraming
+			}
+			if p.HasAddresses() {
+				in.Address = input[host+prefix : address]
+				if len(in.Address) == 0 && in.Facts&1 != 0 { // a block would be skipped
+					return errFraming
+				}
+			}
+			if p.HasExchanges() {
+				in.Exchanges = names(input[address+prefix : at])
+			}
+		}
+		json := policy.AppendJSON(out[written+prefix:written+prefix], p.Evaluate(&in, checker))
+		*word(out[written:]) = uint32(len(json))
+		written += prefix + len(json)
+	}
+	if written > outCap {
+		return errPanic // append has reallocated the output
+	}
+	return int32(written)
+}
 
 // exchangeNames is the memory for the exchanges of a subject.
 var exchangeNames [][]byte
 
-// verdicts writes the verdict of p on each record of the input, after its length, and
-// returns the number of bytes.
-func verdicts(p *policy.Policy, input []byte, texts int) int32 {
-	written := out[:0]
-	var in policy.Input
-	for len(input) > 0 {
-		if len(input) < wordsSize {
-			return errFraming
-		}
-		words := (*[wordsSize / prefix]uint32)(unsafe.Pointer(&input[0]))
-		in.Facts, in.More, in.Lookup = words[0], words[1], policy.Lookup(words[2])
-		input = input[wordsSize:]
-		var text [subjectTexts][]byte
-		for n := range text[:texts] {
-			if len(input) < prefix || *word(input) > uint32(len(input)-prefix) {
-				return errFraming
-			}
-			text[n] = first(input)
-			input = input[prefix+len(text[n]):]
-		}
-		in.Host, in.Address = text[0], text[1]
-		if !framed(text[2]) || p.HasAddresses() && in.Facts&1 != 0 && len(in.Address) == 0 {
-			return errFraming
-		}
-		exchangeNames = exchangeNames[:0]
-		for names := text[2]; len(names) > 0; names = names[prefix+len(first(names)):] {
-			exchangeNames = append(exchangeNames, first(names))
-		}
-		in.Exchanges = exchangeNames
-		at := len(written)
-		written = policy.AppendJSON(append(written, 0, 0, 0, 0), p.Evaluate(&in, checker))
-		*word(written[at:]) = uint32(len(written) - at - prefix)
+// names returns the texts of records that are framed, until the next call.
+func names(records []byte) [][]byte {
+	exchangeNames = exchangeNames[:0]
+	for len(records) > 0 {
+		name := first(records)
+		exchangeNames = append(exchangeNames, name)
+		records = records[prefix+len(name):]
 	}
-	if len(written) > outCap {
-		return errPanic // append has reallocated the output
-	}
-	return int32(len(written))
+	return exchangeNames
 }
