@@ -230,7 +230,7 @@ export interface PolicyRules extends PolicyDomains {
   readonly reasons?: readonly string[];
 }
 
-/** Turns facts into a verdict. At most 10,000 domains, and 64 KiB besides. */
+/** Turns facts into a verdict. At most 10,000 domains, addresses and exchanges, and 64 KiB besides. */
 export interface Policy {
   readonly allow?: PolicyDomains;
   readonly block?: PolicyRules;

@@ -23,6 +23,7 @@ type check struct {
 
 // An item is one address with its facts and its lookup.
 type item struct {
+	email   string
 	checked bool // facts is set
 	facts   host.Facts
 	lookup  lookup
@@ -54,7 +55,7 @@ const (
 	// usualJSON is more than the JSON of a usual address has, in bytes.
 	usualJSON = 384
 	// usualVerdict is the length of the longest verdict in bytes (wasm/ABI.md).
-	usualVerdict = 76
+	usualVerdict = 77
 )
 
 // run runs the module on the addresses. Items are unchecked if ctx ends first.
@@ -64,7 +65,7 @@ func (c *check) run(ctx context.Context, emails []string) error {
 		end := min(start+share, len(emails))
 		err := c.view.CheckMany(ctx, emails[start:end], c.flags, func(n int, facts host.Facts) {
 			kept := facts.Keep(json)
-			c.items[start+n] = item{checked: true, facts: kept}
+			c.items[start+n] = item{email: emails[start+n], checked: true, facts: kept}
 			json = kept.JSON[len(kept.JSON):]
 		})
 		switch {
@@ -128,7 +129,8 @@ func (c *check) decide(ctx context.Context) error {
 		case i.subject != nil:
 			subjects, of = append(subjects, *i.subject), append(of, i)
 		default:
-			subjects, of = append(subjects, host.Subject{Facts: &i.facts, Found: i.lookup.found.Found()}), append(of, i)
+			s := host.Subject{Facts: &i.facts, Address: i.email, Found: i.lookup.found.Found(), Exchanges: i.lookup.found.Exchanges}
+			subjects, of = append(subjects, s), append(of, i)
 		}
 	}
 	if c.policy == nil {

@@ -127,7 +127,7 @@ func (c *hookCall) decide() wire.Response {
 		return c.unchecked("the module failed")
 	}
 	if !facts.Valid { // which needs no lookup
-		v, err := c.hook.Decide(ctx, view, &facts, nil)
+		v, err := c.hook.Decide(ctx, view, c.call.Email, &facts, nil)
 		if err != nil {
 			c.logError("a hook's verdict failed", err)
 			return c.unchecked("the module failed")
@@ -193,7 +193,7 @@ func (c *hookCall) work(x *exchange, view *host.View, facts *host.Facts) (none w
 	}
 	ctx, cancel := context.WithDeadline(x.request.Context(), c.end)
 	defer cancel()
-	v, err := c.hook.Decide(ctx, view, facts, func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
+	v, err := c.hook.Decide(ctx, view, c.call.Email, facts, func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
 		l, refused := x.lookUp(ctx, domain, address)
 		switch {
 		case refused != nil:

@@ -145,8 +145,14 @@ func DecideBy(ctx context.Context, policy string, engine func() (*host.Engine, e
 		return err
 	}
 	compiled, err := ReadPolicy(ctx, e, policy)
-	checker.Decider = &pipeline.Local{View: e.View(), Policy: compiled}
-	return err
+	if err != nil {
+		return err
+	}
+	checker.Decider, err = pipeline.NewDecider(e.View(), compiled)
+	if err != nil {
+		return fmt.Errorf("--policy %s: %w", policy, err)
+	}
+	return nil
 }
 
 // ReadPolicy returns the policy in a file, nil without one.

@@ -98,7 +98,7 @@ func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, view *host.View,
 		if err != nil {
 			return err
 		}
-		v, err := h.Decide(ctx, view, &facts, lookUp)
+		v, err := h.Decide(ctx, view, c.Address, &facts, lookUp)
 		if failed, ok := errors.AsType[*signuphook.LookupError](err); ok {
 			_, message := mx.ItemError(failed.Err, facts.Host)
 			return fmt.Errorf("%s: the hook %s decides by on_error", message, h.Name)

@@ -141,6 +141,12 @@ func (h *HTTP) checker(ctx context.Context, q Query) (pipeline.Checker, error) {
 		return nil, &client.Problem{Message: c.blocked}
 	}
 	policy, err := h.Engine.NewPolicy(ctx, q.Policy)
-	checker.Decider = &pipeline.Local{View: h.Engine.View(), Policy: policy}
-	return checker, err
+	if err != nil {
+		return nil, err
+	}
+	checker.Decider, err = pipeline.NewDecider(h.Engine.View(), policy)
+	if err != nil {
+		return nil, &client.Problem{Message: "The policy is refused: " + err.Error() + "."}
+	}
+	return checker, nil
 }

@@ -104,7 +104,7 @@ type facts struct {
 // verdict is what a policy decides about an address.
 type verdict struct {
 	Action string  `json:"action" jsonschema:"allow, review or block."`
-	Reason *string `json:"reason" jsonschema:"The policy's reason, domain or invalid; null if nothing in the policy applies."`
+	Reason *string `json:"reason" jsonschema:"The policy's reason, address, domain, exchange or invalid; null if nothing in the policy applies."`
 	Rule   *string `json:"rule" jsonschema:"The place in the policy of what decided, such as block.reasons[0]; null if nothing did."`
 }
 

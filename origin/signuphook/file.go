@@ -223,5 +223,6 @@ func (e *entry) readPolicy(ctx context.Context, engine *host.Engine, directory s
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
+	h.exchanges = h.policy.HasExchanges()
 	return json.Unmarshal([]byte(document), &h.rules)
 }

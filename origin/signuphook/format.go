@@ -178,7 +178,9 @@ func (supabaseMailer) response(v *Verdict, _ *Call, _ string) any {
 var defaultMessages = map[Reason]string{
 	NoEmail:            "Please sign up with an email address.",
 	Invalid:            "This is not a valid email address. Please check it.",
+	Address:            "Please use another email address.",
 	Domain:             "Please use another email address.",
+	Exchange:           "Please use another email address.",
 	"disposable":       "Please use a permanent email address.",
 	"no_mx":            "This email address may not receive mail. Please check its domain.",
 	"no_mail":          "This email address cannot receive mail. Please check its domain.",

@@ -40,7 +40,9 @@ type Reason string
 const (
 	NoEmail   Reason = "no_email"  // the user has no address, such as one who signs up by phone
 	Invalid   Reason = "invalid"   // the address is not valid
+	Address   Reason = "address"   // the document has an entry for the mailbox
 	Domain    Reason = "domain"    // the document has an entry for the domain
+	Exchange  Reason = "exchange"  // the document has entries for all exchanges of the domain
 	Unchecked Reason = "unchecked" // on_error decided
 )
 
@@ -74,13 +76,15 @@ type Hook struct {
 	OnError Decision
 	Timeout time.Duration // of the check of the address and its MX lookup
 
-	policy   *host.Policy
-	rules    rules // of the policy
-	noEmail  Decision
-	seat     seat
-	messages messages
-	verifier verifier
-	limit    *rate.Limiter
+	policy *host.Policy
+	rules  rules // of the policy
+	// exchanges reports whether the policy has exchanges.
+	exchanges bool
+	noEmail   Decision
+	seat      seat
+	messages  messages
+	verifier  verifier
+	limit     *rate.Limiter
 }
 
 // Allow takes a token of the hook's rate and reports whether there was one. It is

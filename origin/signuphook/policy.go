@@ -48,17 +48,19 @@ func (h *Hook) Check(ctx context.Context, view *host.View, c *Call) (host.Facts,
 	return facts, err
 }
 
-// Decide decides about an address, after a lookup if that may change the decision: for no_mx and
-// no_mail, and for disposable if the lists have no entry for the domain. If the lookup fails, the
-// error is a *LookupError for a policy with no_mx or no_mail; for disposable the lists decide then.
-func (h *Hook) Decide(ctx context.Context, view *host.View, facts *host.Facts, lookUp LookUp) (Verdict, error) {
-	v, err := h.judge(ctx, view, host.Subject{Facts: facts})
-	// Exchanges do not change what an entry of the document decided, and if the address is denied
-	// already, they change no more than the reason.
-	if err != nil || facts.Host == "" || v.decision == Deny || v.reason == Domain {
+// Decide decides about an address, after a lookup if that may change the decision: for exchanges, for
+// no_mx and no_mail, and for disposable if the lists have no entry for the domain. If the lookup fails,
+// the error is a *LookupError for a policy with exchanges, no_mx or no_mail; for disposable the lists
+// decide then.
+func (h *Hook) Decide(ctx context.Context, view *host.View, email string, facts *host.Facts, lookUp LookUp) (Verdict, error) {
+	s := host.Subject{Facts: facts, Address: email}
+	v, err := h.judge(ctx, view, s)
+	// Nothing that is looked up comes before an entry for the mailbox or the domain. If the address
+	// is denied by a reason already, only an entry for the exchanges changes more than the reason.
+	if err != nil || facts.Host == "" || v.reason == Address || v.reason == Domain || v.decision == Deny && !h.exchanges {
 		return v, err
 	}
-	needed := h.rules.uses("no_mx") || h.rules.uses("no_mail")
+	needed := h.exchanges || h.rules.uses("no_mx") || h.rules.uses("no_mail")
 	if !needed && (!h.rules.uses("disposable") || facts.Has(host.Classed|host.Typo)) {
 		return v, nil
 	}
@@ -74,7 +76,8 @@ func (h *Hook) Decide(ctx context.Context, view *host.View, facts *host.Facts, l
 	if err := view.Resolve(ctx, facts, found); err != nil {
 		return Verdict{}, err
 	}
-	return h.judge(ctx, view, host.Subject{Facts: facts, Found: found.Found()})
+	s.Found, s.Exchanges = found.Found(), found.Exchanges
+	return h.judge(ctx, view, s)
 }
 
 // judge has the module evaluate the policy.

@@ -67,7 +67,7 @@ func decideOrFail(t testing.TB, h *Hook, email string, l *lookups) (Verdict, err
 	view := testEngine(t).View()
 	facts, err := view.Check(t.Context(), nil, email, 0)
 	require.NoError(t, err)
-	return h.Decide(t.Context(), view, &facts, l.lookUp)
+	return h.Decide(t.Context(), view, email, &facts, l.lookUp)
 }
 
 func decide(t testing.TB, h *Hook, email string, l *lookups) Verdict {
@@ -108,6 +108,9 @@ func TestLookups(t *testing.T) {
 		{`{"block":{"reasons":["no_mx"]}}`, "jane..doe@example.org", false, false, Deny, Invalid, false},
 		{`{"block":{"reasons":["no_mx"]}}`, "jane.doe@[192.0.2.1]", false, false, Deny, "no_mx", false},
 		{`{"block":{"reasons":["no_mail"]}}`, "jane.doe@[192.0.2.1]", false, false, Allow, "", false},
+		{`{"block":{"exchanges":["*.example.net"]}}`, other, true, false, Allow, "", true},
+		{`{"allow":{"exchanges":["*.example.net"]},"block":{"reasons":["disposable"]}}`, "jane.doe@mailinator.com", true, false, Deny, "disposable", true},
+		{`{"block":{"exchanges":["*.example.net"]},"allow":{"addresses":["jane.doe@example.org"]}}`, other, false, false, Allow, Address, false},
 	} {
 		h, l := policyHook(t, c.policy), &lookups{found: noMail}
 		v := decide(t, h, c.email, l)
@@ -136,6 +139,9 @@ func TestLookups(t *testing.T) {
 		{`"disposable"`, burner, Verdict{decision: Deny, reason: "disposable"}},
 		{`"no_mail"`, withoutMX, Verdict{decision: Allow}}, // mail goes to its address record
 		{`"no_mail"`, unknown, Verdict{decision: Allow}},
+		{`],"exchanges":["mx.example.net"`, withMX, Verdict{decision: Deny, reason: Exchange}},
+		{`],"exchanges":["mx.example.net"`, burner, Verdict{decision: Allow}},
+		{`"no_mx"],"addresses":["jane.doe@example.org"`, withMX, Verdict{decision: Deny, reason: Address}},
 		{`"no_mail","no_mx"`, unknown, Verdict{decision: Deny, reason: "no_mx"}},
 	} {
 		h := policyHook(t, `{"block":{"reasons":[`+c.reasons+`]}}`)
@@ -198,12 +204,12 @@ func TestEveryReasonHasAMessage(t *testing.T) {
 	require.True(t, found, err)
 	known := strings.Split(list, ", ")
 	require.Greater(t, len(known), 15)
-	for _, reason := range append(known, "invalid", "domain", "no_email", "unchecked") {
+	for _, reason := range append(known, "invalid", "address", "domain", "exchange", "no_email", "unchecked") {
 		require.NotEmpty(t, defaultMessages[Reason(reason)], reason)
 		require.Contains(t, string(handbook), "`"+reason+"`")
 		require.GreaterOrEqual(t, strings.Count(string(description), "                \""+reason+"\""), 2, reason)
 	}
-	require.Len(t, defaultMessages, len(known)+4, "no other one")
+	require.Len(t, defaultMessages, len(known)+6, "no other one")
 }
 
 // Every mistake in a policy has an error with file, hook and place. core/policy tests what the

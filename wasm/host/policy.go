@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"strings"
 )
@@ -39,6 +40,20 @@ func (e *Engine) NewPolicy(ctx context.Context, document string) (*Policy, error
 // WantsAddress reports whether the policy may have the reason no_mail, for which a domain
 // without MX needs a lookup of its address record. A nil policy wants nothing.
 func (p *Policy) WantsAddress() bool { return p != nil && p.wantsAddress }
+
+// HasExchanges reports whether the policy has exchanges. It reads the document.
+func (p *Policy) HasExchanges() bool {
+	var document map[string]struct {
+		Exchanges []string `json:"exchanges"`
+	}
+	_ = json.Unmarshal([]byte(p.document), &document) // the module has read it already
+	for _, member := range document {
+		if len(member.Exchanges) > 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // Digest returns the SHA-256 of the document in hexadecimal.
 func (p *Policy) Digest() string { return hex.EncodeToString(p.hash[:]) }

@@ -67,7 +67,8 @@ const (
 
 // Subject returns what a policy needs to know about an address that another host has checked
 // with details, as a service does. hostname is the domain in A-label form, "" for an address
-// literal. Roles and forms of a later version are left out.
+// literal. Roles and forms of a later version are left out, and so are the exchanges, which a
+// result does not have.
 func (r *Result) Subject(hostname string) host.Subject {
 	var set host.Fact
 	for fact, holds := range map[host.Fact]bool{host.Valid: r.Valid, host.Alias: r.Alias, host.ASCII: r.ASCII, host.HasRole: r.Role != "",
@@ -83,7 +84,8 @@ func (r *Result) Subject(hostname string) host.Subject {
 		}
 	}
 	score := uint32(math.Round(100 * min(max(r.GibberishScore, 0), 1)))
-	return host.Subject{Facts: host.Reported(set, score, uint32(1+slices.Index(roles, r.Role)), form, hostname), Found: r.found()}
+	facts := host.Reported(set, score, uint32(1+slices.Index(roles, r.Role)), form, hostname)
+	return host.Subject{Facts: facts, Address: r.Email, Found: r.found()}
 }
 
 // found returns what the other host looked up. The address record is in the details.

@@ -40,7 +40,7 @@ func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome)
 	subjects, at := make([]host.Subject, 0, len(facts)), make([]int, 0, len(facts))
 	for n := range facts {
 		f, o, of := &facts[n], &outcomes[n], found[facts[n].Host]
-		s := host.Subject{Facts: f}
+		s := host.Subject{Facts: f, Address: records[n].Email}
 		switch {
 		case f.JSON == nil:
 			continue
@@ -54,7 +54,7 @@ func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome)
 				return err
 			}
 			o.JSON, o.Flags, o.NoMX = f.Result(), result.FlagsOf(f), !of.found.MX
-			s.Found = of.found.Found()
+			s.Found, s.Exchanges = of.found.Found(), of.found.Exchanges
 		}
 		subjects, at = append(subjects, s), append(at, n)
 	}
@@ -99,6 +99,16 @@ func (l *Local) runModule(ctx context.Context, records []Record, outcomes []Outc
 		outcomes[n].Refusal = *parsed.Details.Refusal
 	}
 	return facts, nil
+}
+
+// NewDecider returns what decides about the outcomes of a service, by a policy that the service does not
+// have. The results of a service do not name all exchanges, so entries for them would be skipped.
+func NewDecider(view *host.View, policy *host.Policy) (*Local, error) {
+	if policy.HasExchanges() {
+		return nil, errors.New("it has exchanges, which the results of a service do not name; " +
+			"save the policy in the account and give its name")
+	}
+	return &Local{View: view, Policy: policy}, nil
 }
 
 // Decide adds the verdicts of the policy to the outcomes of a service. The module is asked for the domains in A-label

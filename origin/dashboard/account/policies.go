@@ -332,9 +332,11 @@ const flawWidth = 120
 
 // tested is what a policy decides about an address.
 type tested struct {
-	Email   string `json:"email"`
-	Lookup  string `json:"lookup,omitempty"` // what was supposed of DNS
-	Verdict struct {
+	Email  string `json:"email"`
+	Lookup string `json:"lookup,omitempty"` // what was supposed of DNS
+	// Exchanges are the names of those that were supposed, separated by spaces.
+	Exchanges string `json:"exchanges,omitempty"`
+	Verdict   struct {
 		Action string  `json:"action"`
 		Reason *string `json:"reason"`
 		Rule   *string `json:"rule"`

@@ -10,7 +10,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// SupposedLookups are what a test can suppose that DNS has, for no_mx and no_mail. A lookup
+// SupposedLookups are what a test can suppose that DNS has, for no_mx, no_mail and exchanges. A lookup
 // would have to be charged, since anybody could use the field to look up any domain.
 var SupposedLookups = []Grace{{"", "nothing is looked up"}, {"mx", "the domain has MX records"},
 	{"address", "no MX records, but an address record"}, {"none", "neither MX nor address record"}}
@@ -28,7 +28,11 @@ func testPolicy(v *page.Visit) (*page.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	test := &tested{Email: strings.TrimSpace(v.Form.Get("email")), Lookup: v.Form.Get("lookup")}
+	test := &tested{Email: strings.TrimSpace(v.Form.Get("email")), Lookup: v.Form.Get("lookup"),
+		Exchanges: strings.ToLower(strings.TrimSpace(v.Form.Get("exchanges")))}
+	if test.Exchanges != "" {
+		test.Lookup = "mx"
+	}
 	supposed, known := foundBySupposed[test.Lookup]
 	switch {
 	case !known:
@@ -58,7 +62,7 @@ func (t *tested) decide(v *page.Visit, document string, supposed host.Found) err
 	if err != nil {
 		return err
 	}
-	verdict, err := view.Verdict(ctx, nil, p, host.Subject{Facts: &facts, Found: supposed})
+	verdict, err := view.Verdict(ctx, nil, p, host.Subject{Facts: &facts, Address: t.Email, Found: supposed, Exchanges: t.Exchanges})
 	if err != nil {
 		return err
 	}

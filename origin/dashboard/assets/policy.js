@@ -1,7 +1,7 @@
 /** The page of a policy: ticks that are a view of its document, and trying it in place. */
 
 import { sendInPlace } from "./page.js";
-import { entriesOf, parseRules, withEntries } from "./policy-rules.js";
+import { ENTRIES, entriesOf, parseRules, withEntries } from "./policy-rules.js";
 
 const form = /** @type {HTMLFormElement} */ (document.getElementById("policy"));
 const source = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("document"));
@@ -31,19 +31,23 @@ function partsOf(section) {
   const area = (/** @type {string} */ list) =>
     /** @type {HTMLTextAreaElement | null} */ (section.querySelector(`[data-list="${list}"]`));
   const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (section.querySelectorAll("[value]"));
-  return { boxes: [...boxes], domains: area("domains"), others: area("reasons") };
+  return { boxes: [...boxes], areas: ENTRIES.map(area), others: area("reasons") };
 }
 
 /** Sets the ticks by the document, if it can be read, and reports that. @param {HTMLTextAreaElement} from */
 function showRules(from) {
   const rules = parseRules(from.value);
   for (const section of sections) {
-    const { domains = [], reasons = [] } = rules?.[section.dataset.section ?? ""] ?? {};
+    const list = rules?.[section.dataset.section ?? ""] ?? {};
+    const reasons = list.reasons ?? [];
     const parts = partsOf(section);
     section.disabled = !rules;
     for (const box of parts.boxes) box.checked = reasons.includes(box.value);
     const others = reasons.filter((reason) => !parts.boxes.some(({ value }) => value === reason));
-    if (parts.domains) parts.domains.value = domains.join("\n");
+    for (const [n, name] of ENTRIES.entries()) {
+      const area = parts.areas[n];
+      if (area) area.value = (list[name] ?? []).join("\n");
+    }
     if (parts.others) parts.others.value = others.join("\n");
   }
   return rules !== null;
@@ -51,12 +55,13 @@ function showRules(from) {
 
 /** Changes the document by the ticks of a section. @param {HTMLTextAreaElement} to @param {HTMLFieldSetElement} section */
 function changeRules(to, section) {
-  const { boxes, domains, others } = partsOf(section);
+  const { boxes, areas, others } = partsOf(section);
   const checked = boxes.filter((box) => box.checked).map(({ value }) => value);
-  const reasons = others ? [...checked, ...entriesOf(others.value)] : undefined;
+  const shown = Object.fromEntries(ENTRIES.map((name, n) => [name, entriesOf(areas[n]?.value ?? "")]));
+  if (others) shown.reasons = [...checked, ...entriesOf(others.value)];
   const rules = parseRules(to.value) ?? {};
   const name = section.dataset.section ?? "";
-  to.value = withEntries(rules, name, entriesOf(domains?.value ?? ""), reasons);
+  to.value = withEntries(rules, name, shown);
 }
 
 /** Sends the form as it is, and shows what it decides, or what is wrong with it. @param {HTMLButtonElement} button */

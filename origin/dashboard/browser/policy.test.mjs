@@ -10,27 +10,31 @@ test("changes a section, and nothing else", () => {
     '{"later": 1, "block": {"reasons": ["role:noreply", "typo", "role"], "later": [], "domains": ["a.example"]}, "allow": {"reasons": ["x"]}}',
   );
   assert.ok(rules);
-  const changed = withEntries(rules, "block", [], ["disposable", "role", "role:noreply", "role"]);
+  const changed = withEntries(rules, "block", {
+    domains: [],
+    reasons: ["disposable", "role", "role:noreply", "role"],
+  });
   assert.deepEqual(JSON.parse(changed), {
     later: 1,
     block: { reasons: ["role:noreply", "role", "disposable"], later: [] },
     allow: { reasons: ["x"] },
   });
   assert.deepEqual(Object.keys(JSON.parse(changed)), ["later", "block", "allow"]);
-  assert.deepEqual(JSON.parse(withEntries(rules, "allow", ["b.example"])).allow, {
+  assert.deepEqual(JSON.parse(withEntries(rules, "allow", { domains: ["b.example"], addresses: ["jane@b.example"] })).allow, {
     reasons: ["x"],
     domains: ["b.example"],
+    addresses: ["jane@b.example"],
   });
 });
 
 test("has no empty section", () => {
   const rules = { review: { reasons: ["gibberish>=0.9"] } };
-  assert.equal(withEntries(rules, "review", [], []), "{}");
-  assert.match(withEntries({}, "review", [], ["gibberish>=0.9"]), /"gibberish>=0\.9"/);
+  assert.equal(withEntries(rules, "review", { exchanges: [], reasons: [] }), "{}");
+  assert.match(withEntries({}, "review", { reasons: ["gibberish>=0.9"] }), /"gibberish>=0\.9"/);
 });
 
 test("knows what it cannot show", () => {
-  for (const document of '|{|null|[]|"x"|{"block": []}|{"block": {"reasons": [1]}}'.split("|"))
+  for (const document of '|{|null|[]|"x"|{"block": []}|{"block": {"reasons": [1]}}|{"allow": {"exchanges": {}}}'.split("|"))
     assert.equal(parseRules(document), null, document);
   assert.deepEqual(parseRules('{"block": {}}'), { block: {} });
 });
