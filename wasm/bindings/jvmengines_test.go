@@ -60,7 +60,7 @@ func TestJVMEngineJars(t *testing.T) {
 			require.False(t, strings.HasPrefix(f.Name, "com/") || strings.HasPrefix(f.Name, "org/"), f.Name)
 		}
 		require.Subset(t, names, []string{"META-INF/LICENSE", "io/github/addrspec/Addrspec.class",
-			"io/github/addrspec/" + engine + "/AddrspecCheck.class", "io/github/addrspec/" + engine + "/AddrspecVerdict.class", "io/github/addrspec/" + engine + "/chicory/runtime/Instance.class"})
+			"io/github/addrspec/" + engine + "/AddrspecCheck.class", "io/github/addrspec/" + engine + "/AddrspecCanonical.class", "io/github/addrspec/" + engine + "/AddrspecVerdict.class", "io/github/addrspec/" + engine + "/chicory/runtime/Instance.class"})
 	}
 }
 
@@ -145,6 +145,11 @@ func TestFlinkSQL(t *testing.T) {
 			"SELECT addrspec_check(x'ff4078').valid":                                  "false\n",
 			"SELECT addrspec_check(REPEAT('x', 1048577)).valid":                       "false\n",
 			"SELECT addrspec_check(REPEAT('x', 1048577)).email IS NULL":               "true\n",
+			"SELECT addrspec_canonical('J.Doe+x@googlemail.com')":                     "jdoe@gmail.com\n",
+			"SELECT addrspec_canonical(x'6140c3bf2e6578616d706c65')":                  "a@ÿ.example\n",
+			"SELECT addrspec_canonical(CAST(NULL AS STRING)) IS NULL":                 "true\n",
+			"SELECT addrspec_canonical('no address') IS NULL":                         "true\n",
+			"SELECT addrspec_canonical(REPEAT('x', 1048577)) IS NULL":                 "true\n",
 			"SELECT addrspec_verdict('jane@gmial.com', " + policy + ").rule":          "block.reasons[0]\n",
 			"SELECT addrspec_verdict(x'6140c3bf2e6578616d706c65', " + policy + ")":    "+I[review, domain, review.domains[0]]\n",
 			"SELECT addrspec_verdict(x'ff4078', " + policy + ")":                      "+I[block, invalid, null]\n",

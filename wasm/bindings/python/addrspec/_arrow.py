@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
-from ._abi import FULL_SUGGESTION, MAX_ADDRESS
+from ._abi import DETAILS, FULL_SUGGESTION, MAX_ADDRESS
 from ._engine import NATIVE
 from ._policy import Policy, document
 
@@ -39,15 +39,15 @@ class _Results(NamedTuple):
 
 
 def check_arrow(
-    checker: Checker, array: Union[pyarrow.Array, pyarrow.ChunkedArray], full_suggestion: bool
+    checker: Checker, array: Union[pyarrow.Array, pyarrow.ChunkedArray], full_suggestion: bool, canonical: bool
 ) -> Union[pyarrow.StructArray, pyarrow.ChunkedArray]:
     """See Checker.check_arrow."""
-    flags = FULL_SUGGESTION if full_suggestion else 0
+    flags = (FULL_SUGGESTION if full_suggestion else 0) | (DETAILS if canonical else 0)
 
     def of(addresses: List[bytes]) -> List[bytes]:
         return checker._check_many(addresses, flags)
 
-    return _map(array, _Results(facts_type(), of, _TOO_LONG, lambda rows: checker._arrow(rows, flags, None)))
+    return _map(array, _Results(facts_type(canonical), of, _TOO_LONG, lambda rows: checker._arrow(rows, flags, None)))
 
 
 def verdict_arrow(
@@ -76,8 +76,8 @@ def _map(array: Any, results: _Results) -> Any:
     return parts[0] if len(parts) == 1 else pa.concat_arrays([pa.array([], results.type), *parts])
 
 
-def facts_type() -> pyarrow.DataType:
-    """Returns the type of facts: a struct of 16."""
+def facts_type(canonical: bool = False) -> pyarrow.DataType:
+    """Returns the type of facts: a struct of 16, or with canonical of 17."""
     pa = pyarrow_module()
     text, flag = pa.string(), pa.bool_()
     return pa.struct(
@@ -98,6 +98,7 @@ def facts_type() -> pyarrow.DataType:
             ("relay", flag),
             ("typo", flag),
             ("typo_suggestion", text),
+            *([("canonical", text)] if canonical else []),
         ]
     )
 
@@ -193,13 +194,16 @@ def _parse(pa: Any, results: List[bytes], nulls: Any, kind: pyarrow.DataType) ->
 
     pyarrow's reader of JSON takes a third of the time of json.loads and pyarrow.array.
     """
-    from pyarrow import json
+    from pyarrow import compute, json
 
+    details = pa.field("details", pa.struct([("canonical", pa.string())]))
     table = json.read_json(
         pa.BufferReader(b"\n".join(results)),
         # One block for all: a row must not be longer than a block.
         read_options=json.ReadOptions(use_threads=False, block_size=2 * sum(map(len, results)) + len(results)),
-        parse_options=json.ParseOptions(explicit_schema=pa.schema(list(kind)), unexpected_field_behavior="ignore"),
+        parse_options=json.ParseOptions(explicit_schema=pa.schema([*kind, details]), unexpected_field_behavior="ignore"),
     )
     columns = {field.name: table.column(field.name).combine_chunks() for field in kind}
+    if "canonical" in columns:  # a member of the details
+        columns["canonical"] = compute.struct_field(table.column("details").combine_chunks(), "canonical")
     return pa.StructArray.from_arrays(list(columns.values()), fields=list(kind), mask=nulls)

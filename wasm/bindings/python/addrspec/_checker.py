@@ -79,14 +79,15 @@ class Checker:
         """
         return list(map(verdict, self._verdict_many(addresses, document(policy))))
 
-    def check_arrow(self, array: Any, *, full_suggestion: bool = False) -> Any:
+    def check_arrow(self, array: Any, *, full_suggestion: bool = False, canonical: bool = False) -> Any:
         """Returns the facts about a pyarrow array of addresses, as an array of structs.
 
         array has texts or bytes, in any of Arrow's layouts. The result has a row for each of its
         rows: null for a null, and one with valid false and all else null for an address over 1 MiB.
-        mx is null, for nothing here asks DNS, and false if there is no domain to look up. A ChunkedArray gives a ChunkedArray.
+        mx is null, for nothing here asks DNS, and false if there is no domain to look up. canonical adds
+        one more field, that of the details, which takes longer. A ChunkedArray gives a ChunkedArray.
         """
-        return check_arrow(self, array, full_suggestion)
+        return check_arrow(self, array, full_suggestion, canonical)
 
     def verdict_arrow(self, array: Any, policy: Policy) -> Any:
         """Returns the verdicts of a policy on a pyarrow array of addresses, without lookups.

@@ -27,9 +27,9 @@ def check_many(addresses: Iterable[Address], *, full_suggestion: bool = False) -
     return _checker.check_many(addresses, full_suggestion=full_suggestion)
 
 
-def check_arrow(array: Any, *, full_suggestion: bool = False) -> Any:
+def check_arrow(array: Any, *, full_suggestion: bool = False, canonical: bool = False) -> Any:
     """Returns the facts about a pyarrow array of addresses. See Checker.check_arrow."""
-    return _checker.check_arrow(array, full_suggestion=full_suggestion)
+    return _checker.check_arrow(array, full_suggestion=full_suggestion, canonical=canonical)
 
 
 def explain(address: Address, *, full_suggestion: bool = False) -> Explained:

@@ -34,15 +34,16 @@ def register(
     name: str = "addrspec_check",
     *,
     full_suggestion: bool = False,
+    canonical: bool = False,
     checker: Optional[Checker] = None,
 ) -> None:
     """Adds two functions to a connection: name(VARCHAR) and name_blob(BLOB).
 
-    Both return a STRUCT of the 16 facts; NULL for NULL; and valid = false with all
-    else NULL for an address over 1 MiB. checker has lists of its own.
+    Both return a STRUCT of the 16 facts, and with canonical of that too; NULL for NULL; and
+    valid = false with all else NULL for an address over 1 MiB. checker has lists of its own.
     """
-    function = partial(checker.check_arrow if checker else check_arrow, full_suggestion=full_suggestion)
-    _register(connection, name, function, facts_type())
+    options = {"full_suggestion": full_suggestion, "canonical": canonical}
+    _register(connection, name, partial(checker.check_arrow if checker else check_arrow, **options), facts_type(canonical))
 
 
 def register_verdict(

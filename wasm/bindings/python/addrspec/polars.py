@@ -29,16 +29,20 @@ _ROWS = 1 << 20
 
 
 def check(
-    addresses: Union[str, polars.Expr], *, full_suggestion: bool = False, checker: Optional[Checker] = None
+    addresses: Union[str, polars.Expr],
+    *,
+    full_suggestion: bool = False,
+    canonical: bool = False,
+    checker: Optional[Checker] = None,
 ) -> polars.Expr:
     """Returns an expression for the facts about a column of String, Binary or Categorical.
 
-    Each row of the result is a struct of the 16 facts; null for a null; and valid false
-    with all else null for an address over 1 MiB. It has the name of the column: use
-    .alias("facts") to keep both. checker has lists of its own.
+    Each row of the result is a struct of the 16 facts, and with canonical of that too; null for
+    a null; and valid false with all else null for an address over 1 MiB. It has the name of the
+    column: use .alias("facts") to keep both. checker has lists of its own.
     """
-    function = partial(checker.check_arrow if checker else check_arrow, full_suggestion=full_suggestion)
-    return _map(addresses, function, facts_type())
+    options = {"full_suggestion": full_suggestion, "canonical": canonical}
+    return _map(addresses, partial(checker.check_arrow if checker else check_arrow, **options), facts_type(canonical))
 
 
 def verdict(addresses: Union[str, polars.Expr], policy: Policy, *, checker: Optional[Checker] = None) -> polars.Expr:

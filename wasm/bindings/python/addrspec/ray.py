@@ -25,12 +25,12 @@ from ._default import deciding
 __all__ = ["with_facts", "with_verdict"]
 
 
-def with_facts(dataset: Dataset, column: str, prefix: str = "") -> Dataset:
+def with_facts(dataset: Dataset, column: str, prefix: str = "", *, canonical: bool = False) -> Dataset:
     """Returns dataset with a column for each of the 16 facts about the addresses in column.
 
-    prefix begins the name of each new column.
+    prefix begins the name of each new column. canonical adds a column of that name.
     """
-    return _with(dataset, check_arrow, column, prefix)
+    return _with(dataset, partial(check_arrow, canonical=canonical), column, prefix)
 
 
 def with_verdict(dataset: Dataset, column: str, policy: Policy, prefix: str = "") -> Dataset:

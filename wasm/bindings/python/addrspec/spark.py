@@ -5,6 +5,7 @@
     people.select("id", facts("email").alias("facts"))      # one column, a struct
     with_facts(people, "email", prefix="email_")            # a column for each fact
     spark.udf.register("addrspec", facts)                   # in SQL: addrspec(email).valid
+    people.groupBy(canonical("email")).count()              # how many addresses each mailbox has
 
     people.select("id", verdict(policy)("email").alias("v"))  # a struct of action, reason and rule
     with_verdict(people, "email", policy, prefix="v_")        # a column for each of them
@@ -31,7 +32,7 @@ from . import Policy, check_arrow
 from ._arrow import facts_type, verdict_type
 from ._default import deciding
 
-__all__ = ["facts", "verdict", "with_facts", "with_verdict"]
+__all__ = ["canonical", "facts", "verdict", "with_facts", "with_verdict"]
 
 _SCHEMA = from_arrow_type(facts_type())
 _VERDICT = from_arrow_type(verdict_type())
@@ -41,6 +42,12 @@ _VERDICT = from_arrow_type(verdict_type())
 def facts(addresses: pyarrow.Array) -> pyarrow.Array:
     """The facts about a column of addresses, texts or binary: a struct."""
     return check_arrow(addresses)
+
+
+@arrow_udf("string")
+def canonical(addresses: pyarrow.Array) -> pyarrow.Array:
+    """The identities of the mailboxes of a column of addresses: canonical of the details, null unless valid."""
+    return check_arrow(addresses, canonical=True).field("canonical")
 
 
 def verdict(policy: Policy) -> Any:

@@ -29,9 +29,9 @@ class Ray(unittest.TestCase):
 
     def test_bad_rows_stay_rows(self):
         dataset = ray.data.from_arrow(pa.table({"id": range(len(BAD)), "email": pa.array(BAD)}))
-        rows = sorted(with_facts(dataset, "email", prefix="e_").take_all(), key=lambda row: row["id"])
-        for row, facts in zip(rows, addrspec.check_arrow(pa.array(BAD)).to_pylist()):
-            for field in facts_type():
+        rows = sorted(with_facts(dataset, "email", prefix="e_", canonical=True).take_all(), key=lambda row: row["id"])
+        for row, facts in zip(rows, addrspec.check_arrow(pa.array(BAD), canonical=True).to_pylist()):
+            for field in facts_type(canonical=True):
                 self.assertEqual(row["e_" + field.name], facts and facts[field.name], field.name)
 
     def test_verdicts(self):

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 import addrspec
 from addrspec._arrow import facts_type
-from addrspec.spark import facts, verdict, with_facts, with_verdict
+from addrspec.spark import canonical, facts, verdict, with_facts, with_verdict
 
 from rate import POLICY, compare
 
@@ -58,6 +58,12 @@ class Spark(unittest.TestCase):
         self.assertEqual(got, addrspec.check_arrow(pa.array(BAD)).to_pylist())
         binary = frame.select(facts(F.col("email").cast("binary")).alias("facts"), "id").orderBy("id").collect()
         self.assertEqual([row["facts"] and row["facts"].asDict() for row in binary], got)
+
+    def test_canonical(self):
+        frame = self.spark.createDataFrame(list(enumerate([*BAD, "J.Doe+x@googlemail.com"])), "id int, email string")
+        for column in ("email", F.col("email").cast("binary")):
+            rows = frame.select("id", canonical(column).alias("c")).orderBy("id").collect()
+            self.assertEqual([row["c"] for row in rows], [None] * 5 + ["josé@bücher.example", "jdoe@gmail.com"])
 
     def test_columns(self):
         frame = with_facts(generated(self.spark, 1000), "email", prefix="e_").orderBy("id")

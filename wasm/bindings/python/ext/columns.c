@@ -10,9 +10,11 @@ const struct member FACTS[] = {
     MEMBER("alias", FLAG), MEMBER("ascii", FLAG), MEMBER("role", TEXT), MEMBER("gibberish", FLAG),
     MEMBER("gibberish_score", NUMBER), MEMBER("domain", TEXT),
     MEMBER("mx", FLAG), MEMBER("disposable", FLAG), MEMBER("public", FLAG), MEMBER("relay", FLAG), MEMBER("typo", FLAG),
-    MEMBER("typo_suggestion", TEXT), {NULL, 0, TEXT}};
+    MEMBER("typo_suggestion", TEXT),
+    /* The details of a valid address begin so, and those of others have null. */
+    MEMBER("details\":{\"refusal\":null,\"canonical", TEXT)};
 
-const struct member VERDICT[] = {MEMBER("action", TEXT), MEMBER("reason", TEXT), MEMBER("rule", TEXT), {NULL, 0, TEXT}};
+const struct member VERDICT[] = {MEMBER("action", TEXT), MEMBER("reason", TEXT), MEMBER("rule", TEXT)};
 
 /* What an escaped byte is, or -1. Of the escapes with four digits results have those of control
    characters alone. */
@@ -127,14 +129,14 @@ static struct ArrowArray *new_array(int64_t rows, int64_t buffers, size_t second
     return NULL;
 }
 
-struct ArrowArray *new_results(const struct member *members, int64_t rows) {
+struct ArrowArray *new_results(const struct member *members, int64_t count, int64_t rows) {
     struct ArrowArray *results = new_array(rows, 1, 0);
     if (results == NULL) return NULL;
-    results->children = calloc(FACTS_COUNT, sizeof *results->children);
+    results->children = calloc((size_t)count, sizeof *results->children);
     bool done = results->children != NULL;
-    for (; done && members[results->n_children].name != NULL; results->n_children++) {
-        size_t count = (size_t)rows;
-        size_t size[] = {[TEXT] = 4 * (count + 1), [FLAG] = count / 8 + 1, [NUMBER] = 8 * (count + 1)};
+    for (; done && results->n_children < count; results->n_children++) {
+        size_t values = (size_t)rows;
+        size_t size[] = {[TEXT] = 4 * (values + 1), [FLAG] = values / 8 + 1, [NUMBER] = 8 * (values + 1)};
         int kind = members[results->n_children].kind;
         results->children[results->n_children] = new_array(rows, kind == TEXT ? 3 : 2, size[kind]);
         done = results->children[results->n_children] != NULL;

@@ -14,8 +14,9 @@ struct member {
     enum { TEXT, FLAG, NUMBER } kind;
 };
 
-/* The members of facts and of a verdict in their order; the last has no name. */
-enum { FACTS_COUNT = 16 };
+/* The members of facts and of a verdict in their order. After the facts comes canonical, for results
+   with details. */
+enum { FACTS_COUNT = 16, VERDICT_COUNT = 3 };
 extern const struct member FACTS[], VERDICT[];
 
 /* Results of an address that is longer than the module takes. */
@@ -52,8 +53,8 @@ struct ArrowArray {
     void *private_data;
 };
 
-/* Returns an array of structs of these members, whose rows are all null, or NULL without memory. */
-struct ArrowArray *new_results(const struct member *members, int64_t rows);
+/* Returns an array of structs of count members, whose rows are all null, or NULL without memory. */
+struct ArrowArray *new_results(const struct member *members, int64_t count, int64_t rows);
 
 /* Sets a row, after those before it, to a result; "" is null. A member that it lacks is null. false:
    there is no memory. */

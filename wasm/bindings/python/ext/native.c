@@ -265,7 +265,8 @@ static PyObject *instance_arrow(PyObject *self, PyObject *args) {
     job.policy_length = (size_t)length;
     const struct ArrowArray *rows = PyCapsule_GetPointer(capsule, "arrow_array");
     if (rows == NULL || (job.policy != NULL && !verify(&job))) return NULL;
-    struct ArrowArray *out = new_results(job.policy == NULL ? FACTS : VERDICT, rows->length);
+    struct ArrowArray *out = job.policy != NULL ? new_results(VERDICT, VERDICT_COUNT, rows->length)
+                                                : new_results(FACTS, FACTS_COUNT + !!(job.flags & ADDRSPEC_DETAILS), rows->length);
     if (out == NULL) return PyErr_NoMemory();
     PyObject *results = PyCapsule_New(out, "arrow_array", capsule_free);
     if (results == NULL) free_array(out);

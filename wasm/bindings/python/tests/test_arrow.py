@@ -67,6 +67,18 @@ class Arrow(unittest.TestCase):
         result = addrspec.check_arrow(pa.array(["a@gmial.com"]), full_suggestion=True)
         self.assertEqual(result.field("typo_suggestion").to_pylist(), ["a@gmail.com"])
 
+    def test_canonical(self):
+        """It is that of explain, after the 16 facts, for texts that look like others too."""
+        addresses = [*ADDRESSES, "J.Doe+x@googlemail.com", '"a\\"b"@example.org', "2026-11-23@example.org", '"},"canonical":1"@a.example', "x" * (MAX_ADDRESS + 1)]
+        for array in (pa.array(addresses), pa.array(addresses).cast(pa.binary()), pa.chunked_array([addresses[:3], addresses[3:]])):
+            result = addrspec.check_arrow(array, canonical=True)
+            result.validate(full=True)
+            for address, row in zip(addresses[:-1], result.to_pylist()):
+                self.assertEqual(row, address if address is None else {**addrspec.check(address).to_dict(), "canonical": addrspec.explain(address).details.canonical})
+            self.assertEqual({k: v for k, v in result[-1].as_py().items() if v is not None}, {"valid": False})
+        self.assertEqual(result[6].as_py()["canonical"], "jdoe@gmail.com")
+        self.assertEqual(addrspec.check_arrow(pa.array([], pa.string()), canonical=True).type[16].name, "canonical")
+
     def test_verdicts(self):
         """Each row has the verdict of verdict_many, in every layout and in slices of several sizes."""
         policy = {"block": {"reasons": ["typo"]}, "review": {"reasons": ["non_ascii"], "domains": ["example.org"]}}

@@ -72,8 +72,9 @@ class DuckDB(unittest.TestCase):
             self.assertEqual(self.values(f"SELECT role FROM '{parquet}'"), [None, "General"])
 
     def test_options(self):
-        addrspec.duckdb.register(self.connection, "fixed", full_suggestion=True, checker=addrspec.Checker(instances=1))
+        addrspec.duckdb.register(self.connection, "fixed", full_suggestion=True, canonical=True, checker=addrspec.Checker(instances=1))
         self.assertEqual(self.values("SELECT fixed('a@gmial.com').typo_suggestion"), ["a@gmail.com"])
+        self.assertEqual(self.values("SELECT fixed('a.b+c@gmail.com').canonical"), ["ab@gmail.com"])
 
     def test_verdicts(self):
         policy = {"block": {"reasons": ["typo"]}, "review": {"domains": ["xn--bcher-kva.example"]}}

@@ -101,8 +101,9 @@ class Polars(unittest.TestCase):
         self.assertEqual(self.values(pl.Series([], dtype=pl.String)), [])
 
     def test_options(self):
-        expression = addrspec.polars.check("email", full_suggestion=True, checker=addrspec.Checker(instances=1))
+        expression = addrspec.polars.check("email", full_suggestion=True, canonical=True, checker=addrspec.Checker(instances=1))
         self.assertEqual(self.values(pl.Series(["a@gmial.com"]), expression)[0]["typo_suggestion"], "a@gmail.com")
+        self.assertEqual(self.values(pl.Series(["a.b+c@gmail.com"]), expression)[0]["canonical"], "ab@gmail.com")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ class Spark(unittest.TestCase):
         )
         cls.spark.sparkContext.setLogLevel("OFF")
         cls.spark.udf.registerJavaFunction("addrspec_check", "io.github.addrspec.spark.AddrspecCheck", FACTS)
+        cls.spark.udf.registerJavaFunction("addrspec_canonical", "io.github.addrspec.spark.AddrspecCanonical", "STRING")
         cls.spark.udf.registerJavaFunction("addrspec_verdict", "io.github.addrspec.spark.AddrspecVerdict", VERDICT)
         cls.spark.udf.registerJavaFunction("nothing", "NoOp", "STRING")
         # Addresses that differ; the rows in between are null.
@@ -85,6 +86,13 @@ class Spark(unittest.TestCase):
             self.assertEqual(facts[3:5], [too_long, too_long])
             self.assertEqual(facts[5]["email"], bad[5])
         self.assertFalse(self.spark.sql("SELECT addrspec_check(x'ff4078').valid v").first()["v"])
+
+    def test_canonical(self):
+        given = [None, "no address", "x" * (LONGEST + 1), "josé@bücher.example", "J.Doe+x@googlemail.com"]
+        self.spark.createDataFrame(list(enumerate(given)), "n INT, email STRING").createOrReplaceTempView("mailboxes")
+        for column in ("email", "CAST(email AS BINARY)"):
+            rows = self.spark.sql(f"SELECT addrspec_canonical({column}) c FROM mailboxes ORDER BY n").collect()
+            self.assertEqual([row["c"] for row in rows], [None, None, None, "josé@bücher.example", "jdoe@gmail.com"])
 
     def test_verdicts_of_the_vectors(self):
         """Each row has a policy of its own, and its verdict without lookups."""

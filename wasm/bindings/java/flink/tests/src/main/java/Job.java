@@ -34,6 +34,7 @@ public final class Job {
     env.setRuntimeMode(RuntimeExecutionMode.BATCH); // the rows end, so a sum is one row
     tables = StreamTableEnvironment.create(env);
     tables.executeSql("CREATE TEMPORARY FUNCTION addrspec_check AS 'io.github.addrspec.flink.AddrspecCheck'");
+    tables.executeSql("CREATE TEMPORARY FUNCTION addrspec_canonical AS 'io.github.addrspec.flink.AddrspecCanonical'");
     tables.executeSql("CREATE TEMPORARY FUNCTION addrspec_verdict AS 'io.github.addrspec.flink.AddrspecVerdict'");
     tables.executeSql("CREATE TEMPORARY FUNCTION nothing AS 'NoOp'");
     tables.createTemporaryView("numbers", env.fromSequence(0, ROWS - 1), Schema.newBuilder().columnByExpression("id", "f0").build());
