@@ -5,6 +5,8 @@ import type { Address, Options } from "./index.d.ts";
 
 /** The capacity of the module's input buffer (wasm/ABI.md, addrspec_in_cap). */
 const MAX_BYTES = 1 << 20;
+/** The most of the names of a domain's exchanges, which come in a message of DNS. */
+const MAX_EXCHANGES = 64 << 10;
 
 /** Returns an address, or throws an error that has the name of the argument. */
 export function address(value: unknown, name: string): Address {
@@ -67,12 +69,22 @@ export function policy(value: unknown): string {
   throw wrong("policy", "an object or its JSON text", value);
 }
 
-/** Returns what was looked up as a sum of FOUND, and whether the exchanges are throw-away ones. */
-export function found(value: unknown): [found: number, disposable: boolean] {
-  if (value === undefined) return [0, false];
-  const { mx, addressRecord, disposable, ...others } = members(value, "found");
+/**
+ * Returns what was looked up as a sum of FOUND, whether the exchanges are throw-away ones, and
+ * their names.
+ */
+export function found(value: unknown): [found: number, disposable: boolean, exchanges: string[]] {
+  if (value === undefined) return [0, false, []];
+  const { mx, addressRecord, disposable, exchanges, ...others } = members(value, "found");
   if (Object.keys(others).length > 0)
-    throw new TypeError("found has another member than mx, addressRecord and disposable");
+    throw new TypeError(
+      "found has another member than mx, addressRecord, disposable and exchanges",
+    );
+  const names = exchanges ?? [];
+  if (!Array.isArray(names) || names.some((name) => typeof name !== "string"))
+    throw wrong("found.exchanges", "an array of strings or null", exchanges);
+  if (names.join(" ").length > MAX_EXCHANGES)
+    throw new RangeError("found.exchanges is longer than 64 KiB");
   for (const [name, fact] of Object.entries({ mx, addressRecord, disposable }))
     if (fact !== undefined && fact !== null && typeof fact !== "boolean")
       throw wrong(`found.${name}`, "a boolean or null", fact);
@@ -80,7 +92,7 @@ export function found(value: unknown): [found: number, disposable: boolean] {
   if (typeof mx === "boolean") word |= FOUND.lookedUp | (mx ? FOUND.mx : 0);
   if (typeof addressRecord === "boolean")
     word |= FOUND.addressLookedUp | (addressRecord ? FOUND.addressRecord : 0);
-  return [word, disposable === true];
+  return [word, disposable === true, names];
 }
 
 function members(value: unknown, name: string): Record<string, unknown> {

@@ -220,9 +220,13 @@ type Module =
 /** Where a module comes from: `addrspec.wasm`, or what it was compiled to. */
 export type Source = ArrayBuffer | ArrayBufferView | Global<"Response"> | Module | Global<"URL">;
 
-/** The domains of a member of a policy: `x` covers x alone, `*.x` x and every name below it. */
+/** What a member of a policy names: `x` covers x alone, `*.x` x and every name below it. */
 export interface PolicyDomains {
   readonly domains?: readonly string[];
+  /** Addresses: each covers all that have the same `canonical`. */
+  readonly addresses?: readonly string[];
+  /** Names of exchanges, which decide if they cover all exchanges of the domain. */
+  readonly exchanges?: readonly string[];
 }
 
 export interface PolicyRules extends PolicyDomains {
@@ -249,13 +253,13 @@ export class PolicyRefused extends Error {
 /** What a policy decides about an address. */
 export interface Verdict {
   readonly action: "allow" | "review" | "block";
-  /** Such as "disposable", "domain" or "invalid"; null if no rule applied. */
+  /** Such as "disposable", "domain", "address" or "invalid"; null if no rule applied. */
   readonly reason: string | null;
   /** Its place in the policy, such as "block.reasons[1]", or null. */
   readonly rule: string | null;
 }
 
-/** What you have looked up. A reason that needs a member that is missing or null is skipped. */
+/** What you have looked up. A reason or an entry that needs a member that is missing or null is skipped. */
 export interface Found {
   /** Whether the domain has MX records. */
   readonly mx?: boolean | null;
@@ -263,6 +267,8 @@ export interface Found {
   readonly addressRecord?: boolean | null;
   /** Whether all its exchanges are those of throw-away services. */
   readonly disposable?: boolean | null;
+  /** The names of its exchanges in lower case, with "*" for those that are left out. */
+  readonly exchanges?: readonly string[] | null;
 }
 
 /**

@@ -59,12 +59,13 @@ function checkerOf(engine: Engine): Checker {
   };
 }
 
-const NOBODY = { set: 0, more: 0, host: "" };
+const NOBODY = { set: 0, more: 0, host: "", address: "" };
 
 function decide(engine: Engine, email: Address, policy: string, found?: Found): Verdict {
-  const [looked, disposable] = argument.found(found);
-  const { set, more, host } = engine.check(email);
-  const subject = { set: disposable ? set | FACT.disposable : set, more, host };
+  const [looked, disposable, exchanges] = argument.found(found);
+  const facts = engine.check(email);
+  const set = disposable ? facts.set | FACT.disposable : facts.set;
+  const subject = { ...facts, set, address: email, exchanges };
   return parseJSON(decoder.decode(engine.verdict(policy, subject, looked))) as Verdict;
 }
 

@@ -44,8 +44,12 @@ export function isClassed({ set }: Facts): boolean {
   return (set & (FACT.classed | FACT.typo)) !== 0;
 }
 
-/** What a policy decides about: facts, with FACT.disposable as the host knows it. */
-export type Subject = Pick<Facts, "set" | "more" | "host">;
+/** What a policy decides about: facts, with FACT.disposable as the host knows it, and their address. */
+export interface Subject extends Pick<Facts, "set" | "more" | "host"> {
+  readonly address: string | Uint8Array;
+  /** The names of the exchanges, "*" for those that are left out; missing if none is known. */
+  readonly exchanges?: readonly string[];
+}
 
 /** What a host looked up for a verdict: a sum of these; 0 if nothing. */
 export const FOUND = {
@@ -101,9 +105,6 @@ const LISTS_DAMAGED = -4;
 const LISTS_TOO_LARGE = -5;
 const POLICY_WRONG = -7;
 
-/** The bytes of a verdict's subject before its host. */
-const SUBJECT_BYTES = 16;
-
 interface Exports {
   readonly memory: WebAssembly.Memory;
   addrspec_abi_version(): number;
@@ -116,7 +117,7 @@ interface Exports {
   addrspec_info(): number;
   addrspec_lists(length: number): number;
   addrspec_load_policy(length: number): number;
-  addrspec_verdict(policy: number, length: number): number;
+  addrspec_decide(policy: number, length: number): number;
 }
 
 const encoder = new TextEncoder();
@@ -210,19 +211,36 @@ export class Instance {
   }
 
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
-  verdict(policy: string, { set, more, host }: Subject, found: number): Uint8Array<ArrayBuffer> {
+  verdict(policy: string, subject: Subject, found: number): Uint8Array<ArrayBuffer> {
     if (policy !== this.#policy) {
       const document = encoder.encode(policy);
       this.#handle = this.#pass(document, (size) => this.#exports.addrspec_load_policy(size));
       this.#policy = policy;
     }
-    const { input, words } = this.#views();
-    const length = put(host, input.subarray(SUBJECT_BYTES)) ?? 0; // 253 bytes at most
-    for (const [n, word] of [set, more, found, length].entries())
-      words.setUint32(this.#in + 4 * n, word, true);
-    const n = this.#exports.addrspec_verdict(this.#handle, SUBJECT_BYTES + length);
-    if (n <= LENGTH_BYTES) throw failure("verdict", n);
+    const n = this.#exports.addrspec_decide(this.#handle, this.#writeSubject(subject, found));
+    if (n <= LENGTH_BYTES) throw failure("decide", n);
     return this.#output(LENGTH_BYTES, n).slice();
+  }
+
+  /** Writes what a policy needs to the input buffer; returns the number of bytes. */
+  #writeSubject({ set, more, host, address, exchanges = [] }: Subject, found: number): number {
+    const { input, words } = this.#views();
+    for (const [n, word] of [set, more, found].entries())
+      words.setUint32(this.#in + 4 * n, word, true);
+    let end = 12;
+    const record = (text: string | Uint8Array) => {
+      const written = put(text, input.subarray(end + LENGTH_BYTES));
+      if (written === undefined) throw new TooLong();
+      words.setUint32(this.#in + end, written, true);
+      end += LENGTH_BYTES + written;
+    };
+    record(host);
+    record((set & FACT.valid) !== 0 ? address : ""); // others may be too long
+    const names = end + LENGTH_BYTES; // after the length of all
+    end = names;
+    for (const name of exchanges) record(name);
+    words.setUint32(this.#in + names - LENGTH_BYTES, end - names, true);
+    return end;
   }
 
   /** Passes bytes in pieces of the input buffer's size, then an empty one; returns its result. */

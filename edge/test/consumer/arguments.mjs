@@ -184,18 +184,20 @@ async function policies(file) {
     .split("\n")
     .map((line) => JSON.parse(line));
   assert.ok(cases.length > 80);
-  for (const { policy, error, email, mx, address, disposable, verdict: want, ...at } of cases) {
+  for (const { policy, error, email, verdict: want, ...at } of cases) {
+    const { mx, address, disposable, exchanges, ...place } = at;
     if (error) {
       await refuses(PolicyRefused, error, "verdict", SECRET, policy, undefined);
       await refuses(PolicyRefused, error, "verdictMany", [], policy);
-      const { place, offset, name } = await verdict("", policy).catch((refused) => refused);
-      assert.deepEqual({ place, offset, name }, { ...at, name: "PolicyRefused" });
+      const refused = await verdict("", policy).catch((thrown) => thrown);
+      assert.equal(refused.name, "PolicyRefused");
+      assert.deepEqual({ place: refused.place, offset: refused.offset }, place);
       continue;
     }
-    const found = { mx, addressRecord: address, disposable };
+    const found = { mx, addressRecord: address, disposable, exchanges };
     for (const form of [policy, JSON.parse(policy)])
       assert.deepEqual(await verdict(email, form, found), want, policy);
-    if (mx === null && address === null && !disposable) {
+    if (mx === null && address === null && !disposable && exchanges === undefined) {
       assert.deepEqual(await verdict(email, policy), want);
       assert.deepEqual(await verdictMany([email, email], policy), [want, want]);
     }
@@ -219,7 +221,17 @@ async function wrongPolicies() {
   const wrong = (message, found) => refuses(TypeError, message, "verdict", SECRET, "{}", found);
   await wrong("found must be an object, not a boolean", true);
   await wrong("found.mx must be a boolean or null, not a number", { mx: 1 });
-  await wrong("found has another member than mx, addressRecord and disposable", { [SECRET]: 1 });
+  await wrong("found has another member than mx, addressRecord, disposable and exchanges", {
+    [SECRET]: 1,
+  });
+  await wrong("found.exchanges must be an array of strings or null, not a string", {
+    exchanges: SECRET,
+  });
+  await wrong("found.exchanges must be an array of strings or null, not an array", {
+    exchanges: [SECRET, 1],
+  });
+  const many = { exchanges: Array(9000).fill("mx.example") };
+  await refuses(RangeError, "found.exchanges is longer than 64 KiB", "verdict", SECRET, "{}", many);
   await refuses(
     TypeError,
     "email must be a string or a Uint8Array, not null",

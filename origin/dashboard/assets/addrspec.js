@@ -149,7 +149,6 @@ var BULK_BYTES = 16 * 1024;
 var LISTS_DAMAGED = -4;
 var LISTS_TOO_LARGE = -5;
 var POLICY_WRONG = -7;
-var SUBJECT_BYTES = 16;
 var encoder = new TextEncoder();
 var decoder2 = new TextDecoder();
 var Instance = class {
@@ -226,19 +225,35 @@ var Instance = class {
     return readResult(this.#views(), report, json, json + length, email, (flags & DETAILS) !== 0);
   }
   /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
-  verdict(policy2, { set, more, host }, found2) {
+  verdict(policy2, subject, found2) {
     if (policy2 !== this.#policy) {
       const document = encoder.encode(policy2);
       this.#handle = this.#pass(document, (size) => this.#exports.addrspec_load_policy(size));
       this.#policy = policy2;
     }
-    const { input, words } = this.#views();
-    const length = put(host, input.subarray(SUBJECT_BYTES)) ?? 0;
-    for (const [n2, word] of [set, more, found2, length].entries())
-      words.setUint32(this.#in + 4 * n2, word, true);
-    const n = this.#exports.addrspec_verdict(this.#handle, SUBJECT_BYTES + length);
-    if (n <= LENGTH_BYTES) throw failure("verdict", n);
+    const n = this.#exports.addrspec_decide(this.#handle, this.#writeSubject(subject, found2));
+    if (n <= LENGTH_BYTES) throw failure("decide", n);
     return this.#output(LENGTH_BYTES, n).slice();
+  }
+  /** Writes what a policy needs to the input buffer; returns the number of bytes. */
+  #writeSubject({ set, more, host, address: address2, exchanges = [] }, found2) {
+    const { input, words } = this.#views();
+    for (const [n, word] of [set, more, found2].entries())
+      words.setUint32(this.#in + 4 * n, word, true);
+    let end = 12;
+    const record = (text) => {
+      const written = put(text, input.subarray(end + LENGTH_BYTES));
+      if (written === void 0) throw new TooLong();
+      words.setUint32(this.#in + end, written, true);
+      end += LENGTH_BYTES + written;
+    };
+    record(host);
+    record((set & FACT.valid) !== 0 ? address2 : "");
+    const names = end + LENGTH_BYTES;
+    end = names;
+    for (const name of exchanges) record(name);
+    words.setUint32(this.#in + names - LENGTH_BYTES, end - names, true);
+    return end;
   }
   /** Passes bytes in pieces of the input buffer's size, then an empty one; returns its result. */
   #pass(bytes2, take) {
@@ -381,6 +396,7 @@ var Engine = class {
 
 // package/argument.ts
 var MAX_BYTES = 1 << 20;
+var MAX_EXCHANGES = 64 << 10;
 function address(value, name) {
   if (typeof value !== "string" && !isBytes(value))
     throw wrong(name, "a string or a Uint8Array", value);
@@ -431,10 +447,17 @@ function policy(value) {
   throw wrong("policy", "an object or its JSON text", value);
 }
 function found(value) {
-  if (value === void 0) return [0, false];
-  const { mx, addressRecord, disposable, ...others } = members(value, "found");
+  if (value === void 0) return [0, false, []];
+  const { mx, addressRecord, disposable, exchanges, ...others } = members(value, "found");
   if (Object.keys(others).length > 0)
-    throw new TypeError("found has another member than mx, addressRecord and disposable");
+    throw new TypeError(
+      "found has another member than mx, addressRecord, disposable and exchanges"
+    );
+  const names = exchanges ?? [];
+  if (!Array.isArray(names) || names.some((name) => typeof name !== "string"))
+    throw wrong("found.exchanges", "an array of strings or null", exchanges);
+  if (names.join(" ").length > MAX_EXCHANGES)
+    throw new RangeError("found.exchanges is longer than 64 KiB");
   for (const [name, fact] of Object.entries({ mx, addressRecord, disposable }))
     if (fact !== void 0 && fact !== null && typeof fact !== "boolean")
       throw wrong(`found.${name}`, "a boolean or null", fact);
@@ -442,7 +465,7 @@ function found(value) {
   if (typeof mx === "boolean") word |= FOUND.lookedUp | (mx ? FOUND.mx : 0);
   if (typeof addressRecord === "boolean")
     word |= FOUND.addressLookedUp | (addressRecord ? FOUND.addressRecord : 0);
-  return [word, disposable === true];
+  return [word, disposable === true, names];
 }
 function members(value, name) {
   if (typeof value !== "object" || value === null) throw wrong(name, "an object", value);
@@ -500,11 +523,12 @@ function checkerOf(engine) {
     // the caller may reuse its bytes
   };
 }
-var NOBODY = { set: 0, more: 0, host: "" };
+var NOBODY = { set: 0, more: 0, host: "", address: "" };
 function decide(engine, email, policy2, found2) {
-  const [looked, disposable] = found(found2);
-  const { set, more, host } = engine.check(email);
-  const subject = { set: disposable ? set | FACT.disposable : set, more, host };
+  const [looked, disposable, exchanges] = found(found2);
+  const facts = engine.check(email);
+  const set = disposable ? facts.set | FACT.disposable : facts.set;
+  const subject = { ...facts, set, address: email, exchanges };
   return parseJSON(decoder3.decode(engine.verdict(policy2, subject, looked)));
 }
 function flagsOf(options2) {
