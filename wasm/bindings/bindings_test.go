@@ -132,7 +132,7 @@ func policySample(t *testing.T) (s sample) {
 	require.NoError(t, err)
 	var input strings.Builder
 	for _, c := range cases {
-		for _, text := range []string{c.Document, c.Email, fact(c.MX), fact(c.Address), fact(&c.Disposable)} {
+		for _, text := range []string{c.Document, c.Email, fact(c.MX), fact(c.Address), fact(&c.Disposable), strings.Join(c.Exchanges, " ")} {
 			require.NotContains(t, text, "\x00")
 			input.WriteString(text + "\x00")
 		}

@@ -6,11 +6,11 @@
 // It prints one line of JSON for each address: its arguments or, without any, the lines
 // of standard input. With -0, addresses in the input end with a zero byte instead; with
 // -d, results have the member details; with -l, the lists are those of a newer
-// lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
-// address, which end with a zero byte: the document of a policy, the address, and of mx,
-// its address record and disposable exchanges 1, 0 or nothing, as far as they were looked
-// up; it prints the verdict or, if the document is no policy, the place, its offset and the
-// sentence, with tabs between.
+// lists.blob, whose signature minisign verifies. With -p, the input has six texts for each
+// address, which end with a zero byte: the document of a policy, the address, of mx, its
+// address record and disposable exchanges 1, 0 or nothing, as far as they were looked up, and
+// the names of the exchanges with spaces between; it prints the verdict or, if the document is
+// no policy, the place, its offset and the sentence, with tabs between.
 //
 // module.go runs the embedded module by package wasm/host, many addresses a call with
 // -many; native.go does without WebAssembly, by package core. The bytes are the same.
@@ -43,7 +43,8 @@ type printer interface {
 // found is what a program has looked up: nil if it has not.
 type found struct {
 	mx, addressRecord *bool
-	disposable        bool // the exchanges are those of throw-away services
+	disposable        bool   // the exchanges are those of throw-away services
+	exchanges         string // their names, with spaces between
 }
 
 func main() {
@@ -65,7 +66,7 @@ func main() {
 	}
 }
 
-// runPolicies prints a verdict for each five texts of the input.
+// runPolicies prints a verdict for each six texts of the input.
 func runPolicies(o options, lists string, _ bool, _ []string, in io.Reader, out io.Writer) error {
 	printer, err := open(o, lists)
 	if err != nil {
@@ -76,8 +77,9 @@ func runPolicies(o options, lists string, _ bool, _ []string, in io.Reader, out 
 		return err
 	}
 	texts := strings.Split(string(text), "\x00")
-	for ; len(texts) > 5; texts = texts[5:] {
-		fmt.Fprintln(out, printer.verdict(texts[0], texts[1], found{fact(texts[2]), fact(texts[3]), texts[4] == "1"}))
+	for ; len(texts) > 6; texts = texts[6:] {
+		found := found{fact(texts[2]), fact(texts[3]), texts[4] == "1", texts[5]}
+		fmt.Fprintln(out, printer.verdict(texts[0], texts[1], found))
 	}
 	return nil
 }

@@ -72,7 +72,8 @@ func (m *module) verdict(document, email string, f found) string {
 		facts.Set |= host.Disposable
 	}
 	known := known(f.mx, host.LookedUp, host.HasMX) | known(f.addressRecord, host.AddressLookedUp, host.FoundAddressRecord)
-	verdict, err := m.engine.View().Verdict(ctx, nil, policy, host.Subject{Facts: &facts, Found: known})
+	subject := host.Subject{Facts: &facts, Address: email, Found: known, Exchanges: f.exchanges}
+	verdict, err := m.engine.View().Verdict(ctx, nil, policy, subject)
 	if err != nil {
 		return err.Error()
 	}

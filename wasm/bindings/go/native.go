@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"strings"
 
 	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/policy"
@@ -65,5 +66,8 @@ func (n *native) verdict(document, email string, f found) string {
 	facts.Disposable = facts.Disposable || f.disposable
 	in := policy.Of(&facts, checker.Form(&facts))
 	in.Lookup = known(f.mx, policy.LookedUp, policy.HasMX) | known(f.addressRecord, policy.AddressLookedUp, policy.HasAddress)
+	for name := range strings.FieldsSeq(f.exchanges) {
+		in.Exchanges = append(in.Exchanges, []byte(name))
+	}
 	return string(policy.AppendJSON(nil, parsed.Evaluate(&in, checker)))
 }

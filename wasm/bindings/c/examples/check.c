@@ -6,10 +6,11 @@
  * It checks its arguments or, without any, the lines of standard input. With -0, addresses
  * in the input end with a zero byte instead; with -1, it checks one by one, not in bulk;
  * with -d, results have the member details; with -l, the lists are those of a newer
- * lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
- * address, which end with a zero byte: the document of a policy, the address, and of mx, the
- * address record and disposable exchanges 1, 0 or nothing, as far as they were looked up; it
- * prints the verdict, or why the document is no policy.
+ * lists.blob, whose signature minisign verifies. With -p, the input has six texts for each
+ * address, which end with a zero byte: the document of a policy, the address, of mx, the
+ * address record and disposable exchanges 1, 0 or nothing, as far as they were looked up, and
+ * the names of the exchanges with spaces between; it prints the verdict, or why the document is
+ * no policy.
  */
 #include <addrspec.h>
 #include <stdio.h>
@@ -116,20 +117,20 @@ static addrspec_known fact(const char *text) {
 }
 
 /* Prints the verdict on an address, or why the document is no policy. */
-static void decide(addrspec_checker *checker, const struct text texts[5]) {
-    addrspec_found found = {fact(texts[2].data), fact(texts[3].data), *texts[4].data == '1'};
+static void decide(addrspec_checker *checker, const struct text texts[6]) {
+    addrspec_found found = {fact(texts[2].data), fact(texts[3].data), *texts[4].data == '1', texts[5].data};
     if (addrspec_check(checker, texts[1].data, texts[1].length, 0) == NULL) fail(checker);
     const addrspec_verdict *verdict = addrspec_decide(checker, texts[0].data, texts[0].length, &found);
     if (verdict == NULL && addrspec_error_code(checker) != ADDRSPEC_ERROR_POLICY) fail(checker);
     puts(verdict != NULL ? verdict->json : addrspec_error_message(checker));
 }
 
-/* Decides about each five texts of the input. */
+/* Decides about each six texts of the input. */
 static void decide_input(addrspec_checker *checker) {
-    struct text texts[5] = {{NULL, 0, 0}};
-    for (int n = 0; read_text(&texts[n], '\0'); n = (n + 1) % 5)
-        if (n == 4) decide(checker, texts);
-    for (int n = 0; n < 5; n++) free(texts[n].data);
+    struct text texts[6] = {{NULL, 0, 0}};
+    for (int n = 0; read_text(&texts[n], '\0'); n = (n + 1) % 6)
+        if (n == 5) decide(checker, texts);
+    for (int n = 0; n < 6; n++) free(texts[n].data);
 }
 
 /* Returns the bytes of a file, which the caller frees. */

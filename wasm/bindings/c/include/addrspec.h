@@ -127,11 +127,14 @@ ADDRSPEC_API addrspec_code addrspec_check_many(addrspec_checker *checker, const 
 /* Whether a caller has looked something up, and what it found. */
 typedef enum addrspec_known { ADDRSPEC_UNKNOWN = 0, ADDRSPEC_NO = 1, ADDRSPEC_YES = 3 } addrspec_known;
 
-/* What you have looked up. A reason that needs what is unknown is skipped. */
+/* What you have looked up. A reason or an entry of the policy that needs what is unknown is skipped.
+   Later versions may add members at the end, of which zero is unknown. */
 typedef struct addrspec_found {
     addrspec_known mx;             /* the domain has MX records */
     addrspec_known address_record; /* it has an address record to which mail goes without them */
     bool disposable;               /* its exchanges are those of throw-away services */
+    const char *exchanges;         /* their names in lower case, separated by spaces, "*" for those that
+                                      are left out; at most 64 KiB; or NULL */
 } addrspec_found;
 
 /* What a policy decides about an address. */

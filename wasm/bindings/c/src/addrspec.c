@@ -12,8 +12,8 @@
 /* What wasm2c calls the module's functions. */
 #define CALL(name) Z_addrspecZ_addrspec_##name
 
-/* The longest policy and the largest lists; the flag of word 0 that is disposable. */
-enum { LONGEST_POLICY = 2625536, LARGEST_LISTS = 4 << 20, DISPOSABLE = 1 << 5 };
+/* The longest policy, the longest exchanges and the largest lists; the flag of word 0 that is disposable. */
+enum { LONGEST_POLICY = 2665536, LONGEST_EXCHANGES = 64 << 10, LARGEST_LISTS = 4 << 20, DISPOSABLE = 1 << 5 };
 
 struct addrspec_checker {
     Z_addrspec_instance_t module;
@@ -222,14 +222,34 @@ static addrspec_code load(addrspec_checker *c, const char *policy, size_t length
     return ADDRSPEC_OK;
 }
 
-/* Writes what a policy needs of the last check to the input, and returns how many bytes. */
+/* Writes a text after its length, and returns where it ends. */
+static uint8_t *put_record(uint8_t *at, const char *text, size_t length) {
+    uint32_t size = (uint32_t)length;
+    memcpy(at, &size, sizeof size);
+    memcpy(at + sizeof size, text, length);
+    return at + sizeof size + length;
+}
+
+/* Writes what a policy needs of the last check to the input, and returns how many bytes. An address that
+   is not valid has no normal form, and needs none. */
 static u32 put_subject(addrspec_checker *c, const addrspec_found *found) {
-    size_t host = strlen(c->record.result.host);
-    uint32_t words[4] = {c->record.words[0] | (found->disposable ? (uint32_t)DISPOSABLE : 0), c->record.words[1],
-                         (uint32_t)found->mx | (uint32_t)found->address_record << 2, (uint32_t)host};
-    put(c, words, sizeof words);
-    memcpy(c->module.w2c_memory.data + c->in + sizeof words, c->record.result.host, host);
-    return (u32)(sizeof words + host);
+    const char *address = c->record.result.normalized == NULL ? "" : c->record.result.normalized;
+    const char *name = found->exchanges == NULL ? "" : found->exchanges;
+    uint32_t words[3] = {c->record.words[0] | (found->disposable ? (uint32_t)DISPOSABLE : 0), c->record.words[1],
+                         (uint32_t)found->mx | (uint32_t)found->address_record << 2}, size;
+    uint8_t *start = c->module.w2c_memory.data + c->in, *at = start + sizeof words;
+    memcpy(start, words, sizeof words);
+    at = put_record(at, c->record.result.host, strlen(c->record.result.host));
+    at = put_record(at, address, strlen(address));
+    uint8_t *exchanges = at + sizeof size, *end = exchanges;
+    for (const char *next; *name != '\0'; name = next + (*next == ' ')) {
+        next = strchr(name, ' ');
+        if (next == NULL) next = name + strlen(name);
+        if (next > name) end = put_record(end, name, (size_t)(next - name));
+    }
+    size = (uint32_t)(end - exchanges);
+    memcpy(at, &size, sizeof size);
+    return (u32)(end - start);
 }
 
 static bool defined(addrspec_known known) { return known == ADDRSPEC_UNKNOWN || known == ADDRSPEC_NO || known == ADDRSPEC_YES; }
@@ -238,7 +258,7 @@ static bool defined(addrspec_known known) { return known == ADDRSPEC_UNKNOWN || 
 static const addrspec_verdict *read_verdict(addrspec_checker *c, int32_t size) {
     static const char before[] = "{\"action\":\"";
     size_t length = (size_t)size - 4;
-    if (size < (int32_t)sizeof before + 4 || length >= sizeof c->decision) return fail(c, ADDRSPEC_ERROR_INTERNAL, "addrspec_verdict returned %d", (int)size), NULL;
+    if (size < (int32_t)sizeof before + 4 || length >= sizeof c->decision) return fail(c, ADDRSPEC_ERROR_INTERNAL, "addrspec_decide returned %d", (int)size), NULL;
     memcpy(c->decision, output(c) + 4, length);
     c->decision[length] = '\0';
     c->verdict = (addrspec_verdict){c->decision, c->decision[sizeof before - 1]};
@@ -246,17 +266,18 @@ static const addrspec_verdict *read_verdict(addrspec_checker *c, int32_t size) {
 }
 
 const addrspec_verdict *addrspec_decide(addrspec_checker *c, const char *policy, size_t length, const addrspec_found *found) {
-    static const addrspec_found nothing = {ADDRSPEC_UNKNOWN, ADDRSPEC_UNKNOWN, false};
-    struct call verdict = {.two = CALL(verdict)};
+    static const addrspec_found nothing = {.mx = ADDRSPEC_UNKNOWN};
+    struct call decide = {.two = CALL(decide)};
     if (!begin(c)) return NULL;
     if (found == NULL) found = &nothing;
     if (policy == NULL || !defined(found->mx) || !defined(found->address_record)) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "the policy is NULL, or found has a value that is not defined"), NULL;
     if (!c->record.known) return fail(c, ADDRSPEC_ERROR_ARGUMENT, "there is no result to decide about: check an address first"), NULL;
     if (length > LONGEST_POLICY) return fail(c, ADDRSPEC_ERROR_POLICY, "the policy has more than %d bytes", LONGEST_POLICY), NULL;
+    if (found->exchanges != NULL && strlen(found->exchanges) > LONGEST_EXCHANGES) return fail(c, ADDRSPEC_ERROR_TOO_LONG, "the exchanges have more than 64 KiB"), NULL;
     if (load(c, policy, length) != ADDRSPEC_OK) return NULL;
-    verdict.a = c->handle;
-    verdict.b = put_subject(c, found);
-    return call_for_output(c, &verdict) == ADDRSPEC_OK ? read_verdict(c, verdict.value) : NULL;
+    decide.a = c->handle;
+    decide.b = put_subject(c, found);
+    return call_for_output(c, &decide) == ADDRSPEC_OK ? read_verdict(c, decide.value) : NULL;
 }
 
 addrspec_code addrspec_load_lists(addrspec_checker *c, const void *blob, size_t size) {

@@ -86,8 +86,8 @@ static char action(addrspec_checker *checker, const char *address, const char *p
 
 static void decides_by_a_policy(addrspec_checker *checker) {
     const char *policy = "{\"block\":{\"reasons\":[\"no_mail\",\"disposable\"]},\"review\":{\"reasons\":[\"role\"]}}";
-    addrspec_found none = {ADDRSPEC_NO, ADDRSPEC_NO, false}, burner = {ADDRSPEC_YES, ADDRSPEC_UNKNOWN, true};
-    addrspec_found wrong = {(addrspec_known)2, ADDRSPEC_NO, false};
+    addrspec_found none = {ADDRSPEC_NO, ADDRSPEC_NO, false, NULL}, burner = {ADDRSPEC_YES, ADDRSPEC_UNKNOWN, true, NULL};
+    addrspec_found wrong = {.mx = (addrspec_known)2};
     EXPECT(action(checker, "info@example.org", policy, NULL) == 'r');
     EXPECT(is(addrspec_decide(checker, policy, strlen(policy), NULL)->json,
               "{\"action\":\"review\",\"reason\":\"role\",\"rule\":\"review.reasons[0]\"}"));
@@ -98,6 +98,22 @@ static void decides_by_a_policy(addrspec_checker *checker) {
     EXPECT(action(checker, "a@b", "{\"block\":{\"reasons\":[\"rolle\"]}}", NULL) == '!' && addrspec_error_code(checker) == ADDRSPEC_ERROR_POLICY);
     EXPECT(addrspec_error_offset(checker) == 21);
     EXPECT(is(addrspec_error_message(checker), "block.reasons[0]: \"rolle\" is no reason; did you mean \"role\"?"));
+}
+
+static void decides_by_addresses_and_exchanges(addrspec_checker *checker) {
+    const char *policy = "{\"block\":{\"addresses\":[\"j.doe@gmail.com\"],\"exchanges\":[\"*.burner.example\"]}}";
+    static char many[(64 << 10) + 2];
+    EXPECT(action(checker, "JDoe+x@googlemail.com", policy, NULL) == 'b');
+    EXPECT(action(checker, "(\\\" a)J.Doe@gmail.com", policy, NULL) == 'b' && action(checker, "jdoe@example.org", policy, NULL) == 'a');
+    const char *blocked[] = {"mx.burner.example", " a.burner.example  b.c.burner.example ", NULL};
+    const char *others[] = {"", "  ", "mx.burner.example mx.example.org", "mx.burner.example *", NULL};
+    for (int n = 0; blocked[n] != NULL; n++) EXPECT(action(checker, "jane@example.org", policy, &(addrspec_found){.mx = ADDRSPEC_YES, .exchanges = blocked[n]}) == 'b');
+    for (int n = 0; others[n] != NULL; n++) EXPECT(action(checker, "jane@example.org", policy, &(addrspec_found){.mx = ADDRSPEC_YES, .exchanges = others[n]}) == 'a');
+    for (size_t n = 0; n < sizeof many - 2; n++) many[n] = n % 2 == 0 ? 'x' : ' ';
+    EXPECT(action(checker, "jane@example.org", policy, &(addrspec_found){.exchanges = many}) == 'a');
+    many[sizeof many - 2] = 'x';
+    EXPECT(action(checker, "jane@example.org", policy, &(addrspec_found){.exchanges = many}) == '!' && addrspec_error_code(checker) == ADDRSPEC_ERROR_TOO_LONG);
+    EXPECT(action(checker, "not valid", policy, &(addrspec_found){.exchanges = "mx.burner.example"}) == 'b');
 }
 
 /* More policies than an instance has, and refused ones between them, never get another's verdict. */
@@ -140,7 +156,7 @@ static void names_wrong_arguments(addrspec_checker *checker) {
     EXPECT(addrspec_decide(checker, "{}", 2, NULL) == NULL && addrspec_error_code(checker) == ADDRSPEC_ERROR_ARGUMENT);
     EXPECT(addrspec_decide(fresh, "{}", 2, NULL) == NULL && addrspec_error_code(fresh) == ADDRSPEC_ERROR_ARGUMENT);
     EXPECT(action(checker, "a@b", "{}", NULL) == 'a' && addrspec_decide(checker, NULL, 0, NULL) == NULL);
-    EXPECT(addrspec_decide(checker, "{}", 2625537, NULL) == NULL && addrspec_error_code(checker) == ADDRSPEC_ERROR_POLICY);
+    EXPECT(addrspec_decide(checker, "{}", 2665537, NULL) == NULL && addrspec_error_code(checker) == ADDRSPEC_ERROR_POLICY);
     EXPECT(addrspec_load_lists(checker, NULL, 1) == ADDRSPEC_ERROR_ARGUMENT && addrspec_load_lists(NULL, "x", 1) == ADDRSPEC_ERROR_MEMORY);
     EXPECT(addrspec_load_lists(checker, "x", 1) == ADDRSPEC_ERROR_LISTS && addrspec_load_lists(checker, "x", (4 << 20) + 1) == ADDRSPEC_ERROR_LISTS);
     EXPECT(check(checker, "a@gmail.com", 0)->is_public);
@@ -188,7 +204,7 @@ static void serves_threads(addrspec_checker *unused) {
 
 int main(void) {
     void (*const tests[])(addrspec_checker *) = {has_every_fact, has_details, gives_the_json_alone, decodes_escapes, a_refusal_is_a_result, takes_the_longest_address,
-        decides_by_a_policy, keeps_policies_apart, messages_fit, names_wrong_arguments, checks_many, has_versions, serves_threads};
+        decides_by_a_policy, decides_by_addresses_and_exchanges, keeps_policies_apart, messages_fit, names_wrong_arguments, checks_many, has_versions, serves_threads};
     addrspec_checker *checker = addrspec_new();
     for (size_t n = 0; n < sizeof tests / sizeof *tests; n++) tests[n](checker);
     addrspec_free(checker);

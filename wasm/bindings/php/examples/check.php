@@ -8,10 +8,10 @@
  * It checks its arguments or, without any, the lines of standard input. With -0, addresses in
  * the input end with a zero byte instead; with -1, it checks one by one, not in bulk; with -d,
  * results have the member details; with -l, the lists are those of a newer lists.blob, whose
- * signature minisign verifies. With -p, the input has five texts for each address, which end
- * with a zero byte: the document of a policy, the address, and of mx, the address record and
- * disposable exchanges 1, 0 or nothing, as far as they were looked up; it prints the verdict,
- * or why the document is no policy.
+ * signature minisign verifies. With -p, the input has six texts for each address, which end
+ * with a zero byte: the document of a policy, the address, of mx, the address record and
+ * disposable exchanges 1, 0 or nothing, as far as they were looked up, and the names of the
+ * exchanges with spaces between; it prints the verdict, or why the document is no policy.
  */
 
 declare(strict_types=1);
@@ -70,9 +70,9 @@ function print_chunk(Addrspec\Checker $checker, array $emails, array $options): 
 function decide_all(Addrspec\Checker $checker, array $texts): void
 {
     $known = fn (string $text) => $text === '' ? null : $text === '1';
-    foreach (array_chunk(array_slice($texts, 0, -1), 5) as [$policy, $email, $mx, $record, $disposable]) {
+    foreach (array_chunk(array_slice($texts, 0, -1), 6) as [$policy, $email, $mx, $record, $disposable, $names]) {
         try {
-            echo $checker->decide($policy, $email, $known($mx), $known($record), $disposable === '1')->json, "\n";
+            echo $checker->decide($policy, $email, $known($mx), $known($record), $disposable === '1', explode(' ', $names))->json, "\n";
         } catch (Addrspec\PolicyException $e) {
             echo $e->getMessage(), "\n";
         }

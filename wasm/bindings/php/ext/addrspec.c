@@ -13,6 +13,7 @@
 #include <ext/json/php_json.h>
 #include <ext/spl/spl_exceptions.h>
 #include <ext/standard/info.h>
+#include <ext/standard/php_string.h>
 #include <zend_exceptions.h>
 #include <zend_interfaces.h>
 
@@ -228,21 +229,28 @@ static addrspec_known known(bool value, bool unknown) { return unknown ? ADDRSPE
 ZEND_FUNCTION(addrspec_decide) {
     zend_string *policy, *email;
     bool mx = false, no_mx = true, record = false, no_record = true, disposable = false;
-    ZEND_PARSE_PARAMETERS_START(2, 5)
+    HashTable *exchanges = (HashTable *)&zend_empty_array;
+    zval names;
+    ZEND_PARSE_PARAMETERS_START(2, 6)
         Z_PARAM_STR(policy)
         Z_PARAM_STR(email)
         Z_PARAM_OPTIONAL
         Z_PARAM_BOOL_OR_NULL(mx, no_mx)
         Z_PARAM_BOOL_OR_NULL(record, no_record)
         Z_PARAM_BOOL(disposable)
+        Z_PARAM_ARRAY_HT(exchanges)
     ZEND_PARSE_PARAMETERS_END();
     addrspec_checker *checker = find_checker(getThis());
     if (checker == NULL) RETURN_THROWS();
-    addrspec_found found = {known(mx, no_mx), known(record, no_record), disposable};
-    if (addrspec_check(checker, ZSTR_VAL(email), ZSTR_LEN(email), 0) == NULL) return throw_error(checker, "");
-    const addrspec_verdict *verdict = addrspec_decide(checker, ZSTR_VAL(policy), ZSTR_LEN(policy), &found);
-    if (verdict == NULL) return throw_error(checker, "");
-    put_verdict(return_value, verdict->json);
+    php_implode(ZSTR_CHAR(' '), exchanges, &names);
+    addrspec_found found = {known(mx, no_mx), known(record, no_record), disposable, Z_STRVAL(names)};
+    const addrspec_verdict *verdict = NULL;
+    if (EG(exception) == NULL && strlen(Z_STRVAL(names)) < Z_STRLEN(names)) zend_argument_value_error(6, "must not contain any null bytes");
+    if (EG(exception) == NULL && addrspec_check(checker, ZSTR_VAL(email), ZSTR_LEN(email), 0) != NULL)
+        verdict = addrspec_decide(checker, ZSTR_VAL(policy), ZSTR_LEN(policy), &found);
+    zval_ptr_dtor(&names);
+    if (verdict != NULL) put_verdict(return_value, verdict->json);
+    else if (EG(exception) == NULL) throw_error(checker, "");
 }
 
 ZEND_FUNCTION(addrspec_versions) {

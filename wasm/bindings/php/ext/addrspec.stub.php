@@ -20,11 +20,13 @@ function check_many(array $emails, bool $details = false, bool $fullSuggestion =
 
 /**
  * Returns the verdict of a policy, a JSON document, on an address. Pass what you have looked
- * up; a reason that needs what is null is skipped.
+ * up; a reason that needs what is null is skipped. The exchanges are names in lower case, with
+ * "*" for those that are left out.
  *
+ * @param array<string> $exchanges
  * @throws PolicyException the document is no policy
  */
-function decide(string $policy, string $email, ?bool $mx = null, ?bool $addressRecord = null, bool $disposable = false): Verdict {}
+function decide(string $policy, string $email, ?bool $mx = null, ?bool $addressRecord = null, bool $disposable = false, array $exchanges = []): Verdict {}
 
 /** @return array{engine: string, lists: string, model: string} */
 function versions(): array {}
@@ -43,8 +45,11 @@ final class Checker
      */
     public function checkMany(array $emails, bool $details = false, bool $fullSuggestion = false): array {}
 
-    /** @throws PolicyException */
-    public function decide(string $policy, string $email, ?bool $mx = null, ?bool $addressRecord = null, bool $disposable = false): Verdict {}
+    /**
+     * @param array<string> $exchanges
+     * @throws PolicyException
+     */
+    public function decide(string $policy, string $email, ?bool $mx = null, ?bool $addressRecord = null, bool $disposable = false, array $exchanges = []): Verdict {}
 
     /** @throws ListsException the lists were refused; those before are in use */
     public function loadLists(string $blob): void {}

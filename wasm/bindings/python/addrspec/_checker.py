@@ -11,7 +11,7 @@ from ._arrow import check_arrow, verdict_arrow
 from ._details import Versions, versions
 from ._facts import Explained, Facts
 from ._abi import DETAILS, FULL_SUGGESTION, MAX_ADDRESS
-from ._policy import Policy, Verdict, document, found, verdict
+from ._policy import Policy, Verdict, document, found, names, verdict
 from ._pool import Pool
 
 Address = Union[str, bytes]
@@ -60,17 +60,19 @@ class Checker:
         mx: Optional[bool] = None,
         address_record: Optional[bool] = None,
         disposable: bool = False,
+        exchanges: Iterable[str] = (),
     ) -> Verdict:
         """Returns the verdict of a policy, a dict or its JSON text, on an address.
 
         Pass what you have looked up: whether the domain has MX records, whether it has an
-        address record to which mail goes without them, and whether its exchanges are of
-        throw-away services. A reason that needs what is None is skipped. Raises
+        address record to which mail goes without them, whether its exchanges are of
+        throw-away services, and their names in lower case, with "*" for those that are left
+        out. A reason or an entry that needs what is missing is skipped. Raises
         PolicyRefused, which has the place, if the document is no policy.
         """
-        given, text = _bytes(address), document(policy)
+        given, text, looked_up = _bytes(address), document(policy), (found(mx, address_record), disposable, names(exchanges))
         with self._pool.instance() as instance:
-            return verdict(instance.verdicts(text, [given], found(mx, address_record), disposable)[0])
+            return verdict(instance.verdicts(text, [given], *looked_up)[0])
 
     def verdict_many(self, addresses: Iterable[Address], policy: Policy) -> List[Verdict]:
         """Returns the verdicts of a policy on many addresses, in their order, without lookups.
@@ -106,7 +108,7 @@ class Checker:
     def _verdict_many(self, addresses: Iterable[Address], policy: bytes) -> List[bytes]:
         given = _all_bytes(addresses)
         with self._pool.instance() as instance:
-            return instance.verdicts(policy, given, 0, False)
+            return instance.verdicts(policy, given, 0, False, b"")
 
     def _arrow(self, rows: Any, flags: int, policy: Optional[bytes]) -> Any:
         with self._pool.instance() as instance:

@@ -49,9 +49,10 @@ def verdict(
     mx: Optional[bool] = None,
     address_record: Optional[bool] = None,
     disposable: bool = False,
+    exchanges: Iterable[str] = (),
 ) -> Verdict:
     """Returns the verdict of a policy on an address. See Checker.verdict."""
-    return _checker.verdict(address, policy, mx=mx, address_record=address_record, disposable=disposable)
+    return _checker.verdict(address, policy, mx=mx, address_record=address_record, disposable=disposable, exchanges=exchanges)
 
 
 def verdict_many(addresses: Iterable[Address], policy: Policy) -> List[Verdict]:

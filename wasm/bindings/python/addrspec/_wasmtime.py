@@ -22,10 +22,10 @@ _REPORTS = 4  # in bulk, each result comes with its report
 _BULK = 16 << 10
 
 _length = struct.Struct("<I")
-_subject = struct.Struct("<4I")  # facts, more facts, found, length of the host
+_subject = struct.Struct("<3I")  # facts, more facts, found
 _report = struct.Struct("<24I")
 _lengths = struct.Struct("<2I")  # of a JSON and of the texts of its report
-_DISPOSABLE = 1 << 5
+_VALID, _DISPOSABLE = 1, 1 << 5
 _UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & _UNSIGNED makes it unsigned
 
 
@@ -121,7 +121,7 @@ class Instance:
         self._lists: Any = exports["addrspec_lists"]
         self._many: Any = exports["addrspec_check_many"]
         self._load: Any = exports["addrspec_load_policy"]
-        self._verdict: Any = exports["addrspec_verdict"]
+        self._verdict: Any = exports["addrspec_decide"]
         self._policy: Optional[bytes] = None  # the last one, which the module does not evict
         self._handle = 0
         if lists is not None:
@@ -151,12 +151,13 @@ class Instance:
             raise RuntimeError("addrspec_check_many checked no address")
         return results
 
-    def verdicts(self, policy: bytes, addresses: Sequence[bytes], found: int, disposable: bool) -> List[bytes]:
+    def verdicts(self, policy: bytes, addresses: Sequence[bytes], found: int, disposable: bool, exchanges: bytes) -> List[bytes]:
         """Returns the verdicts of a policy on addresses, JSON objects in their order.
 
-        found is what was looked up for all of them, and disposable whether their exchanges
-        belong to throw-away services.
+        found is what was looked up for all of them, disposable whether their exchanges
+        belong to throw-away services, and exchanges their names with spaces between.
         """
+        names = b"".join(map(_record, exchanges.split()))
         if policy != self._policy:
             self._handle = self._pass(self._load, policy)
             self._policy = policy
@@ -164,18 +165,18 @@ class Instance:
         while len(verdicts) < len(addresses):
             records = _records(addresses, len(verdicts))
             if not records:  # no room for its length: it is not valid
-                verdicts += self._decide(_subject.pack(0, 0, 0, 0))
+                verdicts += self._decide(_subject.pack(0, 0, 0) + 3 * _record(b""))
                 continue
             self._write(records)
             reports = self._read(self._succeed(self._many, len(records), _REPORTS))
-            verdicts += self._decide(b"".join(_subjects(reports, found, disposable)))
+            verdicts += self._decide(b"".join(_subjects(reports, addresses, len(verdicts), found, disposable, names)))
         return verdicts
 
     def _decide(self, subjects: bytes) -> List[bytes]:
         self._write(subjects)
         verdicts = _split(self._read(self._succeed(self._verdict, self._handle, len(subjects))))
         if not verdicts:
-            raise RuntimeError("addrspec_verdict decided about no address")
+            raise RuntimeError("addrspec_decide decided about no address")
         return verdicts
 
     def info(self) -> bytes:
@@ -273,12 +274,17 @@ def _split(output: bytes) -> List[bytes]:
     return results
 
 
-def _subjects(output: bytes, found: int, disposable: bool) -> Iterator[bytes]:
-    """Yields what addrspec_verdict takes of each result in an output with reports."""
+def _record(text: bytes) -> bytes:
+    return _length.pack(len(text)) + text
+
+
+def _subjects(output: bytes, addresses: Sequence[bytes], n: int, found: int, disposable: bool, names: bytes) -> Iterator[bytes]:
+    """Yields what addrspec_decide takes of each result in an output with reports, the first that of addresses[n]."""
     at, end = 0, len(output)
     while at < end:
         lengths, start = _lengths.unpack_from(output, at), at + _lengths.size + _report.size
         words = _report.unpack_from(output, at + _lengths.size)
         host = output[start + words[9] : start + words[9] + words[10]]
-        yield _subject.pack(words[0] | (_DISPOSABLE if disposable else 0), words[1], found, len(host)) + host
-        at = start + sum(lengths)
+        texts = _record(host) + _record(addresses[n] if words[0] & _VALID else b"") + _record(names)
+        yield _subject.pack(words[0] | (_DISPOSABLE if disposable else 0), words[1], found) + texts
+        at, n = start + sum(lengths), n + 1

@@ -208,15 +208,16 @@ static PyObject *instance_check_many(PyObject *self, PyObject *args) {
     return PyArg_ParseTuple(args, "OI", &list, &job.flags) ? judge_list(&job, list) : NULL;
 }
 
-/* verdicts(policy, addresses, found, disposable) */
+/* verdicts(policy, addresses, found, disposable, exchanges) */
 static PyObject *instance_verdicts(PyObject *self, PyObject *args) {
     struct job job = {.checker = ((instance *)self)->checker};
     PyObject *list;
     Py_ssize_t length;
     int found, disposable;
-    if (!PyArg_ParseTuple(args, "y#Oip", &job.policy, &length, &list, &found, &disposable)) return NULL;
+    const char *exchanges;
+    if (!PyArg_ParseTuple(args, "y#Oipy", &job.policy, &length, &list, &found, &disposable, &exchanges)) return NULL;
     job.policy_length = (size_t)length;
-    job.found = (addrspec_found){found & 3, found >> 2 & 3, disposable};
+    job.found = (addrspec_found){found & 3, found >> 2 & 3, disposable, exchanges};
     return verify(&job) ? judge_list(&job, list) : NULL;
 }
 

@@ -84,7 +84,7 @@ class Checks(unittest.TestCase):
             cases = [json.loads(line) for line in file]
         self.assertGreater(len(cases), 80)
         for case in cases:
-            facts = {"mx": case["mx"], "address_record": case["address"], "disposable": case["disposable"]} if "email" in case else {}
+            found = {"mx": case["mx"], "address_record": case["address"], "disposable": case["disposable"], "exchanges": case.get("exchanges", ())} if "email" in case else {}
             with self.subTest(case=case):
                 if case.get("error"):
                     with self.assertRaises(addrspec.PolicyRefused) as refused:
@@ -93,11 +93,23 @@ class Checks(unittest.TestCase):
                         self.assertEqual([str(error), error.place, error.offset], [case["error"], case["place"], case["offset"]])
                     continue
                 for policy in self.forms(case["policy"]):
-                    self.assertEqual(vars(addrspec.verdict(case["email"], policy, **facts)), case["verdict"])
+                    self.assertEqual(vars(addrspec.verdict(case["email"], policy, **found)), case["verdict"])
 
     @staticmethod
     def forms(text):
         return text, text.encode(), json.loads(text)
+
+    def test_addresses_and_exchanges(self):
+        policy = {"block": {"addresses": ["j.doe@gmail.com"], "exchanges": ["*.burner.example"]}}
+        addresses = ["JDoe+x@googlemail.com", "jane@example.org", "x" * 5000, b"x" * MAX_ADDRESS, "(a comment)jd.oe@gmail.com"] * 300
+        self.assertEqual([v.reason for v in addrspec.verdict_many(addresses, policy)], ["address", None, "invalid", "invalid", "address"] * 300)
+        for exchanges, reason in ((["mx.burner.example"], "exchange"), (iter(["a.burner.example", "*"]), None), ((), None)):
+            self.assertEqual(addrspec.verdict("jane@example.org", policy, mx=True, exchanges=exchanges).reason, reason)
+        with self.assertRaisesRegex(TypeError, "not one name"):
+            addrspec.verdict("jane@example.org", policy, exchanges="mx.burner.example")
+        for wrong in ["mx.burner.example\0", "mx.example.org"], ["mx.example"] * 9000:
+            with self.assertRaisesRegex(ValueError, "names of at most 64 KiB"):
+                addrspec.verdict("jane@example.org", policy, exchanges=wrong)
 
     def test_verdict_many(self):
         policy = {"block": {"reasons": ["disposable"]}, "review": {"reasons": ["role"]}}
@@ -133,7 +145,7 @@ class Checks(unittest.TestCase):
     def test_wrong_policies(self):
         for policy, why in {
             "": "line 1, column 1: ",
-            "x" * 3_000_000: "the document: it has more than 2625536 bytes",
+            "x" * 3_000_000: "the document: it has more than 2665536 bytes",
             " " * 2 * MAX_ADDRESS: "line 1, column 2097153: ",
             "\ud800": "line 1, column 1: ",
         }.items():

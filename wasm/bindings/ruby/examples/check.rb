@@ -7,10 +7,10 @@
 # It checks its arguments or, without any, the lines of standard input. With -0, addresses in
 # the input end with a zero byte instead; with -1, it checks one by one, not in bulk; with -d,
 # results have the member details; with -l, the lists are those of a newer lists.blob, whose
-# signature minisign verifies. With -p, the input has five texts for each address, which end
-# with a zero byte: the document of a policy, the address, and of mx, the address record and
-# disposable exchanges 1, 0 or nothing, as far as they were looked up; it prints the verdict, or
-# why the document is no policy.
+# signature minisign verifies. With -p, the input has six texts for each address, which end
+# with a zero byte: the document of a policy, the address, of mx, the address record and
+# disposable exchanges 1, 0 or nothing, as far as they were looked up, and the names of the
+# exchanges with spaces between; it prints the verdict, or why the document is no policy.
 
 require "addrspec"
 require "optparse"
@@ -32,8 +32,9 @@ checker = Addrspec::Checker.new(lists: options[:lists])
 
 if options[:policies]
   fact = {"1" => true, "0" => false}
-  $stdin.each_line("\0", chomp: true).each_slice(5) do |policy, email, mx, record, disposable|
-    puts checker.decide(policy, email, mx: fact[mx], address_record: fact[record], disposable: disposable == "1").json
+  $stdin.each_line("\0", chomp: true).each_slice(6) do |policy, email, mx, record, disposable, names|
+    found = {mx: fact[mx], address_record: fact[record], disposable: disposable == "1", exchanges: names.split}
+    puts checker.decide(policy, email, **found).json
   rescue Addrspec::PolicyError => e
     puts e.message
   end

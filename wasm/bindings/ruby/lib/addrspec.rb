@@ -8,7 +8,7 @@ require_relative "addrspec/addrspec"
 #
 #     Addrspec.check("jane@example.org", details: false)   # => Result; an invalid address is a result
 #     Addrspec.check_many(emails)                          # => [Result]
-#     Addrspec.decide(policy, "jane@example.org", mx: nil, address_record: nil, disposable: false)   # => Verdict
+#     Addrspec.decide(policy, "jane@example.org", mx: nil, address_record: nil, disposable: false, exchanges: [])   # => Verdict
 #     Addrspec.load_lists(blob)                            # newer lists, whose signature you have verified
 #     Addrspec.versions                                    # => {engine:, lists:, model:}
 #

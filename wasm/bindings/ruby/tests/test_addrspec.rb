@@ -55,6 +55,8 @@ class TestAddrspec < Minitest::Test
     assert_predicate Addrspec.decide(POLICY.to_json, "info@example.org", mx: false), :block?
     assert_predicate Addrspec.decide(POLICY, "jane@example.org", disposable: true), :block?
     assert_predicate Addrspec.decide({}, "jane@example.org", address_record: false), :allow?
+    assert_raises(TypeError) { Addrspec.decide({}, "jane@example.org", exchanges: "mx.example.org") }
+    assert_raises(ArgumentError) { Addrspec.decide({}, "jane@example.org", exchanges: ["mx.burner.example\0", "mx.example.org"]) }
     error = assert_raises(Addrspec::PolicyError) { Addrspec.decide({block: {reasons: ["disposible"]}}, "jane@example.org") }
     assert_equal "block.reasons[0]", error.place
     assert_equal 'block.reasons[0]: "disposible" is no reason; did you mean "disposable"?', error.message
@@ -64,7 +66,8 @@ class TestAddrspec < Minitest::Test
     File.foreach(ENV.fetch("ADDRSPEC_POLICIES")) do |line|
       c = JSON.parse(line, symbolize_names: true)
       got = begin
-        Addrspec.decide(c[:policy].to_s, c[:email].to_s, mx: c[:mx], address_record: c[:address], disposable: c.fetch(:disposable, false)).to_h
+        found = {mx: c[:mx], address_record: c[:address], disposable: c.fetch(:disposable, false), exchanges: c[:exchanges] || []}
+        Addrspec.decide(c[:policy].to_s, c[:email].to_s, **found).to_h
       rescue Addrspec::PolicyError => e
         e.message
       end

@@ -5,11 +5,11 @@
 //! It checks its arguments or, without any, the lines of standard input. With -0,
 //! addresses in the input end with a zero byte instead; with -1, it checks one by one,
 //! not in bulk; with -d, results have the member details; with -l, the lists are those of
-//! a newer lists.blob, whose signature minisign verifies. With -p, the input has five texts
-//! for each address, which end with a zero byte: the document of a policy, the address, and
-//! of mx, the address record and disposable exchanges 1, 0 or nothing, as far as they were
-//! looked up; it prints the verdict or, if the document is no policy, the place, its offset
-//! and the sentence, with tabs between.
+//! a newer lists.blob, whose signature minisign verifies. With -p, the input has six texts
+//! for each address, which end with a zero byte: the document of a policy, the address, of
+//! mx, the address record and disposable exchanges 1, 0 or nothing, as far as they were
+//! looked up, and the names of the exchanges with spaces between; it prints the verdict or, if
+//! the document is no policy, the place, its offset and the sentence, with tabs between.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufWriter, Read, Write};
@@ -78,20 +78,21 @@ impl Options {
     }
 }
 
-/// Prints a verdict for each five texts of the input. A program makes each policy once.
+/// Prints a verdict for each six texts of the input. A program makes each policy once.
 fn decide_input(out: &mut impl Write, checker: &Checker) -> Result<(), Box<dyn Error>> {
     let mut input = Vec::new();
     io::stdin().lock().read_to_end(&mut input)?;
     let texts: Vec<&[u8]> = input.split(|byte| *byte == 0).collect();
-    for case in texts.chunks_exact(5) {
+    for case in texts.chunks_exact(6) {
         let found = Found {
             mx: fact(case[2]),
             address_record: fact(case[3]),
             disposable: case[4] == b"1",
         };
+        let exchanges: Vec<&str> = std::str::from_utf8(case[5])?.split_whitespace().collect();
         let verdict = checker
             .policy(std::str::from_utf8(case[0])?)
-            .and_then(|policy| checker.verdict(case[1], &policy, found));
+            .and_then(|policy| checker.verdict_with_exchanges(case[1], &policy, found, &exchanges));
         match verdict {
             Ok(verdict) => writeln!(out, "{}", verdict.json())?,
             Err(addrspec::Error::PolicyRefused {

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::instance::{DETAILS, FULL_SUGGESTION};
+use crate::instance::{DETAILS, FULL_SUGGESTION, record};
 use crate::pool::Pool;
 use crate::{Builder, Error, Facts, Found, MAX_ADDRESS, Policy, Result, Verdict, Versions, many};
+
+/// The most that the names of a domain's exchanges may have, with 4 bytes for each.
+const MAX_EXCHANGES: usize = 64 << 10;
 
 /// Checks addresses. Any number of threads may share one; a clone is cheap and uses
 /// the same instances and lists.
@@ -129,9 +132,41 @@ impl Checker {
     /// instance keeps the policies that were used last, at most 16 with documents of 4 MiB
     /// together.
     pub fn verdict(&self, address: impl AsRef<[u8]>, policy: &Policy, found: Found) -> Result<Verdict> {
+        self.verdict_with_exchanges(address, policy, found, &[""; 0])
+    }
+
+    /// Returns the verdict of a policy that may have `exchanges`, with the names of the
+    /// domain's exchanges in lower case, and `*` for those that are left out.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), addrspec::Error> {
+    /// let checker = addrspec::Checker::new()?;
+    /// let policy = checker.policy(r#"{"block": {"exchanges": ["*.burner.example"]}}"#)?;
+    /// let found = addrspec::Found { mx: Some(true), ..Default::default() };
+    /// let verdict = checker.verdict_with_exchanges("jane@example.org", &policy, found, &["mx.burner.example"])?;
+    /// assert_eq!(verdict.action, addrspec::Action::Block);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn verdict_with_exchanges(
+        &self,
+        address: impl AsRef<[u8]>,
+        policy: &Policy,
+        found: Found,
+        exchanges: &[impl AsRef<str>],
+    ) -> Result<Verdict> {
         accept(0, address.as_ref())?;
+        let exchanges = exchanges
+            .iter()
+            .flat_map(|name| record(name.as_ref().as_bytes()))
+            .collect::<Vec<u8>>();
+        if exchanges.len() > MAX_EXCHANGES {
+            return Err(Error::ExchangesTooLong {
+                length: exchanges.len(),
+            });
+        }
         self.pool()
-            .lend(|instance| instance.verdict(&policy.document, address.as_ref(), found))
+            .lend(|instance| instance.verdict(&policy.document, address.as_ref(), found, &exchanges))
     }
 
     /// Replaces the lists of providers and words by a newer `lists.blob`, for all clones

@@ -13,6 +13,11 @@ pub enum Error {
         /// Its length in bytes.
         length: usize,
     },
+    /// The names of the exchanges of a domain are longer than 64 KiB, with 4 bytes for each.
+    ExchangesTooLong {
+        /// Their length in bytes.
+        length: usize,
+    },
     /// The module refused newer lists; those before are still in use. The text says
     /// what is wrong with them.
     ListsRefused(String),
@@ -39,6 +44,10 @@ impl fmt::Display for Error {
                 f,
                 "address {index} (from 0) has {length} bytes; at most {} are accepted: shorten or leave it out",
                 crate::MAX_ADDRESS
+            ),
+            Self::ExchangesTooLong { length } => write!(
+                f,
+                "the exchanges have {length} bytes; at most 64 KiB are accepted: pass \"*\" for the last of them"
             ),
             Self::ListsRefused(why) => write!(f, "the lists were refused: {why}"),
             Self::PolicyRefused { sentence, .. } => write!(f, "the policy was refused: {sentence}"),

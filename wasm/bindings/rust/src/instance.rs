@@ -13,7 +13,8 @@ pub(crate) const FULL_SUGGESTION: u32 = 1;
 /// Flag: the result has one more member, `details`.
 pub(crate) const DETAILS: u32 = 2;
 
-/// The bit of word 0 of the report that is `disposable`.
+/// The bits of word 0 of the report that are `valid` and `disposable`.
+const VALID: u32 = 1;
 const DISPOSABLE: u32 = 1 << 5;
 
 /// A running module. `&mut self` ensures that one thread uses it at a time. After an
@@ -25,8 +26,8 @@ pub(crate) struct Instance {
     many: TypedFunc<(u32, u32), i32>,
     info: TypedFunc<(), i32>,
     lists: TypedFunc<u32, i32>,
-    load: Option<TypedFunc<u32, i32>>, // since interface 2.5
-    decide: Option<TypedFunc<(u32, u32), i32>>,
+    load: Option<TypedFunc<u32, i32>>,          // since interface 2.5
+    decide: Option<TypedFunc<(u32, u32), i32>>, // since 2.6
     policy: Option<(Arc<str>, u32)>, // the last one, which the module does not evict, and its handle
     input: usize,
     capacity: usize,
@@ -59,7 +60,7 @@ impl Instance {
             .get_typed_func(&mut store, "addrspec_check_many")
             .map_err(failed)?;
         let load = linked.get_typed_func(&mut store, "addrspec_load_policy").ok();
-        let decide = linked.get_typed_func(&mut store, "addrspec_verdict").ok();
+        let decide = linked.get_typed_func(&mut store, "addrspec_decide").ok();
         Ok(Self {
             load,
             decide,
@@ -131,33 +132,36 @@ impl Instance {
         }
     }
 
-    /// Returns the verdict of a policy on an address.
-    pub(crate) fn verdict(&mut self, policy: &Arc<str>, address: &[u8], found: Found) -> Result<Verdict> {
+    /// Returns the verdict of a policy on an address; exchanges are records.
+    pub(crate) fn verdict(
+        &mut self,
+        policy: &Arc<str>,
+        address: &[u8],
+        found: Found,
+        exchanges: &[u8],
+    ) -> Result<Verdict> {
         let handle = self.load(policy)?;
         self.check(address, 0)?;
-        let subject = self.subject(found)?;
+        let subject = self.subject(address, found, exchanges)?;
         self.write(0, &subject)?;
         let decide = self.decide.as_ref().ok_or_else(without_policies)?;
         let length = decide
             .call(&mut self.store, (handle, subject.len() as u32))
             .map_err(failed)?;
-        let output = self.output("addrspec_verdict", length)?;
+        let output = self.output("addrspec_decide", length)?;
         Verdict::parse(output.get(4..).unwrap_or_default())
     }
 
-    /// What a policy needs of the last check: words 0 and 1 of the report, what was found,
-    /// and the host text, of words 9 and 10, after its length.
-    fn subject(&self, found: Found) -> Result<Vec<u8>> {
+    /// What a policy needs of the last check: words 0 and 1 of the report, what was found, and
+    /// records: the host text, of words 9 and 10, the address if it is valid, and the exchanges.
+    fn subject(&self, address: &[u8], found: Found, exchanges: &[u8]) -> Result<Vec<u8>> {
         let start = self.output + self.word(9)?;
         let host = self.read(start..start + self.word(10)?)?;
         let disposable = if found.disposable { DISPOSABLE } else { 0 };
-        let words = [
-            self.word(0)? as u32 | disposable,
-            self.word(1)? as u32,
-            found.word(),
-            host.len() as u32,
-        ];
-        Ok([&words.map(u32::to_le_bytes).concat(), host].concat())
+        let facts = self.word(0)? as u32 | disposable;
+        let address = if facts & VALID != 0 { address } else { b"" }; // others may be too long
+        let words = [facts, self.word(1)? as u32, found.word()].map(u32::to_le_bytes);
+        Ok([words.concat(), record(host), record(address), record(exchanges)].concat())
     }
 
     /// Returns the handle of a policy, and loads it unless it is the last one.
@@ -246,8 +250,13 @@ fn constant(linked: &Linked, store: &mut Store<()>, name: &str) -> Result<u32> {
     export.call(store, ()).map_err(failed)
 }
 
+/// Returns a text after its length.
+pub(crate) fn record(text: &[u8]) -> Vec<u8> {
+    [&(text.len() as u32).to_le_bytes(), text].concat()
+}
+
 fn without_policies() -> Error {
-    defect("it has no handles of policies; take one of interface 2.5 or later")
+    defect("it cannot decide by policies as this crate does; take one of interface 2.6 or later")
 }
 
 pub(crate) fn defect(what: &str) -> Error {

@@ -282,6 +282,30 @@ fn decides_by_a_policy() {
     ));
 }
 
+#[test]
+fn decides_by_addresses_and_exchanges() {
+    let checker = checker();
+    let policy = checker
+        .policy(r#"{"block": {"addresses": ["j.doe@gmail.com"], "exchanges": ["*.burner.example"]}}"#)
+        .unwrap();
+    let verdict = |address: &[u8], exchanges: &[&str]| {
+        checker.verdict_with_exchanges(address, &policy, Found::default(), exchanges)
+    };
+    let reason = |address: &[u8], exchanges: &[&str]| verdict(address, exchanges).unwrap().reason;
+    assert_eq!(reason(b"JDoe+x@googlemail.com", &[]).as_deref(), Some("address"));
+    assert_eq!(
+        reason(b"jane@example.org", &["mx.burner.example"]).as_deref(),
+        Some("exchange")
+    );
+    assert_eq!(reason(b"jane@example.org", &["mx.burner.example", "*"]), None);
+    assert_eq!(
+        reason(&vec![b'x'; MAX_ADDRESS], &["mx.burner.example"]).as_deref(),
+        Some("invalid")
+    );
+    let many = verdict(b"jane@example.org", &["mx.example"; 5000]);
+    assert_eq!(many, Err(Error::ExchangesTooLong { length: 70_000 }));
+}
+
 // More policies than an instance has, refused ones between them, and threads: each gets its own.
 #[test]
 fn keeps_policies_apart() {

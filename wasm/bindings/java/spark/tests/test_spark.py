@@ -97,7 +97,7 @@ class Spark(unittest.TestCase):
     def test_verdicts_of_the_vectors(self):
         """Each row has a policy of its own, and its verdict without lookups."""
         cases = [json.loads(line) for line in Path(os.environ["ADDRSPEC_POLICIES"]).read_text(encoding="utf-8").splitlines()]
-        cases = [c for c in cases if "error" not in c and c["mx"] is None and c["address"] is None and not c["disposable"]]
+        cases = [c for c in cases if "error" not in c and c["mx"] is None and c["address"] is None and not c["disposable"] and not c.get("exchanges")]
         self.assertGreater(len(cases), 40)
         rows = [(n, c["policy"], c["email"]) for n, c in enumerate(cases)]
         self.spark.createDataFrame(rows, "n INT, policy STRING, email STRING").repartition(8).createOrReplaceTempView("cases")

@@ -10,6 +10,18 @@ foreach ([[], ['mx' => false], ['mx' => true], ['disposable' => true]] as $found
     echo $verdict->json, " $verdict->action $verdict->reason $verdict->rule\n";
 }
 echo json_encode(Addrspec\decide('{}', 'jane@example.org', addressRecord: true)), "\n";
+$mailboxes = '{"block": {"addresses": ["j.doe@gmail.com"], "exchanges": ["*.burner.example"]}}';
+echo Addrspec\decide($mailboxes, 'JDoe+x@googlemail.com')->rule, "\n";
+foreach ([[], ['mx.burner.example'], ['mx.burner.example', 'mx.example.org']] as $exchanges) {
+    echo Addrspec\decide($mailboxes, 'jane@example.org', exchanges: $exchanges)->json, "\n";
+}
+foreach ([["mx.burner.example\0", 'mx.example.org'], array_fill(0, 9000, 'mx.example'), [new stdClass()]] as $exchanges) {
+    try {
+        Addrspec\decide('{}', 'jane@example.org', exchanges: $exchanges);
+    } catch (Throwable $e) {
+        echo get_class($e), " {$e->getMessage()}\n";
+    }
+}
 // More policies than a checker remembers.
 for ($n = 0; $n < 40; $n++) {
     $checker ??= new Addrspec\Checker();
@@ -30,6 +42,13 @@ foreach (['{"block": {"reasons": ["role", "disposible"]}}', '{"blok": {}}', '', 
 {"action":"review","reason":"role","rule":"review.reasons[0]"} review role review.reasons[0]
 {"action":"block","reason":"disposable","rule":"block.reasons[0]"} block disposable block.reasons[0]
 {"action":"allow","reason":null,"rule":null}
+block.addresses[0]
+{"action":"allow","reason":null,"rule":null}
+{"action":"block","reason":"exchange","rule":"block.exchanges[0]"}
+{"action":"allow","reason":null,"rule":null}
+ValueError Addrspec\decide(): Argument #6 ($exchanges) must not contain any null bytes
+Addrspec\Exception the exchanges have more than 64 KiB
+Error Object of class stdClass could not be converted to string
 Addrspec\Exception 5 'block.reasons[1]' block.reasons[1]: "disposible" is no reason; did you mean "disposable"?
 Addrspec\Exception 5 'the document' the document: "blok" is no member of a policy; did you mean "block"?
 Addrspec\Exception 5 'line 1, column 1' line 1, column 1: the document ends where an object is expected

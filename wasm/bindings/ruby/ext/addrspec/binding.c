@@ -159,13 +159,15 @@ static VALUE checker_check_many(int count, VALUE *arguments, VALUE self) {
 
 static addrspec_known known(VALUE fact) { return fact == Qundef || NIL_P(fact) ? ADDRSPEC_UNKNOWN : RTEST(fact) ? ADDRSPEC_YES : ADDRSPEC_NO; }
 
-/* Reads the options of decide. */
-static addrspec_found scan_found(VALUE options) {
-    static ID names[3];
-    VALUE values[3];
-    if (names[2] == 0) names[0] = rb_intern("mx"), names[1] = rb_intern("address_record"), names[2] = rb_intern("disposable");
-    rb_get_kwargs(options, names, 0, 3, values);
-    return (addrspec_found){known(values[0]), known(values[1]), values[2] != Qundef && RTEST(values[2])};
+/* Reads the options of decide. The caller keeps the text of the exchanges. */
+static addrspec_found scan_found(VALUE options, VALUE *exchanges) {
+    static ID names[4];
+    VALUE values[4];
+    if (names[3] == 0) names[0] = rb_intern("mx"), names[1] = rb_intern("address_record"), names[2] = rb_intern("disposable"), names[3] = rb_intern("exchanges");
+    rb_get_kwargs(options, names, 0, 4, values);
+    *exchanges = values[3] == Qundef ? rb_ary_new() : rb_convert_type(values[3], T_ARRAY, "Array", "to_a");
+    *exchanges = rb_ary_join(*exchanges, rb_str_new_cstr(" "));
+    return (addrspec_found){known(values[0]), known(values[1]), values[2] != Qundef && RTEST(values[2]), StringValueCStr(*exchanges)};
 }
 
 static VALUE new_verdict(const addrspec_verdict *verdict) {
@@ -175,11 +177,11 @@ static VALUE new_verdict(const addrspec_verdict *verdict) {
     return rb_obj_freeze(object);
 }
 
-/* decide(policy, email, mx: nil, address_record: nil, disposable: false) -> Verdict */
+/* decide(policy, email, mx: nil, address_record: nil, disposable: false, exchanges: []) -> Verdict */
 static VALUE checker_decide(int count, VALUE *arguments, VALUE self) {
-    VALUE policy, email, options;
+    VALUE policy, email, options, exchanges;
     rb_scan_args(count, arguments, "2:", &policy, &email, &options);
-    addrspec_found found = scan_found(options);
+    addrspec_found found = scan_found(options, &exchanges);
     if (RB_TYPE_P(policy, T_HASH)) policy = rb_funcall(policy, rb_intern("to_json"), 0);
     policy = in_utf8(policy);
     email = in_utf8(email);
@@ -189,6 +191,7 @@ static VALUE checker_decide(int count, VALUE *arguments, VALUE self) {
     if (verdict == NULL) fail(checker);
     RB_GC_GUARD(policy);
     RB_GC_GUARD(email);
+    RB_GC_GUARD(exchanges);
     return new_verdict(verdict);
 }
 

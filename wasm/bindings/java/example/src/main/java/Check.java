@@ -31,10 +31,10 @@ import java.util.Set;
  * It prints one line of JSON for each address: its arguments or, without any, the lines of standard
  * input. With -0, addresses in the input end with a zero byte instead; with -1, they are checked one
  * by one, not in bulk; with -d, results have the member details; with -l, the lists are those of a
- * newer lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
- * address, which end with a zero byte: the document of a policy, the address, and of mx, the address
- * record and disposable exchanges 1, 0 or nothing, as far as they were looked up; it prints the
- * verdict or, if the document is no policy, the place, its offset and the sentence, with tabs between.
+ * newer lists.blob, whose signature minisign verifies. With -p, the input has six texts for each
+ * address, which end with a zero byte: the document of a policy, the address, of mx, the address
+ * record and disposable exchanges 1, 0 or nothing, as far as they were looked up, and the names of the
+ * exchanges with spaces between; it prints the verdict or, if the document is no policy, the place, its offset and the sentence, with tabs between.
  */
 public final class Check {
   /** The addresses of one call. */
@@ -92,10 +92,10 @@ public final class Check {
     return options;
   }
 
-  /** Prints a verdict for each five texts of the input. */
+  /** Prints a verdict for each six texts of the input. */
   private void decideInput() throws IOException {
     String[] texts = new String(System.in.readAllBytes(), StandardCharsets.UTF_8).split("\0", -1);
-    for (int n = 0; n + 5 < texts.length; n += 5) {
+    for (int n = 0; n + 6 < texts.length; n += 6) {
       output.write((decide(texts, n) + "\n").getBytes(StandardCharsets.UTF_8));
     }
   }
@@ -110,6 +110,9 @@ public final class Check {
     }
     if (texts[at + 4].equals("1")) {
       found = found.disposableExchanges();
+    }
+    if (!texts[at + 5].isEmpty()) {
+      found = found.exchanges(List.of(texts[at + 5].split(" ")));
     }
     try {
       return addrspec.verdict(texts[at + 1], texts[at], found).json();

@@ -7,7 +7,9 @@ import java.util.Optional;
 
 /** What is known about one address without DNS. It is immutable. */
 public final class Facts {
-  /** The bit of word 0 of the report that is disposable. */
+  /** The bits of word 0 of the report that are valid and disposable. */
+  static final int VALID = 1;
+
   static final int DISPOSABLE = 1 << 5;
 
   /** Where the report has the length of the host text. */
@@ -62,7 +64,7 @@ public final class Facts {
    * @return whether the address is valid
    */
   public boolean valid() {
-    return has(1);
+    return has(VALID);
   }
 
   /**

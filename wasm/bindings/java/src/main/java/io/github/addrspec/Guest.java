@@ -186,24 +186,30 @@ final class Guest {
       policy = document;
     }
     run(address, 0);
-    byte[] subject = subject(found);
+    byte[] subject = subject(address, found);
     instance.memory().write(input, subject);
-    ExportFunction decide = instance.export("addrspec_verdict");
-    byte[] verdict = output("addrspec_verdict", (int) decide.apply(handle, subject.length)[0]);
+    ExportFunction decide = instance.export("addrspec_decide");
+    byte[] verdict = output("addrspec_decide", (int) decide.apply(handle, subject.length)[0]);
     return Arrays.copyOfRange(verdict, Math.min(4, verdict.length), verdict.length); // after its length
   }
 
-  /** Returns what a policy needs of the last check. */
-  private byte[] subject(Found found) {
+  /** Returns what a policy needs of the last check, which was of this address. */
+  private byte[] subject(byte[] address, Found found) {
     Memory memory = instance.memory();
+    int facts = memory.readInt(report) | (found.disposable ? Facts.DISPOSABLE : 0);
     byte[] host = memory.readBytes(output + memory.readInt(report + HOST), memory.readInt(report + HOST + 4));
-    return ByteBuffer.allocate(16 + host.length)
+    byte[] valid = (facts & Facts.VALID) != 0 ? address : new byte[0]; // others may be too long
+    return ByteBuffer.allocate(24 + host.length + valid.length + found.exchanges.length)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .putInt(memory.readInt(report) | (found.disposable ? Facts.DISPOSABLE : 0))
+        .putInt(facts)
         .putInt(memory.readInt(report + 4))
         .putInt(found.word)
         .putInt(host.length)
         .put(host)
+        .putInt(valid.length)
+        .put(valid)
+        .putInt(found.exchanges.length)
+        .put(found.exchanges)
         .array();
   }
 

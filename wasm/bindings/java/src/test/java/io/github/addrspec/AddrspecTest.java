@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
@@ -279,6 +280,20 @@ class AddrspecTest {
     byte[] bytes = {'a', (byte) 0xff, '@', 'b'};
     assertEquals(Optional.of("invalid"), addrspec.verdict(bytes, policy, without).reason());
     assertThrows(NullPointerException.class, () -> addrspec.verdict("a@b", null));
+  }
+
+  @Test
+  void decidesByAddressesAndExchanges() {
+    String policy = "{\"block\":{\"addresses\":[\"j.doe@gmail.com\"],\"exchanges\":[\"*.burner.example\"]}}";
+    assertEquals(Optional.of("address"), addrspec.verdict("JDoe+x@googlemail.com", policy).reason());
+    Found burner = Found.NOTHING.exchanges(List.of("mx.burner.example")).mx(true);
+    assertEquals(Optional.of("block.exchanges[0]"), addrspec.verdict("jane@example.org", policy, burner).rule());
+    Found mixed = burner.exchanges(List.of("mx.burner.example", "mx.example.org"));
+    assertEquals("allow", addrspec.verdict("jane@example.org", policy, mixed).action());
+    byte[] long_ = new byte[Addrspec.MAX_ADDRESS];
+    assertEquals(Optional.of("invalid"), addrspec.verdict(long_, policy, burner).reason());
+    List<String> many = Collections.nCopies(5000, "mx.example");
+    assertThrows(IllegalArgumentException.class, () -> Found.NOTHING.exchanges(many));
   }
 
   /** More policies than an instance has, and refused ones between them, never get another's verdict. */
