@@ -119,6 +119,7 @@ func TestCanonical(t *testing.T) {
 		d := detailsOf(t, c, email)
 		require.NotNil(t, d.Canonical, email)
 		require.Equal(t, canonical, *d.Canonical, email)
+		requireMailbox(t, c, email)
 		if rule == "-" {
 			require.Nil(t, d.CanonicalRule, email)
 		} else {
@@ -131,15 +132,23 @@ func TestCanonical(t *testing.T) {
 }
 
 // requireMailbox requires the canonical form of email to be valid, and its own
-// canonical form by the same rule.
+// canonical form by the same rule. Without a check, email and its normalized form have it too.
 func requireMailbox(t testing.TB, c *Checker, email string) {
 	t.Helper()
 	d := detailsOf(t, c, email)
+	facts := c.Check([]byte(email))
+	checked := facts.Clone()
+	normalized, refusal := c.Normalize([]byte(email))
+	require.Equal(t, checked.Refusal, refusal, "%q", email)
+	require.Equal(t, string(checked.Normalized), string(normalized), "%q", email)
 	if d.Canonical == nil {
 		require.Nil(t, d.CanonicalRule, "%q", email)
 		require.NotNil(t, d.Refusal, "%q", email)
 		return
 	}
+	require.Equal(t, *d.Canonical, string(c.AppendCanonical(nil)), "%q", email)
+	c.Normalize(checked.Normalized)
+	require.Equal(t, *d.Canonical, string(c.AppendCanonical(nil)), "%q", email)
 	again := detailsOf(t, c, *d.Canonical)
 	require.Nil(t, again.Refusal, "%q: %q", email, *d.Canonical)
 	require.Equal(t, *d.Canonical, *again.Canonical, "%q", email)

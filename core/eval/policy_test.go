@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -108,6 +109,30 @@ func policySets() []policySet {
 		{"throw-away domains in real addresses", joined(people, first(where(d.disposable, "disposable")), 0)},
 		{"random local parts at mailbox providers", joined(locals(d.random, "hard_"), d.providers, 5000)},
 		{"misspelled mailbox providers", joined(people, first(d.misspelled), 0)},
+	}
+}
+
+// The canonical form of each address of the evaluation, as it is and normalized, is that of the
+// details: policies compare by it.
+func TestCanonicalForms(t *testing.T) {
+	atRoot(t)
+	checker := core.New(lists.Default())
+	for _, set := range policySets() {
+		for _, email := range set.emails {
+			var want struct {
+				Normalized string
+				Details    struct{ Canonical string }
+			}
+			facts := checker.Check([]byte(email))
+			require.NoError(t, json.Unmarshal(checker.AppendDetails(facts.JSON(), &facts), &want))
+			if !facts.Valid {
+				continue
+			}
+			for _, text := range []string{email, want.Normalized} {
+				checker.Normalize([]byte(text))
+				require.Equal(t, want.Details.Canonical, string(checker.AppendCanonical(nil)))
+			}
+		}
 	}
 }
 

@@ -146,7 +146,7 @@ func TestPoliciesToBeginWith(t *testing.T) {
 		path := policiesPath + "/" + name
 		fields := fieldsOf(t, b.get(path).body, path)
 		delete(fields, "version")
-		require.Equal(t, map[string]string{"document": begin.Document, "email": "", "lookup": ""}, fields)
+		require.Equal(t, map[string]string{"document": begin.Document, "email": "", "lookup": "", "exchanges": ""}, fields)
 	}
 	require.Equal(t, http.StatusUnprocessableEntity, b.submit(policiesPath, url.Values{"name": {"a"}, "start": {"<b>"}}).status)
 }
@@ -197,8 +197,8 @@ func TestHostilePolicies(t *testing.T) {
 	}
 	many := `{"block": {"domains": ["` + strings.Join(domains, `", "`) + `"]}}`
 	for name, c := range map[string]struct{ document, want string }{
-		"10,001 domains":  {many, "block.domains[10000]: the document has more than 10000 domains."},
-		"65 KiB of rules": {`{"block": {"reasons": ["role"` + strings.Repeat(`,"role"`, 65<<10/7) + `]}}`, "the document: it has more than 65536 bytes outside its arrays of domains."},
+		"10,001 domains":  {many, "block.domains[10000]: the document has more than 10000 domains, addresses and exchanges."},
+		"65 KiB of rules": {`{"block": {"reasons": ["role"` + strings.Repeat(`,"role"`, 65<<10/7) + `]}}`, "the document: it has more than 65536 bytes outside its arrays of domains, addresses and exchanges."},
 		"deep arrays":     {`{"block":{"reasons":` + strings.Repeat("[", 100_000), "block.reasons[0]: it is an array; a string is expected."},
 		"markup":          {`{"<script>alert(1)</script>": 1}`, "&#34;&lt;script&gt;alert(1)&lt;/script&gt;&#34; is no member of a policy"},
 		"out of the area": {`</textarea><script>alert(1)</script>`, "line 1, column 1: an object is expected here."},

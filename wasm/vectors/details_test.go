@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
 )
 
 // TestExampleOfDetails compares the example in wasm/ABI.md with core, except for
@@ -27,6 +30,38 @@ func TestExampleOfDetails(t *testing.T) {
 	require.NoError(t, json.Unmarshal(NativeDetails()(email), &got))
 	require.JSONEq(t, withoutLists(t, want.Details), withoutLists(t, got.Details))
 	require.Equal(t, order(example), order(string(got.Details)))
+}
+
+// The canonical form that policies compare, made without a check, is that of the details: of the
+// address as it is and normalized.
+func TestCanonical(t *testing.T) {
+	files, err := ReadDetails(".")
+	require.NoError(t, err)
+	emails := Generate(51, 20_000)
+	for _, list := range files {
+		for _, v := range list {
+			emails = append(emails, v.Email)
+		}
+	}
+	checker, details, valid := core.New(lists.Default()), NativeDetails(), 0
+	for _, email := range emails {
+		var want struct {
+			Normalized string
+			Details    struct{ Canonical string }
+		}
+		require.NoError(t, json.Unmarshal(details(email), &want))
+		normalized, refusal := checker.Normalize([]byte(email))
+		require.Equal(t, want.Normalized == "", refusal.Reason != core.Accepted, "%q", email)
+		require.Equal(t, want.Normalized, string(normalized))
+		if want.Normalized == "" {
+			continue
+		}
+		valid++
+		require.Equal(t, want.Details.Canonical, string(checker.AppendCanonical(nil)), "%q", email)
+		checker.Normalize([]byte(want.Normalized))
+		require.Equal(t, want.Details.Canonical, string(checker.AppendCanonical(nil)), "%q", email)
+	}
+	require.Greater(t, valid, 5_000)
 }
 
 // withoutLists returns details without the sources of the entry and the versions.
