@@ -168,6 +168,16 @@ func TestAPolicyIsTestedAtNoCost(t *testing.T) {
 		got := b.postJSON(test, map[string]string{"email": "jane@example.org", "lookup": lookup}, new(any))
 		expect(t, http.StatusOK, got, `"verdict":{"action":`+want+`}`)
 	}
+	entries := `{"block":{"addresses":["jane.doe@gmail.com"],"exchanges":["*.burner.example"]},"review":{"exchanges":["mx.tiny.example"]}}`
+	for _, c := range []struct{ email, exchanges, want string }{
+		{"j.anedoe+x@googlemail.com", "", `"block","reason":"address","rule":"block.addresses[0]"`},
+		{"jane@example.org", "MX.burner.example", `"block","reason":"exchange","rule":"block.exchanges[0]"`},
+		{"jane@example.org", "mx.burner.example mx.other.example", `"allow","reason":null,"rule":null`},
+		{"jane@example.org", " mx.tiny.example ", `"review","reason":"exchange","rule":"review.exchanges[0]"`},
+	} {
+		got := b.postJSON(test, map[string]string{"email": c.email, "exchanges": c.exchanges, "document": entries}, new(any))
+		expect(t, http.StatusOK, got, `"verdict":{"action":`+c.want+`}`)
+	}
 	for _, email := range []string{`"<script>alert(1)</script>"@example.org`, "\u202egro@example.org", "\x1b[31m@example.org", strings.Repeat("x", 60_000) + "@example.org", "a\x00b@example.org"} {
 		got := expect(t, http.StatusOK, b.submit(test, url.Values{"email": {email}}))
 		require.NotContains(t, got.body, "<script>alert")

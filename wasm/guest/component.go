@@ -124,8 +124,13 @@ func componentLoadPolicy(slot, at, size uint32) uint32 {
 		results[0], results[2], results[3] = 1, lift(place{}), uint32(len(message))
 		return address(unsafe.Pointer(&results))
 	}
+	before := slots[slot]
 	code := installPolicy(int32(slot), argument(at, size))
 	large = nil
+	if code == 0 && slots[slot].HasExchanges() { // decide would skip them
+		slots[slot] = before
+		code = refuse(errPolicy, "the document: it has exchanges, which decide does not take; use the core module for them")
+	}
 	if code != 0 {
 		results[0], results[1] = 1, outcome.offset
 		results[2], results[3] = lift(outcome.sentence), outcome.sentence.length

@@ -271,6 +271,19 @@ func TestWantsAddress(t *testing.T) {
 	require.False(t, (*Policy)(nil).WantsAddress())
 }
 
+// Whether a policy has exchanges is known from its members alone.
+func TestHasExchanges(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), 1)
+	for document, want := range map[string]bool{
+		`{"allow":{},"review":{"exchanges":["mx.a.example"]}}`:                   true,
+		`{"block":{"e\u0078changes":["*.a.example"],"domains":["b.example"]}}`:   true,
+		`{"block":{"exchanges":[],"domains":["exchanges"],"reasons":["no_mx"]}}`: false,
+		`{}`: false,
+	} {
+		require.Equal(t, want, newPolicy(t, engine, document).HasExchanges(), document)
+	}
+}
+
 // An address literal has no domain, so it has no exchange whatever is passed, and mail goes
 // to it.
 func TestLiteralNeedsNoLookup(t *testing.T) {

@@ -224,6 +224,10 @@ func testPolicies(t *testing.T, c component) {
 			require.Equal(t, p.Error, loaded.Error.(map[string]any)["sentence"], p.Document)
 			continue
 		}
+		if strings.Contains(p.Document, "exchanges") {
+			require.Contains(t, loaded.Error.(map[string]any)["sentence"], "it has exchanges, which decide does not take", p.Document)
+			continue
+		}
 		require.Nil(t, loaded.Error, p.Document)
 		mx, record := p.MX, p.Address
 		got := decide(slot, p.Email, map[string]bool{"disposable": p.Disposable, "lookedUp": mx != nil, "mx": mx != nil && *mx,

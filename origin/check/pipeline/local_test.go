@@ -179,6 +179,30 @@ func TestLocalDecides(t *testing.T) {
 	}
 }
 
+// A mailbox and the exchanges of a domain decide in this process. A policy with exchanges does not
+// decide about the results of a service, which do not name them.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	lookups, _ := newLookups(t, "$ORIGIN test.\n@ SOA ns hostmaster 1 2 3 4 60\nyes MX 10 mx.host\nyes MX 20 mx2.host\nboth MX 10 mx.host\nboth MX 20 mx.both", 8, hung)
+	engine := newEngine(t)
+	policy, err := engine.NewPolicy(t.Context(), `{"block":{"addresses":["jane@both.test"],"exchanges":["*.host.test"]}}`)
+	require.NoError(t, err)
+	local := &pipeline.Local{View: engine.View(), Lookups: lookups, Policy: policy}
+	out, counts := checkLines(t, local, "jane@yes.test", "john@yes.test", "john@both.test", "Jane@both.test")
+	require.EqualValues(t, 3, counts.Block, out)
+	require.Equal(t, 2, strings.Count(out, `"reason":"exchange","rule":"block.exchanges[0]"`), out)
+	require.Equal(t, 1, strings.Count(out, `"reason":"address","rule":"block.addresses[0]"`), out)
+	local.Lookups = nil
+	_, counts = checkLines(t, local, "jane@yes.test", "jane@both.test")
+	require.EqualValues(t, 1, counts.Block, "nothing is looked up")
+	_, err = pipeline.NewDecider(engine.View(), policy)
+	require.ErrorContains(t, err, "it has exchanges, which the results of a service do not name")
+	without, err := engine.NewPolicy(t.Context(), `{"block":{"addresses":["jane@both.test"]}}`)
+	require.NoError(t, err)
+	_, err = pipeline.NewDecider(engine.View(), without)
+	require.NoError(t, err)
+}
+
 // manyDomains is a list of addresses, each at a domain of its own.
 func manyDomains(n int) list {
 	records := make(list, n)
