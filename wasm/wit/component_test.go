@@ -216,9 +216,6 @@ func testPolicies(t *testing.T, c component) {
 	cases, err := vectors.ReadPolicies("../vectors")
 	require.NoError(t, err)
 	for n, p := range cases {
-		if len(p.Exchanges) > 0 {
-			continue
-		}
 		slot, loaded := n%16, load(n%16, p.Document)
 		if p.Error != "" {
 			require.Equal(t, p.Error, loaded.Error.(map[string]any)["sentence"], p.Document)

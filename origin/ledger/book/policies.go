@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Bounds of an account's policies. A document has 2.6 MB at most (core/policy).
+// Bounds of an account's policies. A document has 2.7 MB at most (core/policy).
 const (
 	MaxPolicies      = 100
 	maxPolicyName    = 64
