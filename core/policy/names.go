@@ -155,7 +155,7 @@ func (t *nameTable) find(host []byte) (found rule, specific int) {
 	if len(host) > hostMax {
 		return found, 0
 	}
-	for n := range t.lengths { // a copy of the array would cost more than the loop
+	for n := range len(host)/64 + 1 { // no name that is longer matters
 		for set := t.lengths[n]; set != 0; set &= set - 1 {
 			length := 64*n + bits.TrailingZeros64(set)
 			at := len(host) - length
