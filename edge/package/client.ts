@@ -104,6 +104,10 @@ export class Client {
     return emails.map((email) => found.get(email) as Item);
   }
 
+  #pause(ms: number) {
+    this.#paused = performance.now() + Math.min(ms, this.#maxWaitMS);
+  }
+
   /** Sends a request until it has a result. */
   async #ask<Result>(path: string, init: RequestInit, signal?: AbortSignal): Promise<Result> {
     const end = performance.now() + this.#maxWaitMS;
@@ -114,7 +118,7 @@ export class Client {
       try {
         const response = await this.#send(path, init, signal);
         const spent = /"rate";r=0;t=(\d+)/.exec(response.headers.get("RateLimit") ?? "");
-        if (spent) this.#paused = performance.now() + 1000 * Number(spent[1]);
+        if (spent) this.#pause(1000 * Number(spent[1]));
         const text = await response.text();
         if (response.status === 200) return JSON.parse(text);
         error = errorOf(response, text);
@@ -122,7 +126,7 @@ export class Client {
         const seconds = response.headers.get("Retry-After") ?? "";
         if (/^\d+$/.test(seconds)) {
           wait = 1000 * Number(seconds) + 100 * Math.random();
-          if (response.status === 429) this.#paused = performance.now() + wait;
+          if (response.status === 429) this.#pause(wait);
         }
       } catch (cause) {
         signal?.throwIfAborted();

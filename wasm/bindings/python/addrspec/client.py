@@ -121,6 +121,9 @@ class _Calls:
     def __repr__(self) -> str:  # without the key: a log may have it
         return f"<addrspec.client.{type(self).__name__}>"
 
+    def _pause(self, seconds: float) -> None:
+        self._paused = time.monotonic() + min(seconds, self._max_wait)
+
     def _ask(self, request: _Request) -> _Steps:
         """Sends a request until it has a result, which it returns as parsed JSON."""
         end = time.monotonic() + self._max_wait
@@ -131,7 +134,7 @@ class _Calls:
             if isinstance(response, _Response):
                 spent = re.search(r'"rate";r=0;t=(\d+)', response.headers.get("RateLimit", ""))
                 if spent:
-                    self._paused = time.monotonic() + int(spent[1])
+                    self._pause(int(spent[1]))
                 error = _error(response)
                 if error is None:
                     try:
@@ -144,7 +147,7 @@ class _Calls:
                 if seconds.isdigit():
                     wait = int(seconds) + random.random() / 10
                     if response.status == 429:
-                        self._paused = time.monotonic() + wait
+                        self._pause(wait)
             else:
                 error = ApiError("the service did not respond")
                 error.__cause__ = response
