@@ -45,8 +45,8 @@ function showRules(from) {
     for (const box of parts.boxes) box.checked = reasons.includes(box.value);
     const others = reasons.filter((reason) => !parts.boxes.some(({ value }) => value === reason));
     for (const [n, name] of ENTRIES.entries()) {
-      const area = parts.areas[n];
-      if (area) area.value = (list[name] ?? []).join("\n");
+      const lines = parts.areas[n];
+      if (lines) lines.value = (list[name] ?? []).join("\n");
     }
     if (parts.others) parts.others.value = others.join("\n");
   }
@@ -57,7 +57,9 @@ function showRules(from) {
 function changeRules(to, section) {
   const { boxes, areas, others } = partsOf(section);
   const checked = boxes.filter((box) => box.checked).map(({ value }) => value);
-  const shown = Object.fromEntries(ENTRIES.map((name, n) => [name, entriesOf(areas[n]?.value ?? "")]));
+  const shown = Object.fromEntries(
+    ENTRIES.map((name, n) => [name, entriesOf(areas[n]?.value ?? "")]),
+  );
   if (others) shown.reasons = [...checked, ...entriesOf(others.value)];
   const rules = parseRules(to.value) ?? {};
   const name = section.dataset.section ?? "";

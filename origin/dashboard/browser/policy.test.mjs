@@ -20,10 +20,10 @@ test("changes a section, and nothing else", () => {
     allow: { reasons: ["x"] },
   });
   assert.deepEqual(Object.keys(JSON.parse(changed)), ["later", "block", "allow"]);
-  assert.deepEqual(JSON.parse(withEntries(rules, "allow", { domains: ["b.example"], addresses: ["jane@b.example"] })).allow, {
+  const added = { domains: ["b.example"], addresses: ["jane@b.example"] };
+  assert.deepEqual(JSON.parse(withEntries(rules, "allow", added)).allow, {
     reasons: ["x"],
-    domains: ["b.example"],
-    addresses: ["jane@b.example"],
+    ...added,
   });
 });
 
@@ -34,7 +34,9 @@ test("has no empty section", () => {
 });
 
 test("knows what it cannot show", () => {
-  for (const document of '|{|null|[]|"x"|{"block": []}|{"block": {"reasons": [1]}}|{"allow": {"exchanges": {}}}'.split("|"))
+  for (const document of '|{|null|[]|"x"|{"block": []}|{"block": {"reasons": [1]}}|{"allow": {"exchanges": {}}}'.split(
+    "|",
+  ))
     assert.equal(parseRules(document), null, document);
   assert.deepEqual(parseRules('{"block": {}}'), { block: {} });
 });
