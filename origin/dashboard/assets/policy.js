@@ -58,7 +58,7 @@ function changeRules(to, section) {
   const { boxes, areas, others } = partsOf(section);
   const checked = boxes.filter((box) => box.checked).map(({ value }) => value);
   const shown = Object.fromEntries(
-    ENTRIES.map((name, n) => [name, entriesOf(areas[n]?.value ?? "")]),
+    ENTRIES.map((list, n) => [list, entriesOf(areas[n]?.value ?? "")]),
   );
   if (others) shown.reasons = [...checked, ...entriesOf(others.value)];
   const rules = parseRules(to.value) ?? {};
