@@ -27,6 +27,7 @@ import pyarrow
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import arrow_udf, col
 from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import StringType
 
 from . import Policy, check_arrow
 from ._arrow import facts_type, verdict_type
@@ -44,7 +45,7 @@ def facts(addresses: pyarrow.Array) -> pyarrow.Array:
     return check_arrow(addresses)
 
 
-@arrow_udf("string")
+@arrow_udf(StringType())
 def canonical(addresses: pyarrow.Array) -> pyarrow.Array:
     """The identities of the mailboxes of a column of addresses: canonical of the details, null unless valid."""
     return check_arrow(addresses, canonical=True).field("canonical")
