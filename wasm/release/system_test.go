@@ -115,8 +115,11 @@ func requireSystemFiles(t *testing.T, r *release, root, arch, zsh string) {
 	unit := read(t, root, "usr/lib/systemd/system/addrspec.service")
 	require.Contains(t, unit, "\nExecStart=/usr/bin/addrspec serve\n")
 	program := filepath.Join(root, "usr/bin/addrspec")
-	write(t, root, map[string]string{"addrspec.service": strings.ReplaceAll(unit, "/usr/bin/addrspec", program)})
-	require.Empty(t, programOutput(t, root, "systemd-analyze", "verify", "--man=no", "addrspec.service"))
+	t.Run("unit", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"addrspec.service": strings.ReplaceAll(unit, "/usr/bin/addrspec", program)})
+		require.Empty(t, programOutput(t, dir, "systemd-analyze", "verify", "--man=no", "addrspec.service"))
+	})
 	if arch != runtime.GOARCH {
 		return
 	}
