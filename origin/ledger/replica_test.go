@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/book"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -145,9 +147,15 @@ func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 			r := f.mustBegin()
 			require.Equal(t, Good, must(r.Claim(64, nil))(t).Kind)
 			require.NoError(t, other.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(1)}))
-			require.Equal(t, Insufficient, must(r.Charge(Charge{Points: 64}))(t).Kind)
+			d, err := r.Charge(Charge{Points: 64})
 			r.End()
 			require.NoError(t, f.ChangeTerms(f.ctx, f.account, book.Terms{Rate: limit(book.Unlimited), Points: limit(64)}))
+			if errors.Is(err, store.ErrUnavailable) { // a commit of this machine took a second
+				worked -= 64
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, Insufficient, d.Kind)
 		}
 		require.Equal(t, UnpaidWork, f.request(0).Kind)
 	})

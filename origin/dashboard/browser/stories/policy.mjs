@@ -52,7 +52,7 @@ async function ticks(page) {
   const save = page.getByRole("button", { name: "Save", exact: true });
   await review.getByLabel("role a role, such as info").check();
   await review.getByLabel("Domains").fill(`ok.example\n${MARKUP}`);
-  await page.getByRole("textbox", { name: "Address" }).fill("info@ok.example");
+  await page.getByRole("textbox", { name: "Address", exact: true }).fill("info@ok.example");
   await page.getByRole("button", { name: "Try" }).click();
   await page.locator("#flaw mark", { hasText: "</textarea><script>" }).waitFor();
   assert.match(await text(page, "#verdict"), /^review\.domains\[0*1\]: /);
@@ -102,7 +102,7 @@ async function documentIsRefused(page) {
 
 /** The form is tried as it is, and nothing is saved. @param {Page} page */
 async function decides(page) {
-  const address = page.getByRole("textbox", { name: "Address" });
+  const address = page.getByRole("textbox", { name: "Address", exact: true });
   await page.locator("#json").evaluate((json) => json.setAttribute("open", ""));
   const before = await page.locator("#document").inputValue();
   await page.locator("#document").fill('{"review": {"reasons": ["no_mx"]}}');

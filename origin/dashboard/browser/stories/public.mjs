@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { run } from "../story.mjs";
 
 const WIDE = { width: 1280, height: 800 };
-const LANGUAGES = ["curl", "Go", "Python", "JavaScript"];
+const LANGUAGES = ["Python", "JavaScript", "curl", "Go"];
 const PHONE = { width: 360, height: 640 };
 
 await run(async ({ open, args: [url = ""] }) => {
@@ -76,7 +76,7 @@ async function documentation(page) {
   await group.getByRole("tab", { name: "curl" }).focus();
   await page.keyboard.press("ArrowLeft");
   assert.equal(await group.getByRole("tab", { selected: true }).innerText(), "JavaScript");
-  await page.goto("/docs/retries");
+  await page.goto("/docs/check-emails");
   const remembered = await page.getByRole("tab", { selected: true }).innerText();
   assert.equal(remembered, "JavaScript");
 
