@@ -230,7 +230,7 @@ func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
 	require.LessOrEqual(t, without, 10_500)
 	with, code := size(`import { load } from "addrspec"; import { updateLists } from "addrspec/lists"; await updateLists(await load(), { url: "https://lists.example.org", key: "RW" });`)
 	require.Contains(t, code, "trusted comment")
-	require.LessOrEqual(t, with, 25_600)
+	require.LessOrEqual(t, with, 26_100)
 	t.Logf("%d bytes without updates, %d with them", without, with)
 }
 
