@@ -110,7 +110,7 @@ native_tools() {
 # What lints openapi.json and makes clients of it, for origin/rig/contract/clients.
 client_tools() {
 	go -C origin/rig/contract/clients/go mod download && tool -n oapi-codegen
-	python_packages 'import mypy, openapi_python_client, schemathesis' -r origin/rig/contract/clients/requirements.txt
+	python_packages 'import mypy, openapi_python_client, schemathesis, wasmtime' -r origin/rig/contract/clients/requirements.txt
 	npm_packages origin/rig/contract/clients
 }
 
