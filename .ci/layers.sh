@@ -275,11 +275,12 @@ test_ci() {
 	prepared=$!
 	quietly 'build the module' build_module || failed=1
 	wait $prepared
+	# Before the packages are built, which leave the databases too little of a processor for a second.
+	(databases_in_memory; go_test whole -count=1 -vet=off $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$')) || failed=1
 	# The longest, so beside all others; Deno's permissions leave /dev/shm out.
 	go_test edge -count=1 -vet=off ./edge ./wasm/bindings &
 	edge=$!
 	databases_in_memory
-	go_test whole -count=1 -vet=off $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$') || failed=1
 	test_programs -vet=off || failed=1
 	race=$(race_detector)
 	[ -z "$race" ] || race || failed=1
