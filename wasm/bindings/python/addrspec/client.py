@@ -175,7 +175,10 @@ class _Calls:
     def _usage(self) -> _Steps:
         values = yield from self._ask(_Request("/v1/usage", None, {}))
         points, rate = values["points"], values["rate"]
-        return Usage(**points, rate_limit=rate["limit"], rate_remaining=rate["remaining"], policy=values.get("policy"))
+        return Usage(
+            *(points["used"], points["limit"], points["remaining"], points["overage"], points["refill"]),
+            *(rate["limit"], rate["remaining"], values.get("policy")),
+        )
 
 
 def _batches(emails: Iterable[str]) -> Iterator[List[str]]:
