@@ -52,8 +52,8 @@ export class Client {
   }
 
   async check(email: string, options: CheckOptions = {}): Promise<Item> {
-    for await (const item of this.checkMany([email], options)) return item;
-    throw new TypeError("unreachable");
+    const { value } = await this.checkMany([email], options).next();
+    return value as Item;
   }
 
   async *checkMany(

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -243,7 +242,7 @@ func (c *clientCase) require(t *testing.T, text []byte) {
 	requireJSON := func(want any, got json.RawMessage) {
 		text, err := json.Marshal(want)
 		require.NoError(t, err)
-		require.JSONEq(t, string(text), string(slices.Concat(got)), "%s", text)
+		require.JSONEq(t, string(text), string(got), "%s", text)
 	}
 	if c.Error != nil || got.Error != nil {
 		require.NotNil(t, c.Error, "%s", text)

@@ -249,7 +249,9 @@ class Client(_Calls):
 
     def check(self, email: str, *, details: bool = False, policy: Optional[str] = None) -> Item:
         """Checks one address. An address that is not valid is a result, and costs a point."""
-        return next(self.check_many([email], details=details, policy=policy))
+        (batch,) = _batches([email])
+        items: List[Item] = self._run(self._batch(batch, details, policy), threading.Event())
+        return items[0]
 
     def check_many(self, emails: Iterable[str], *, details: bool = False, policy: Optional[str] = None) -> Iterator[Item]:
         """Checks any number of addresses, and yields an item for each in order.
