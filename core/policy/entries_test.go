@@ -58,6 +58,8 @@ func TestExchangeEntries(t *testing.T) {
 		{"a.example", "mx.shared.example", verdict("review", "exchange", "review.exchanges[2]")},
 		{"a.example", "mx.shared.example mx2.shared.example", verdict("block", "exchange", "block.exchanges[2]")},
 		{"a.example", "mx.google.example", verdict("allow", "exchange", "allow.exchanges[0]")},
+		{"a.example", "Mail.Burner.EXAMPLE. MX.tiny.example.", verdict("block", "exchange", "block.exchanges[0]")},
+		{"a.example", ".", verdict("allow", "", "")},
 		{"a.example", "mx.both.example", verdict("allow", "exchange", "allow.exchanges[1]")},
 		{"a.example", "mx.google.example mail.burner.example", verdict("review", "exchange", "review.exchanges[0]")},
 		{"a.example", "notburner.example", verdict("allow", "", "")},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
 // name is the place in nameTable.text of a domain or an exchange in A-label form, or of an
@@ -178,11 +179,17 @@ func (t *nameTable) find(host []byte) (found rule, specific int) {
 }
 
 // findEach returns the rule of the most specific entry for any of the exchanges, and how specific
-// that is, if each of them has an entry. "*", which stands for further exchanges, has none.
+// that is, if each of them has an entry. "*", which stands for further exchanges, has none. A name
+// may be as a resolver gives it, in upper case and with a final dot: a block must not depend on that.
 func (t *nameTable) findEach(exchanges [][]byte) (found rule, specific int) {
 	found = noRule
+	var buffer [hostMax + 1]byte
 	for _, exchange := range exchanges {
-		rule, n := t.find(exchange)
+		if len(exchange) > len(buffer) {
+			return noRule, 0
+		}
+		name := ascii.AppendLower(buffer[:0], exchange)
+		rule, n := t.find(bytes.TrimSuffix(name, []byte{'.'}))
 		switch {
 		case n == 0:
 			return noRule, 0

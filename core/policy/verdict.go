@@ -17,7 +17,7 @@ type Input struct {
 
 	// Address is the address as it was given or normalized, for a policy with addresses.
 	Address []byte
-	// Exchanges are those of Host if the host has looked them up, in lower case and A-label form,
+	// Exchanges are those of Host if the host has looked them up, in A-label form and any case,
 	// for a policy with exchanges. "*" in place of a name means that there are others.
 	Exchanges [][]byte
 }

@@ -197,7 +197,13 @@ func exchangeOracle(p accepted, exchanges [][]byte) (best string) {
 		own, specific := "", 0
 		for n, text := range p[section]["exchanges"] {
 			for _, exchange := range exchanges {
-				length, ok := covers(text, string(exchange))
+				name := bytes.Map(func(r rune) rune {
+					if 'A' <= r && r <= 'Z' {
+						r += 'a' - 'A'
+					}
+					return r
+				}, bytes.TrimSuffix(exchange, []byte(".")))
+				length, ok := covers(text, string(name))
 				covered[string(exchange)] = covered[string(exchange)] || ok
 				if length > specific {
 					own, specific = verdict(section, "exchange", section+".exchanges["+strconv.Itoa(n)+"]"), length
