@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -179,7 +180,7 @@ func TestUpgradeWithoutInterruption(t *testing.T) {
 
 		var replaced atomic.Bool
 		var sent, points, slow atomic.Int64
-		var clients errgroup.Group
+		clients, failed := errgroup.WithContext(t.Context())
 		for n := range 8 {
 			method, path, body, cost := "GET", "/v1/email/jane@mail.example", "", int64(1)
 			if n == 0 {
@@ -205,6 +206,10 @@ func TestUpgradeWithoutInterruption(t *testing.T) {
 		for n := range replicas {
 			require.NoError(t, replicas[n].Terminate(hung))
 			launchAgain(n)
+			await(t, func() bool { // the proxy has found that it is back
+				_, page, err := replicas[n].ask(http.MethodGet, "/metrics", "", "", nil)
+				return failed.Err() != nil || err == nil && regexp.MustCompile(`addrspec_requests_total{route="single",status="200"} [1-9]`).MatchString(page)
+			})
 		}
 		replaced.Store(true)
 		require.NoError(t, clients.Wait())
