@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +33,56 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 		_, twice := seen.LoadOrStore(d.Usage.Current, true)
 		require.False(f, twice, "two charges returned the same total")
 	}
+}
+
+// Twelve month ends come while two replicas sell all that there is. No month sells more than its
+// points, each sells all of them, and the account's points are those of the month's history.
+func TestMonthEndsUnderLoad(t *testing.T) {
+	const points, clients = 60, 8
+	eachDatabase(t, book.Terms{Rate: limit(book.Unlimited), Points: limit(points)}, func(t *testing.T, f *fixture) {
+		replicas := []*fixture{f, f.replica()}
+		var requests atomic.Int64
+		var ended atomic.Bool
+		var all sync.WaitGroup
+		for n := range clients {
+			all.Go(func() {
+				for !ended.Load() {
+					_, err := replicas[n%2].tryRequest(f.ctx, f.secret, int64(1+n%3), nil)
+					if !isStall(err) {
+						require.NoError(t, err)
+					}
+					requests.Add(1)
+				}
+			})
+		}
+		defer all.Wait()
+		defer ended.Store(true)
+		soldOut := func() bool { return f.used() == points }
+		for month := range 12 {
+			end := time.Date(2026, time.Month(12+month), 1, 0, 0, 0, 0, time.UTC)
+			require.Eventually(t, soldOut, hung, time.Millisecond)
+			f.clock.advance(end.Add(-time.Second).Sub(f.clock.Now()))
+			for range 20 {
+				done := requests.Load()
+				require.Eventually(t, func() bool { return requests.Load() > done+clients }, hung, time.Millisecond)
+				f.clock.advance(100 * time.Millisecond)
+				require.LessOrEqual(t, f.used(), int64(points))
+			}
+		}
+		require.Eventually(t, soldOut, hung, time.Millisecond)
+		ended.Store(true)
+		all.Wait()
+		sold := map[time.Time]int64{}
+		for _, day := range must(f.UsageHistory(f.ctx, f.account, 0, 1_000_000))(t) {
+			at := day.Day.Time()
+			sold[time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)] += day.Points
+		}
+		require.Len(t, sold, 13)
+		for month, sum := range sold {
+			require.EqualValues(t, points, sum, month)
+		}
+		require.EqualValues(t, points, f.used())
+	})
 }
 
 // While a request has claimed all points of its account, others are refused before

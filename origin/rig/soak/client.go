@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,7 +60,7 @@ func (c *client) send(r request) (o outcome) {
 		c.conn = conn
 	}
 	o.sent = true
-	c.conn.SetDeadline(time.Now().Add(exchangeTimeout))
+	c.conn.SetDeadline(time.Now().Add(cmp.Or(r.patience, exchangeTimeout)))
 	_, err := io.WriteString(c.conn, r.text(c.key, c.keepAlive))
 	var response *http.Response
 	if err == nil {
@@ -148,6 +149,8 @@ type request struct {
 	emails []string
 	batch  bool
 	once   string // Idempotency-Key, or ""
+
+	patience time.Duration // after it the client hangs up; 0: exchangeTimeout
 }
 
 // cost returns the points of the request if all of it is charged.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ type load struct {
 	pace      time.Duration                           // between a client's requests
 	reconnect bool                                    // for each request; else every second client keeps its connection
 	once      bool                                    // send batches with an Idempotency-Key, each until it is charged
+	leaves    bool                                    // a fifth of the clients hangs up early
 	after     func(client int, o outcome) (goOn bool) // nil: clients never stop
 
 	// gate is locked for reading during each request; locking it for writing waits
@@ -145,6 +147,9 @@ func (l *load) ask(c *client, id, n int) outcome {
 
 // send sends a request of a client and counts it.
 func (l *load) send(c *client, id int, r request) outcome {
+	if l.leaves && rand.IntN(5) == 0 {
+		r.patience = rand.N(30 * time.Millisecond)
+	}
 	o := c.send(r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,6 +162,8 @@ func (l *load) send(c *client, id int, r request) outcome {
 		l.cuts = append(l.cuts, o.err)
 		if r.once == "" {
 			l.doubtful += r.cost()
+		} else {
+			l.unsettled[id] = r
 		}
 		return o
 	}

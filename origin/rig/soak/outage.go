@@ -40,14 +40,19 @@ func (s *session) interrupt(name string, l, batches *load, fault func()) {
 		s.settle(batches)
 	}
 	failures := len(s.failures)
-	// The ledger gives back the points of requests whose outcome was unknown to the program.
-	_, most := l.account.charged()
-	for deadline := time.Now().Add(3 * time.Second); s.used(l.account) > most && time.Now().Before(deadline); {
-		time.Sleep(100 * time.Millisecond)
-	}
+	s.awaitGivenBack(l.account)
 	s.expectLedger(accounts...)
 	if len(s.failures) > failures {
 		s.figure("%s: the ledger and the responses differ after this fault", name)
+	}
+}
+
+// awaitGivenBack waits until the ledger has given back the points of requests whose outcome was
+// unknown to the program.
+func (s *session) awaitGivenBack(a *account) {
+	_, most := a.charged()
+	for deadline := time.Now().Add(3 * time.Second); s.used(a) > most && time.Now().Before(deadline); {
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
@@ -185,33 +190,44 @@ func (s *session) hold() (release func() error) {
 	}
 }
 
-// diskFull fills the ledger's disk under load. Requests get 503 and are not
-// charged. They are served again once there is space. The disk is a small one: SQLite's
-// write-ahead log grows to 4 MiB before it is reused.
-func diskFull(s *session) {
-	const size = 16 << 20
-	dir := filepath.Join(s.dir, "disk")
+// diskSize is the size of a small disk: SQLite's write-ahead log grows to 4 MiB before it is reused.
+const diskSize = 16 << 20
+
+// smallDisk puts the trial's database on a disk of its own.
+func (s *session) smallDisk() (dir string, unmount func()) {
+	dir = filepath.Join(s.dir, "disk")
 	s.check(os.Mkdir(dir, 0o700))
-	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprint("size=", size), "tmpfs", dir).CombinedOutput()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprint("size=", diskSize), "tmpfs", dir).CombinedOutput()
 	if err != nil {
 		s.check(fmt.Errorf("%w: only root can mount a small disk, on Linux: %w: %s", errSkipped, err, out))
 	}
-	defer func() { _ = exec.Command("umount", "-l", dir).Run() }()
 	s.database = "sqlite:" + filepath.Join(dir, "addrspec.db")
-	a, filler := s.newAccount("plain", unlimited), filepath.Join(dir, "filler")
+	return dir, func() { _ = exec.Command("umount", "-l", dir).Run() }
+}
+
+// fill has a disk full during what.
+func (s *session) fill(dir string, what func()) {
+	filler := filepath.Join(dir, "filler")
+	err := os.WriteFile(filler, make([]byte, diskSize), 0o600)
+	if !errors.Is(err, syscall.ENOSPC) {
+		s.check(fmt.Errorf("the disk does not become full: %w", err))
+	}
+	what()
+	s.check(os.Remove(filler))
+}
+
+// diskFull fills the ledger's disk under load. Requests get 503 and are not
+// charged. They are served again once there is space.
+func diskFull(s *session) {
+	dir, unmount := s.smallDisk()
+	defer unmount()
+	a := s.newAccount("plain", unlimited)
 	for range s.times(4) {
 		// A process that exits in order leaves no write-ahead log, so the next one
 		// must allocate its own.
 		p := s.start()
-		err := os.WriteFile(filler, make([]byte, size), 0o600)
-		if !errors.Is(err, syscall.ENOSPC) {
-			s.check(fmt.Errorf("the disk does not become full: %w", err))
-		}
 		l := a.load(16, always(p.address), mixed)
-		s.interrupt("full", l, nil, func() {
-			s.expectRefusals(l)
-			s.check(os.Remove(filler))
-		})
+		s.interrupt("full", l, nil, func() { s.fill(dir, func() { s.expectRefusals(l) }) })
 		s.check(p.Terminate(grace))
 	}
 }
