@@ -23,6 +23,8 @@ type faults struct {
 	rejects   bool // the database rejects the rows of an account
 	crowd     bool // a thousand accounts send a request each while a transaction hangs
 	operators bool // keys and accounts are changed
+
+	pace time.Duration // the most that the disk takes for a transaction or a query; it never ends
 }
 
 // The time that a transaction takes grows with its statements. The largest commit group of a
@@ -61,7 +63,7 @@ type fault struct {
 func (l *layer) next(rng *rand.Rand) (f fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f.before, f.after = upTo(rng, time.Millisecond), upTo(rng, time.Millisecond)
+	f.before, f.after = upTo(rng, time.Millisecond), upTo(rng, l.world.faults.pace)
 	f.committed = rng.IntN(2) == 0
 	n, long := rng.IntN(100), upTo(rng, 3*time.Second)
 	switch {

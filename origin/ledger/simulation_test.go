@@ -58,6 +58,7 @@ func TestSimulation(t *testing.T) {
 const (
 	duration = 20 * time.Second
 	recovery = time.Minute
+	slowDisk = 40 * time.Millisecond // as a hard disk that others use
 )
 
 type world struct {
@@ -90,6 +91,10 @@ func newWorld(t *testing.T, seed uint64, verbose bool) *world {
 	w.faults.crowd = rng.IntN(8) == 0
 	if !w.faults.crowd && rng.IntN(4) > 0 {
 		w.faults = faults{outages: draw(), locks: draw(), rejects: draw(), operators: draw()}
+	}
+	w.faults.pace = time.Millisecond
+	if draw() {
+		w.faults.pace = slowDisk
 	}
 	for range 3 {
 		l := &layer{world: w, rng: [2]*rand.Rand{w.random(), w.random()}}
