@@ -378,10 +378,12 @@ func FuzzParseSignature(f *testing.F) {
 }
 
 func FuzzParsePublicKey(f *testing.F) {
-	f.Add(string(feedtest.Key(f).Public().File()))
+	public := feedtest.Key(f).Public()
+	f.Add(string(public.File()))
+	f.Add(public.String()[:20] + "\r" + public.String()[20:])
 	f.Fuzz(func(t *testing.T, text string) {
 		if key, err := feed.ParsePublicKey(text); err == nil {
-			require.Contains(t, text, key.String())
+			require.Contains(t, strings.ReplaceAll(text, "\r", ""), key.String())
 		}
 	})
 }

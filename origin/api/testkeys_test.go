@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,8 +139,11 @@ func FuzzTestKey(f *testing.F) {
 		if details {
 			query = "?details=true"
 		}
-		w := o.send("/v1/email/"+url.PathEscape(email)+query, "")
-		require.Equal(t, w.Body.String(), o.send("/v1/email/"+url.PathEscape(email)+query, "").Body.String())
+		w, again := o.send("/v1/email/"+url.PathEscape(email)+query, ""), o.send("/v1/email/"+url.PathEscape(email)+query, "")
+		if slices.Contains([]int{w.Code, again.Code}, http.StatusTooManyRequests) { // fuzzing is too fast
+			return
+		}
+		require.Equal(t, w.Body.String(), again.Body.String())
 		if w.Code != http.StatusOK {
 			require.Contains(t, []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}, w.Code, w.Body)
 			return
