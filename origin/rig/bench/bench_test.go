@@ -195,7 +195,7 @@ func TestPeersMissing(t *testing.T) {
 	}
 	t.Setenv("PATH", tools)
 	for language, missing := range map[string]string{"python": "python3", "node": "npm", "java": "mvn",
-		"php": "phpize"} {
+		"php": "phpize", "ruby": "gem"} {
 		r := &result{row: row{measure: func(l *lab) pair { l.install(language); return pair{} }}}
 		r.run(&lab{ctx: t.Context()})
 		require.Equal(t, "skipped: "+language+": "+missing+" is not installed", r.Error)

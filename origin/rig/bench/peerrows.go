@@ -31,6 +31,7 @@ func peerRows() (list []row) {
 		{"an address", "java", "addrspec", "commons", "commons-validator, syntax"},
 		{"an address", "java", "addrspec", "hibernate", "Hibernate Validator, syntax"},
 		{"an address", "php", "addrspec", "filter_var", "filter_var, syntax"},
+		{"an address", "ruby", "addrspec", "uri", "URI::MailTo::EMAIL_REGEXP, syntax"},
 		{"a column, check_many", "python", "check_many", "emval", "emval, syntax"},
 		{"a column, Polars", "python", "polars", "emval_polars", "emval in Polars, syntax"},
 		{"a column, DuckDB", "python", "duckdb", "duckdb_regex", "regular expression"},
@@ -107,6 +108,7 @@ func (l *lab) install(language string) func(program string, args ...string) *exe
 			"java":   {"java", "-cp", dir + ":" + filepath.Join(dir, "lib/*"), "Address"},
 			"php": {"php", "-n", "-d", "extension=" + filepath.Join(dir, "addrspec.so"),
 				filepath.Join(peers, program+".php")},
+			"ruby": {"env", "GEM_HOME=" + dir, "ruby", filepath.Join(peers, program+".rb")},
 		}[language]
 		cmd := exec.CommandContext(l.ctx, command[0], append(command[1:], args...)...)
 		origintest.DieWithParent(cmd)

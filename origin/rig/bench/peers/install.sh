@@ -11,6 +11,7 @@ node) tool=npm from="package.json $(echo *.mjs) $root/edge/package $root/edge/sr
 python) tool=python3 from="requirements.txt $bindings/python $bindings/c" ;;
 java) tool=mvn from="pom.xml Address.java $bindings/java" ;;
 php) tool=phpize from="$bindings/php $bindings/c" ;;
+ruby) tool=gem from="$bindings/ruby $bindings/c" ;;
 esac
 command -v $tool >/dev/null || { echo "$tool is not installed" >&2 && exit 1; }
 key=$(find install.sh "$root/dist/addrspec.wasm" $from -type f ! -name '*.pyc' ! -path '*/target/*' | LC_ALL=C sort |
@@ -58,6 +59,12 @@ php() {
 	make --silent -C addrspec-c-*/ install PREFIX="$dir/c"
 	(cd addrspec-php-*/ext && phpize && ./configure --quiet --with-addrspec="$dir/c" && make --silent)
 	mv addrspec-php-*/ext/modules/addrspec.so .
+}
+
+# The gem with the sources compiles them, for the Ruby that is here.
+ruby() {
+	GEMS=ruby "$bindings/ruby/package.sh" "$dir"
+	gem install --local --no-document --install-dir "$dir" "$dir"/addrspec-*.gem
 }
 
 trap '[ $? -eq 0 ] || grep . "$dir/log" | tail -n 1 >&2' EXIT
