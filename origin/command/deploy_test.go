@@ -147,6 +147,21 @@ func TestHandbookNamesExistingTests(t *testing.T) {
 	require.Greater(t, checked, 30)
 }
 
+// Each row of what a caller can hold names what shows its limit.
+func TestEveryLimitHasATest(t *testing.T) {
+	t.Parallel()
+	_, section, found := strings.Cut(textOf(t, "../deploy/threats.md"), "## What each caller can hold\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile(`(?m)^\|.*\|$`).FindAllString(section, -1)
+	require.Greater(t, len(rows), 40)
+	for _, row := range rows[2:] { // after the head
+		cells := strings.Split(row, "|")
+		require.Len(t, cells, 7, row)
+		require.Regexp(t, "`.*(Test|Fuzz)|soak `|contract cases `", cells[5], row)
+	}
+}
+
 // Whatever explains mx says that a domain without MX records may take mail (RFC 5321
 // section 5.1): people delete addresses for what they read there.
 func TestExplanationsOfMXNameTheAddressRecord(t *testing.T) {
