@@ -77,7 +77,10 @@ func Hollow(t testing.TB) []byte {
 	})
 }
 
-// Fragile returns addrspec.wasm with the defects that [Break] adds.
+// Fragile returns addrspec.wasm with three defects: for an address that begins with "!",
+// addrspec_check traps; with "?", it returns -3 as after a panic; with "#", it
+// returns a length beyond the output buffer. addrspec_check_many does so for the first
+// of its addresses.
 func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), addDefects) }
 
 // Older returns addrspec.wasm as a module of interface 1.2, which hosts reject.
@@ -85,20 +88,7 @@ func Older(t testing.TB) []byte {
 	return Patch(t, Bytes(t), func(m *binary.Module) { Replace(m, "addrspec_abi_version", I32Const(1<<16|2)) })
 }
 
-// Break returns wasm with three defects: for an address that begins with "!",
-// addrspec_check traps; with "?", it returns -3 as after a panic; with "#", it
-// returns a length beyond the output buffer. addrspec_check_many does so for the first
-// of its addresses.
-func Break(wasm []byte) ([]byte, error) {
-	m, err := binary.Decode(wasm)
-	if err != nil {
-		return nil, err
-	}
-	addDefects(m)
-	return m.Encode(), nil
-}
-
-// addDefects adds the defects that Break describes.
+// addDefects adds the defects that [Fragile] describes.
 func addDefects(m *binary.Module) {
 	breakExport(m, "addrspec_check", 0)
 	breakExport(m, "addrspec_check_many", 4) // after the length of the first address
