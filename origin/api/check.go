@@ -110,8 +110,8 @@ func (c *check) lookUp(ctx context.Context) *wire.Problem {
 	return p
 }
 
-// decide adds the lookups to the facts and, with a policy, sets the verdicts. An item is unfinished if
-// ctx ends before.
+// decide adds the lookups to the facts and, with a policy, sets the verdicts, in a turn of the account's.
+// An item is unfinished if ctx ends before.
 func (c *check) decide(ctx context.Context) error {
 	var subjects []host.Subject
 	var of []*item
@@ -136,12 +136,18 @@ func (c *check) decide(ctx context.Context) error {
 	if c.policy == nil {
 		return nil
 	}
-	buffer := make([]byte, 0, len(of)*usualVerdict)
-	err := c.view.Verdicts(ctx, c.policy, subjects, func(n int, verdict []byte) {
-		start := len(buffer)
-		buffer = append(buffer, verdict...)
-		of[n].verdict = buffer[start:len(buffer):len(buffer)]
-	})
+	turn, stop := context.WithTimeout(ctx, resolveTime)
+	defer stop()
+	err := c.policies.Take(turn, c.memory.owner, 1)
+	if err == nil {
+		defer c.policies.Free(c.memory.owner, 1)
+		buffer := make([]byte, 0, len(of)*usualVerdict)
+		err = c.view.Verdicts(ctx, c.policy, subjects, func(n int, verdict []byte) {
+			start := len(buffer)
+			buffer = append(buffer, verdict...)
+			of[n].verdict = buffer[start:len(buffer):len(buffer)]
+		})
+	}
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
@@ -203,6 +209,7 @@ func (i *item) appendResult(dst []byte) []byte {
 	return dst
 }
 
-// resolveTime is how long a batch waits for the module once its lookups are done or their time has
-// passed. What was looked up is finished, and the module needs microseconds for it.
+// resolveTime is how long a request waits for the module once its lookups are done or their time has
+// passed. What was looked up is finished, and the module needs microseconds for it, or tens of
+// milliseconds where it reads the largest policy again.
 const resolveTime = time.Second

@@ -231,3 +231,23 @@ func TestVerdictIsAppended(t *testing.T) {
 		require.Equal(t, strings.TrimSuffix(without, "}")+`,"verdict":`+blocked+"}", with)
 	}
 }
+
+// While other accounts have all turns for verdicts, requests without a policy are served, and one with a
+// policy waits for a second at most.
+func TestPoliciesTakeTurns(t *testing.T) {
+	o := newOffice(t, map[string]string{"own": `{"block": {"reasons": ["role"]}}`})
+	turns := max(1, o.Engine.View().Size()-1)
+	for n := range turns {
+		require.NoError(t, o.policies.Take(t.Context(), owner{account: int64(-n)}, 1))
+	}
+	const path = "/v1/email/jane@mail.example"
+	require.Equal(t, http.StatusOK, o.send(path, "").Code)
+	w := o.send(path+"?policy=own", "")
+	require.Equal(t, http.StatusTooManyRequests, w.Code, w.Body)
+	require.Contains(t, w.Body.String(), "Rate limit exceeded: requests with policies take turns")
+	require.Equal(t, "1", w.Header().Get("Retry-After"))
+	require.EqualValues(t, 1, ledgertest.Used(t, o.ledger, "owner@example.com"))
+	o.policies.Free(owner{}, 1)
+	require.Equal(t, http.StatusOK, o.send(path+"?policy=own", "").Code)
+	require.Equal(t, turns-1, o.policies.Used())
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api/wire"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/limit"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/words"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -102,6 +103,10 @@ func (s *Server) moduleProblem(ctx context.Context, err error) *wire.Problem {
 		return wire.InvalidFormat.With(wire.TextAddressTooLong)
 	case ctx.Err() != nil:
 		return wire.Unavailable(textCancelled)
+	case errors.Is(err, limit.ErrOwner), errors.Is(err, context.DeadlineExceeded):
+		return wire.Limited("requests with policies take turns, and too many wait; wait %s.", time.Second)
+	case errors.Is(err, limit.ErrAll):
+		return wire.Unavailable("Too many requests with policies are waiting; nothing was charged. Try again shortly.")
 	}
 	s.logError("module call failed", err)
 	return wire.Internal.With(wire.TextChecksFailed)

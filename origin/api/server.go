@@ -71,6 +71,9 @@ type Server struct {
 	SecurityTxt atomic.Pointer[[]byte]
 
 	memory *limit.Limiter[owner]
+	// Verdicts have all instances of the module but one, since an instance that reads a large policy again
+	// takes long: accounts take turns, and what needs no policy waits for none of them.
+	policies *limit.Limiter[owner]
 	// One call at a time decides about a sign-up, so that a retry that arrives before the first call is
 	// done gets the same response.
 	signUps  *limit.Limiter[string]
@@ -87,6 +90,8 @@ func New(c Config) *Server {
 		c.Memory = DefaultMemory
 	}
 	s := &Server{Config: c, memory: newMemory(c.Memory), unserved: rate.NewLimiter(unservedLines, unservedLines)}
+	instances := max(1, c.Engine.View().Size()-1)
+	s.policies = limit.New[owner](limit.Config{Units: instances, PerOwner: instances, Waiting: maxWaiting, WaitingPerOwner: maxWaitOne})
 	s.signUps = limit.New[string](limit.Config{Units: maxWaiting, PerOwner: 1, Waiting: maxWaiting, WaitingPerOwner: maxWaitOne})
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s

@@ -190,8 +190,8 @@ func (s *session) hold() (release func() error) {
 	}
 }
 
-// diskSize is the size of a small disk: SQLite's write-ahead log grows to 4 MiB before it is reused.
-const diskSize = 16 << 20
+// diskSize is the size of a small disk. The ledger of the longest trial needs half of it.
+const diskSize = 128 << 20
 
 // smallDisk puts the trial's database on a disk of its own.
 func (s *session) smallDisk() (dir string, unmount func()) {
