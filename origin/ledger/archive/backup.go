@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -73,9 +74,8 @@ func copyTo(ctx context.Context, path, mode, place string, force bool, progress 
 		return s, err
 	}
 	defer db.Close()
-	var all int64
-	const size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-	if err := db.QueryRowContext(ctx, size).Scan(&all); err != nil {
+	all, err := checkFile(ctx, db, path)
+	if err != nil {
 		return s, fmt.Errorf("%s: %w", path, explain(err))
 	}
 	done := make(chan error, 1)
@@ -109,6 +109,30 @@ func copyTo(ctx context.Context, path, mode, place string, force bool, progress 
 	return s, file.Finish()
 }
 
+// checkFile returns the size of a database that is not damaged. A copy would hide what is wrong with it.
+func checkFile(ctx context.Context, db *sql.DB, path string) (size int64, err error) {
+	var result string
+	err = db.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&size)
+	if err == nil {
+		err = db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result)
+	}
+	if err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	log, err := os.Stat(path + "-wal") // where the newest pages may be
+	if info.Size() < size && (err != nil || log.Size() == 0) {
+		result = "its end is missing"
+	}
+	if result != "ok" {
+		return 0, fmt.Errorf("%w (%s)", errCorrupt, result)
+	}
+	return size, nil
+}
+
 // A Summary is what an operator may want to know of an SQLite ledger.
 type Summary struct {
 	Schema   int
@@ -127,15 +151,8 @@ func summarize(ctx context.Context, path string) (s Summary, err error) {
 		return s, err
 	}
 	defer db.Close()
-	var result, sealed string
+	var sealed string
 	var orphans, day int64
-	err = db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result)
-	switch {
-	case err != nil:
-		return s, err
-	case result != "ok":
-		return s, fmt.Errorf("%w (%s)", errCorrupt, result)
-	}
 	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM pragma_foreign_key_check),
 		(SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), (SELECT coalesce(max(day), 0) FROM usage),
 		(SELECT coalesce(group_concat(DISTINCT substr(secret, 9, 8)), '') FROM (SELECT totp AS secret FROM users

@@ -68,13 +68,14 @@ func TestBackupRefusals(t *testing.T) {
 	middle := bytes.Clone(whole)
 	copy(middle[8192:], bytes.Repeat([]byte{0xa5}, 4096)) // one page
 	for name, content := range map[string][]byte{"text": bytes.Repeat([]byte("not a database\n"), 99), "other": nil,
-		"truncated": whole[:len(whole)-8192], "flipped": middle, "newer": whole, "older": whole, "orphans": whole} {
+		"truncated": whole[:len(whole)-8192], "cut": whole[:len(whole)-100], "checks": whole, "flipped": middle, "newer": whole, "older": whole, "orphans": whole} {
 		require.NoError(t, os.WriteFile(place(name), content, 0o600))
 	}
 	query(t, "sqlite:"+place("newer"), "PRAGMA user_version = 99")
 	query(t, "sqlite:"+place("older"), "PRAGMA user_version = 4")
 	query(t, "sqlite:"+place("other"), "CREATE TABLE accounts (id INTEGER)")
 	query(t, "sqlite:"+place("orphans"), "PRAGMA foreign_keys = 0; DELETE FROM accounts WHERE id = 2")
+	query(t, "sqlite:"+place("checks"), "PRAGMA ignore_check_constraints = 1; UPDATE accounts SET used = -5")
 	before := files(t, dir)
 	for name, c := range map[string]struct {
 		from, to string
@@ -87,6 +88,8 @@ func TestBackupRefusals(t *testing.T) {
 		"another database":         {place("other"), place("x"), false, store.ErrNoLedger.Error()},
 		"a newer ledger":           {place("newer"), place("x"), false, "use a newer addrspec"},
 		"truncated":                {place("truncated"), place("x"), false, "the file is damaged"},
+		"an end cut off":           {place("cut"), place("x"), false, "its end is missing"},
+		"a value out of bounds":    {place("checks"), place("x"), false, "CHECK constraint failed in accounts"},
 		"a page wrong":             {place("flipped"), place("x"), false, errCorrupt.Error()},
 		"rows without an account":  {place("orphans"), place("x"), false, errCorrupt.Error()},
 		"the place is taken":       {path, place("text"), false, "--force"},

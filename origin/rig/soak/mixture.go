@@ -71,7 +71,9 @@ func together(s *session, count int) {
 		defer stop()
 		pause(300*time.Millisecond, 500*time.Millisecond)
 		if s.kind == sqlite {
-			s.fill(dir, func() { pause(100*time.Millisecond, 500*time.Millisecond) })
+			empty := s.fill(dir)
+			pause(100*time.Millisecond, 500*time.Millisecond)
+			empty()
 			victim := rand.IntN(count)
 			replicas[victim].Kill()
 			replicas[victim] = s.startAt(replicas[victim].address)

@@ -205,15 +205,14 @@ func (s *session) smallDisk() (dir string, unmount func()) {
 	return dir, func() { _ = exec.Command("umount", "-l", dir).Run() }
 }
 
-// fill has a disk full during what.
-func (s *session) fill(dir string, what func()) {
+// fill has a disk full until empty is called.
+func (s *session) fill(dir string) (empty func()) {
 	filler := filepath.Join(dir, "filler")
 	err := os.WriteFile(filler, make([]byte, diskSize), 0o600)
 	if !errors.Is(err, syscall.ENOSPC) {
 		s.check(fmt.Errorf("the disk does not become full: %w", err))
 	}
-	what()
-	s.check(os.Remove(filler))
+	return func() { s.check(os.Remove(filler)) }
 }
 
 // diskFull fills the ledger's disk under load. Requests get 503 and are not
@@ -226,8 +225,12 @@ func diskFull(s *session) {
 		// A process that exits in order leaves no write-ahead log, so the next one
 		// must allocate its own.
 		p := s.start()
+		empty := s.fill(dir)
 		l := a.load(16, always(p.address), mixed)
-		s.interrupt("full", l, nil, func() { s.fill(dir, func() { s.expectRefusals(l) }) })
+		s.interrupt("full", l, nil, func() {
+			s.expectRefusals(l)
+			empty()
+		})
 		s.check(p.Terminate(grace))
 	}
 }
