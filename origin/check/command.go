@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -183,9 +184,15 @@ func (j *job) check(ctx context.Context) error {
 		done.Store(counts.Records)
 	}
 	var counts pipeline.Counts
+	// Of a workbook that is being read when the run is interrupted, nothing remains and nothing more is written.
+	j.in.unpack, _ = os.MkdirTemp("", "addrspec-") // a workbook says why it cannot be unpacked
 	err = j.in.open()
 	if err == nil {
 		counts, err = j.pipe.Do(ctx)
+	}
+	gone := j.in.unpack + "-ended"
+	if os.Rename(j.in.unpack, gone) == nil {
+		_ = os.RemoveAll(gone)
 	}
 	stop()
 	bad.Close()

@@ -41,9 +41,10 @@ type checkInput struct {
 	flags     inputFlags
 	targets   []*target
 	stdin     io.Reader
-	stdinUsed bool // standard input is one of the targets
-	typed     bool // and a terminal
-	apart     bool // files may have different columns
+	stdinUsed bool   // standard input is one of the targets
+	unpack    string // the directory for temporary files
+	typed     bool   // and a terminal
+	apart     bool   // files may have different columns
 
 	rest    []*target // that are not at their end
 	first   *target   // nil before its first record
@@ -143,7 +144,7 @@ func (in *checkInput) open() error {
 		if file, ok := from.(*os.File); ok {
 			info, err := file.Stat()
 			if err == nil && info.Mode().IsRegular() {
-				options.File = file
+				options.File, options.Unpack = file, in.unpack
 			}
 		}
 		t.reader = input.New(io.TeeReader(from, &in.bytes), options)

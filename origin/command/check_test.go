@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	"github.com/xuri/excelize/v2"
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 )
@@ -146,6 +148,26 @@ func TestCheckResumes(t *testing.T) {
 	_, again, code := runCheck(t, strings.NewReader(list), append(strings.Fields(hint[1]), "--from", "csv", "-o", output)...)
 	require.Zero(t, code, again)
 	require.Equal(t, want, textOf(t, output))
+}
+
+// A run that is interrupted while it reads a workbook leaves nothing of it.
+func TestInterruptedWorkbookLeavesNothing(t *testing.T) {
+	t.Parallel()
+	book := excelize.NewFile()
+	rows := must(book.NewStreamWriter("Sheet1"))(t)
+	for n := range 50_000 {
+		require.NoError(t, rows.SetRow(fmt.Sprint("A", n+1), []any{fmt.Sprintf("user%d@mail.example", n)}))
+	}
+	require.NoError(t, rows.Flush())
+	list, temporary := filepath.Join(t.TempDir(), "list.xlsx"), t.TempDir()
+	require.NoError(t, book.SaveAs(list))
+	cmd := program(checkArgs(t, "--offline", "-o", filepath.Join(t.TempDir(), "out.csv"), list)...)
+	cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
+	require.NoError(t, cmd.Start())
+	await(t, func() bool { return len(must(filepath.Glob(temporary+"/*/*/scanned.xlsx"))(t)) > 0 })
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	_ = cmd.Wait()
+	require.Empty(t, must(os.ReadDir(temporary))(t))
 }
 
 // On a terminal: a hint instead of silence, a table, and an end at once on Ctrl-C.

@@ -37,7 +37,7 @@ func (r *Reader) decode(in io.Reader) (io.Reader, error) {
 	}
 	switch {
 	case found.magic == zipMagic && !compressed && r.options.File != nil:
-		book, err := workbook.Open(r.options.File, r.options.Sheet)
+		book, err := workbook.Open(r.options.File, r.options.Sheet, r.options.Unpack)
 		if err != nil {
 			return nil, err
 		}

@@ -57,6 +57,7 @@ type Options struct {
 
 	// File is the input, if it is a regular file that can be read twice, else nil.
 	File    *os.File
+	Unpack  string // the directory for the temporary files of a workbook; "" is the system's
 	Name    string // of the file, whose extension breaks a tie; "" if unknown
 	Several bool   // whether there are several files: records get the name
 }

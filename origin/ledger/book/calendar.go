@@ -63,6 +63,9 @@ func ParseExpiry(text string, now time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("the expiry %q is neither a number of days such as 90d nor a day such as 2027-01-31", text)
 	}
+	if day.Time().IsZero() { // which would be never
+		return time.Time{}, fmt.Errorf("the expiry %q is over", text)
+	}
 	return day.Time(), nil
 }
 

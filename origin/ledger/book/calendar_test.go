@@ -37,7 +37,7 @@ func TestParseExpiry(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got, text)
 	}
-	for _, text := range []string{"0d", "-1d", "090d", "36501d", "d", "31.01.2027"} {
+	for _, text := range []string{"0d", "-1d", "090d", "36501d", "d", "31.01.2027", "0001-01-01"} {
 		_, err := ParseExpiry(text, now)
 		require.ErrorContains(t, err, "the expiry", text)
 	}

@@ -37,8 +37,9 @@ type Sheet struct {
 
 // Open reads the sheet of a name, or of a number from 1 if no name is equal, hidden ones included; without one the
 // first visible sheet that has a value. All of it is read by then, so that an error comes before the first row.
-func Open(file *os.File, name string) (*Sheet, error) {
-	temporary, err := os.MkdirTemp("", "addrspec-")
+// Temporary files are in the directory, or in the system's for "".
+func Open(file *os.File, name, directory string) (*Sheet, error) {
+	temporary, err := os.MkdirTemp(directory, "addrspec-")
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func Open(file *os.File, name string) (*Sheet, error) {
 		return nil, damaged(err)
 	}
 	defer book.Close()
-	text, err := os.CreateTemp("", "addrspec-*.csv")
+	text, err := os.CreateTemp(directory, "addrspec-*.csv")
 	if err != nil {
 		return nil, err
 	}

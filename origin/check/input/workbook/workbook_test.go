@@ -79,7 +79,7 @@ func read(t testing.TB, in *os.File, sheet string) (*Sheet, string, error) {
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}()
-	s, err := Open(in, sheet)
+	s, err := Open(in, sheet, "")
 	if err != nil {
 		require.Nil(t, s)
 		return nil, "", err
@@ -253,7 +253,7 @@ func FuzzOpen(f *testing.F) {
 				sheetName: rows(`<row><c s="1"><v>45000.5</v></c><c s="1"><v>-1e300</v></c></row>`),
 			}
 		}
-		s, err := Open(file(t, parts), "")
+		s, err := Open(file(t, parts), "", "")
 		if err == nil {
 			require.NoError(t, s.Close())
 		}
