@@ -36,13 +36,18 @@ func decide(msg *dns.Msg, name string, qtype uint16) (result, *Error) {
 		name = strings.ToLower(target.Target)
 	}
 	var own []dns.RR
+	empty := false // a record without data, which miekg/dns decodes
 	for _, rr := range msg.Answer {
 		if rr.Header().Rrtype == qtype && isOwner(rr, name) {
 			own = append(own, rr)
 			a.ttl = min(a.ttl, seconds(rr.Header().Ttl))
+			mx, isMX := rr.(*dns.MX)
+			empty = empty || isMX && mx.Mx == ""
 		}
 	}
 	switch {
+	case empty, len(own) > 0 && msg.Rcode == dns.RcodeNameError:
+		return result{}, &Error{Kind: Failure, Reason: Malformed}
 	case len(own) == 0:
 		return decideNegative(msg, name, a)
 	case qtype == dns.TypeMX:

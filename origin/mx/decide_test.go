@@ -90,6 +90,8 @@ func TestDecide(t *testing.T) {
 func TestDecideErrors(t *testing.T) {
 	notRecursive := message(0, nil, nil)
 	notRecursive.RecursionAvailable = false
+	noData := message(0, list{one}, nil)
+	noData.Answer[0].(*dns.MX).Mx = "" // as a record without data decodes
 	for why, test := range map[string]struct {
 		msg    *dns.Msg
 		reason Reason
@@ -97,6 +99,8 @@ func TestDecideErrors(t *testing.T) {
 		"SERVFAIL":                {message(dns.RcodeServerFailure, nil, nil), Rcode},
 		"SERVFAIL with an MX":     {message(dns.RcodeServerFailure, list{one}, nil), Rcode},
 		"an rcode without a name": {message(15, nil, nil), Rcode},
+		"NXDOMAIN with an MX":     {message(dns.RcodeNameError, list{one}, nil), Malformed},
+		"an MX without data":      {noData, Malformed},
 		"a referral":              {message(0, nil, list{below}), Lame},
 		"an SOA of another zone":  {message(0, nil, list{other, below}), Lame},
 		"empty, not recursive":    {notRecursive, Lame},

@@ -167,6 +167,14 @@ func summarize(ctx context.Context, path string) (s Summary, err error) {
 	case day > 0:
 		s.LastDay = time.Unix(day*86400, 0).UTC()
 	}
+	for _, t := range tables {
+		if s.Schema == store.Version {
+			_, err = db.ExecContext(ctx, "SELECT "+strings.Join(t.columns, ", ")+" FROM "+t.name+" LIMIT 0")
+		}
+		if err != nil {
+			return s, fmt.Errorf("%w (%w)", errCorrupt, err)
+		}
+	}
 	s.SealedBy = strings.FieldsFunc(sealed, func(r rune) bool { return r == ',' })
 	return s, nil
 }

@@ -68,7 +68,7 @@ func TestBackupRefusals(t *testing.T) {
 	middle := bytes.Clone(whole)
 	copy(middle[8192:], bytes.Repeat([]byte{0xa5}, 4096)) // one page
 	for name, content := range map[string][]byte{"text": bytes.Repeat([]byte("not a database\n"), 99), "other": nil,
-		"truncated": whole[:len(whole)-8192], "cut": whole[:len(whole)-100], "checks": whole, "flipped": middle, "newer": whole, "older": whole, "orphans": whole} {
+		"truncated": whole[:len(whole)-8192], "cut": whole[:len(whole)-100], "checks": whole, "tables": whole, "flipped": middle, "newer": whole, "older": whole, "orphans": whole} {
 		require.NoError(t, os.WriteFile(place(name), content, 0o600))
 	}
 	query(t, "sqlite:"+place("newer"), "PRAGMA user_version = 99")
@@ -76,6 +76,7 @@ func TestBackupRefusals(t *testing.T) {
 	query(t, "sqlite:"+place("other"), "CREATE TABLE accounts (id INTEGER)")
 	query(t, "sqlite:"+place("orphans"), "PRAGMA foreign_keys = 0; DELETE FROM accounts WHERE id = 2")
 	query(t, "sqlite:"+place("checks"), "PRAGMA ignore_check_constraints = 1; UPDATE accounts SET used = -5")
+	query(t, "sqlite:"+place("tables"), "DROP TABLE secrets")
 	before := files(t, dir)
 	for name, c := range map[string]struct {
 		from, to string
@@ -90,6 +91,7 @@ func TestBackupRefusals(t *testing.T) {
 		"truncated":                {place("truncated"), place("x"), false, "the file is damaged"},
 		"an end cut off":           {place("cut"), place("x"), false, "its end is missing"},
 		"a value out of bounds":    {place("checks"), place("x"), false, "CHECK constraint failed in accounts"},
+		"without a table":          {place("tables"), place("x"), false, "no such table: secrets"},
 		"a page wrong":             {place("flipped"), place("x"), false, errCorrupt.Error()},
 		"rows without an account":  {place("orphans"), place("x"), false, errCorrupt.Error()},
 		"the place is taken":       {path, place("text"), false, "--force"},
