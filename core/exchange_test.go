@@ -74,7 +74,7 @@ func TestClassed(t *testing.T) {
 		f := c.Check([]byte(email))
 		require.True(t, f.Classed, email)
 	}
-	for _, email := range []string{"a@iana.org", "a@gmial.com", "a@[192.0.2.1]", "a"} {
+	for _, email := range []string{"a@iana.org", "a@gmial.com", "a@[192.0.2.1]", "a", "a@02.pl", "a@a-name.hair"} {
 		f := c.Check([]byte(email))
 		require.False(t, f.Classed, email)
 	}
