@@ -11,11 +11,14 @@ import (
 // The trial of everything at once: clients that leave, and the operator's changes, while the
 // database's connections are cut, or its disk is full now and then and processes are killed.
 
-// endings are the changes after which a replica gives no 200 to a key that had it.
-var endings = [...]struct {
+// An ending is a command of the operator.
+type ending struct {
 	change []string
 	ofKey  bool // else of the account
-}{
+}
+
+// endings are the changes after which a replica gives no 200 to a key that had it.
+var endings = []ending{
 	{[]string{"key", "revoke"}, true},
 	{[]string{"key", "rotate", "--grace", "0s"}, true},
 	{[]string{"account", "suspend"}, false},
@@ -58,14 +61,7 @@ func together(s *session, count int) {
 
 	margin := time.Hour
 	for n, a := range used {
-		l := a.load(4, at, func(client, n int) request {
-			if client%2 == 0 {
-				return mixed(client, n)
-			}
-			r := batchOf(3, client)
-			r.once = fmt.Sprint("same-", client)
-			return r
-		})
+		l := a.load(4, at, singlesAndReplays)
 		l.pace = time.Millisecond
 		stop := start(s.ctx, l)
 		defer stop()
@@ -80,12 +76,7 @@ func together(s *session, count int) {
 		}
 		s.operate("account", "change", "--account", limited.email, "--points", fmt.Sprint(highest-rand.IntN(highest/2)))
 		ending := endings[n%len(endings)]
-		change := append(ending.change[:len(ending.change):len(ending.change)], "--account", a.email)
-		if ending.ofKey {
-			change = append(change, fmt.Sprint(s.rows("key", "list", "--account", a.email)[0].ID))
-		}
-		s.operate(change...)
-		returned := time.Now()
+		returned := s.end(a, ending)
 		time.Sleep(1200 * time.Millisecond) // a replica's view of a key is at most a second old
 		stop()
 		for _, g := range l.good {
@@ -113,6 +104,26 @@ func together(s *session, count int) {
 		len(used), round(margin), sum)
 	s.expect(margin >= 0, "a request that began %s after a change got a 200", round(-margin))
 	s.expect(s.used(limited) <= int64(highest), "%d points were sold, over the highest limit of %d", s.used(limited), highest)
+}
+
+// singlesAndReplays has every second client send the same batch with an Idempotency-Key again and again.
+func singlesAndReplays(client, n int) request {
+	if client%2 == 0 {
+		return mixed(client, n)
+	}
+	r := batchOf(3, client)
+	r.once = fmt.Sprint("same-", client)
+	return r
+}
+
+// end makes an account or its key unusable, and returns when that was done.
+func (s *session) end(a *account, e ending) (returned time.Time) {
+	change := append(e.change[:len(e.change):len(e.change)], "--account", a.email)
+	if e.ofKey {
+		change = append(change, fmt.Sprint(s.rows("key", "list", "--account", a.email)[0].ID))
+	}
+	s.operate(change...)
+	return time.Now()
 }
 
 // cutHalf ends half of the replicas' connections to PostgreSQL again and again.
