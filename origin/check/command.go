@@ -191,9 +191,10 @@ func (j *job) check(ctx context.Context) error {
 		counts, err = j.pipe.Do(ctx)
 	}
 	gone := j.in.unpack + "-ended"
-	if os.Rename(j.in.unpack, gone) == nil {
-		_ = os.RemoveAll(gone)
+	if os.Rename(j.in.unpack, gone) != nil { // as on Windows while a file is open
+		gone = j.in.unpack
 	}
+	_ = os.RemoveAll(gone)
 	stop()
 	bad.Close()
 	if counts.Records > 0 || err == nil {
